@@ -1,0 +1,117 @@
+"""``compactctl batch``."""
+
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from compactctl.cli.options import (
+    fail_over_option,
+    format_option,
+    json_option,
+    layout_options,
+    measure_options,
+    measured_with,
+    strict_option,
+)
+from compactctl.cli.plan_options import plan_from, plan_options, protect_from, protect_options
+from compactctl.cli.sections import SectionedCommand, StageOption
+from compactctl.cli.stage_options import stage_options
+from compactctl.commands.batch import BatchOptions, BatchResult, batch
+
+_PLAN_OPTIONS = ("stages", "target", "trigger", "summary_file")
+
+
+@click.command("batch", cls=SectionedCommand)
+@click.argument("paths", metavar="PATHS...", nargs=-1, required=True)
+@click.option("--out", metavar="DIR", help="Write compacted transcripts below this folder.")
+@plan_options
+@protect_options
+@click.option("--report", metavar="FILE", help="Write a row per file to this Parquet file.")
+@fail_over_option
+@click.option(
+    "--include",
+    metavar="GLOB",
+    multiple=True,
+    help="In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
+    "also with .gz]",
+)
+@click.option(
+    "--exclude", metavar="GLOB", multiple=True, help="Leave out files like this (repeatable)."
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Processes that work at a time. [default: 0, as many as pay]",
+)
+@layout_options
+@click.option("-n", "--dry-run", is_flag=True, help="Write no transcripts.")
+@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@format_option
+@measure_options
+@strict_option
+@json_option
+@stage_options
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    paths: tuple[str, ...],
+    *,
+    report: str | None,
+    as_json: bool,
+    **values: Any,  # noqa: ANN401
+) -> int:
+    """Measure or compact many transcripts.
+
+    PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"). Without --out nothing is
+    written: files are measured, and with --stages or --target compacted for the figures. With
+    --out every file is compacted to its place below DIR. A file that fails does not stop the
+    others; the highest of their exit codes is that of the batch.
+    """
+    plan = plan_from(values)
+    options = BatchOptions(
+        paths=paths,
+        plan=plan if _is_plan_given(context) or values["out"] else None,
+        protect=protect_from(values),
+        measure=measured_with(values),
+        format=values.pop("format_name"),
+        report=report,
+        **values,
+    )
+    from compactctl.reports.batch_progress import BatchProgress
+
+    with BatchProgress() as progress:
+        result = batch(options, progress.tell)
+    _report(result, report, as_json=as_json)
+    return result.exit_code
+
+
+def _is_plan_given(context: click.Context) -> bool:
+    """Whether an option asks for stages, which means more than measuring."""
+    names = [each.name for each in context.command.params if isinstance(each, StageOption)]
+    return any(
+        context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        for name in (*_PLAN_OPTIONS, *filter(None, names))
+    )
+
+
+def _report(result: BatchResult, report: str | None, *, as_json: bool) -> None:
+    from compactctl.reports.batch_screen import batch_messages, batch_screen
+    from compactctl.reports.screen import Screen, tell
+
+    if report is not None:
+        from compactctl.reports.batch_parquet import write_report
+
+        write_report(result.rows, report)
+    if as_json:
+        from compactctl.reports.batch_json import batch_json
+        from compactctl.reports.json_text import dump_json
+
+        click.echo(dump_json(batch_json(result)), nl=False)
+    else:
+        Screen().show(*batch_screen(result))
+    tell(*batch_messages(result, report))

@@ -1,0 +1,88 @@
+"""``compactctl compact``."""
+
+from typing import Any
+
+import click
+
+from compactctl.cli.options import (
+    format_option,
+    json_option,
+    layout_options,
+    measure_options,
+    measured_with,
+    one_document,
+    strict_option,
+)
+from compactctl.cli.plan_options import plan_from, plan_options, protect_from, protect_options
+from compactctl.cli.sections import SectionedCommand
+from compactctl.cli.stage_options import stage_options
+from compactctl.commands.compact import CompactOptions, CompactResult, compact
+
+
+@click.command("compact", cls=SectionedCommand)
+@click.argument("path", metavar="FILE")
+@plan_options
+@protect_options
+@click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
+@click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
+@layout_options
+@click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
+@click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
+@click.option("--require-fit", is_flag=True, help="Fail (exit 5) when it does not fit afterwards.")
+@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@format_option
+@measure_options
+@strict_option
+@json_option
+@stage_options
+def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+    """Compact a transcript; every byte can be restored.
+
+    FILE is a transcript; - reads standard input. FILE itself is left alone: run.jsonl gives
+    run.compacted.jsonl, which its own client can load, and beside it an archive that
+    compactctl rewind restores from.
+
+    Without --stages, the stages dedup, prune, summarize and truncate run in this order until the
+    context is under the trigger. With --stages, exactly those run, in the order given.
+    """
+    one_document(values["output"], as_json=as_json)
+    options = CompactOptions(
+        path=path,
+        plan=plan_from(values),
+        protect=protect_from(values),
+        measure=measured_with(values),
+        format=values.pop("format_name"),
+        **values,
+    )
+    from compactctl.reports.no_effect import with_idle_options
+
+    result = with_idle_options(compact(options), options)
+    _report(result, explain=explain, as_json=as_json)
+
+
+def _report(result: CompactResult, *, explain: bool, as_json: bool) -> None:
+    from compactctl.reports.compact_screen import compact_messages
+    from compactctl.reports.screen import tell, write_bytes
+
+    if as_json:
+        from compactctl.reports.compact_json import compact_json
+        from compactctl.reports.json_text import dump_json
+
+        click.echo(dump_json(compact_json(result, explain=explain)), nl=False)
+    else:
+        _show(result, explain=explain)
+    if result.data is not None:
+        write_bytes([result.data])
+    tell(*compact_messages(result))
+
+
+def _show(result: CompactResult, *, explain: bool) -> None:
+    """Show the result; when standard output takes the transcript, on standard error."""
+    from compactctl.reports.compact_screen import compact_screen
+    from compactctl.reports.explain_screen import explain_screen
+    from compactctl.reports.screen import Screen
+
+    screen = Screen(error=result.data is not None)
+    if explain:
+        screen.show(*explain_screen(result))
+    screen.show(*compact_screen(result))

@@ -1,0 +1,29 @@
+"""``compactctl log``."""
+
+import click
+
+from compactctl.cli.options import json_option
+from compactctl.commands.log import log
+
+
+@click.command("log")
+@click.argument("path", metavar="FILE")
+@json_option
+def command(path: str, *, as_json: bool) -> None:
+    """List the compactions behind a transcript.
+
+    FILE is a transcript that compactctl wrote; - reads standard input. Shows every operation
+    with its savings, which are in effect, and the groups that compactctl rewind --group can
+    bring back.
+    """
+    result = log(path)
+    if as_json:
+        from compactctl.reports.json_text import dump_json
+        from compactctl.reports.log_json import log_json
+
+        click.echo(dump_json(log_json(result)), nl=False)
+        return
+    from compactctl.reports.log_screen import log_screen
+    from compactctl.reports.screen import Screen
+
+    Screen().show(*log_screen(result))

@@ -1,0 +1,112 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from compactctl.commands.measure import MeasureOptions
+from compactctl.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STANDARD_OUTPUT = "-"
+FORMATS = "claude-code, codex, openai-chat, anthropic-messages, neurolink"
+
+
+def format_option(function: F) -> F:
+    """Add ``--format``."""
+    return click.option(
+        "--format",
+        "format_name",
+        metavar="NAME",
+        help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """Add ``--json``."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
+    )(function)
+
+
+def one_document(output: str | None, *, as_json: bool) -> None:
+    """Raise UsageError when both a transcript and a JSON document are to go to standard output."""
+    if as_json and output == STANDARD_OUTPUT:
+        raise UsageError("--json and a transcript both need standard output; name a file with -o")
+
+
+def layout_options(function: F) -> F:
+    """Add the options that say what a compacted transcript looks like."""
+    options = (
+        click.option(
+            "--layout",
+            type=click.Choice(["split", "inline"]),
+            default="split",
+            show_default=True,
+            help="Put originals into an archive beside the output, or leave them in it with tags.",
+        ),
+        click.option(
+            "--tags/--no-tags", default=True, help="Write tags into the output. [default: tags]"
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def fail_over_option(function: F) -> F:
+    """Add ``--fail-over``."""
+    return click.option(
+        "--fail-over",
+        type=click.FloatRange(min=0),
+        metavar="SHARE",
+        help="Exit with 1 when more than this share of the available input is used, such as 0.8.",
+    )(function)
+
+
+def strict_option(function: F) -> F:
+    """Add ``--strict``."""
+    return click.option(
+        "--strict", is_flag=True, help="Fail (exit 4) when a line is not understood."
+    )(function)
+
+
+def measure_options(function: F) -> F:
+    """Add the options that say what to count with; they arrive as ``MeasureOptions`` fields."""
+    options = (
+        click.option(
+            "--model",
+            metavar="NAME",
+            help="Measure against this model instead of the one in the transcript.",
+        ),
+        click.option(
+            "--window", metavar="SIZE", help="Context window in tokens, such as 128k or 131072."
+        ),
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+        ),
+        click.option(
+            "--counter",
+            metavar="NAME",
+            help="Token counter: o200k_base, cl100k_base, chars/4, bytes/4 or neurolink, "
+            'each also with a factor ("o200k_base x1.2"). [default: by model]',
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def measured_with(values: dict[str, Any]) -> MeasureOptions:
+    """Take the values of ``measure_options`` out of a command's parameters."""
+    return MeasureOptions(
+        model=values.pop("model"),
+        window=values.pop("window"),
+        max_tokens=values.pop("max_tokens"),
+        counter=values.pop("counter"),
+    )

@@ -1,0 +1,51 @@
+"""``compactctl rewind``."""
+
+from typing import Any
+
+import click
+
+from compactctl.cli.options import json_option, one_document
+from compactctl.commands.rewind import RewindOptions, RewindResult, rewind
+
+
+@click.command("rewind")
+@click.argument("path", metavar="FILE")
+@click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
+@click.option("--group", metavar="ID", help="Bring back the messages of one group only.")
+@click.option("--all", is_flag=True, help="Go back to the first state.")
+@click.option("--check", is_flag=True, help="Prove that it can be done; write nothing.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the restored state here instead; - is standard output.",
+)
+@click.option("-f", "--force", is_flag=True, help="Write although a program has FILE open.")
+@json_option
+def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+    """Restore an earlier state, byte for byte.
+
+    FILE is a transcript that compactctl wrote; - reads one in inline layout from standard input.
+    Without options the last compaction of FILE is undone. Lines appended since are kept. A rewind
+    is an operation too and can itself be undone with --to.
+    """
+    if not values["check"]:
+        one_document(values["output"] or path, as_json=as_json)
+    _report(rewind(RewindOptions(path=path, **values)), as_json=as_json)
+
+
+def _report(result: RewindResult, *, as_json: bool) -> None:
+    from compactctl.reports.rewind_screen import rewind_messages, rewind_screen
+    from compactctl.reports.screen import Screen, tell, write_bytes
+
+    is_piped = result.data is not None and not result.checked
+    if as_json:
+        from compactctl.reports.json_text import dump_json
+        from compactctl.reports.rewind_json import rewind_json
+
+        click.echo(dump_json(rewind_json(result)), nl=False)
+    else:
+        Screen(error=is_piped).show(*rewind_screen(result))
+    if result.data is not None and is_piped:
+        write_bytes([result.data])
+    tell(*rewind_messages(result))

@@ -1,0 +1,30 @@
+"""Help with the options of each stage under a heading of its own."""
+
+from itertools import groupby
+from typing import Any
+
+import click
+
+
+class StageOption(click.Option):
+    """An option of one stage; ``stage`` is its name."""
+
+    def __init__(self, *args: Any, stage: str, **attributes: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **attributes)
+        self.stage = stage
+
+
+class SectionedCommand(click.Command):
+    """A command whose stage options stand behind the others, stage by stage."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in sections."""
+        for title, options in groupby(self.get_params(ctx), key=_section):
+            rows = [row for option in options if (row := option.get_help_record(ctx))]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _section(parameter: click.Parameter) -> str:
+    return f"Stage {parameter.stage}" if isinstance(parameter, StageOption) else "Options"

@@ -1,0 +1,87 @@
+"""One command line option for every option of every stage, made from the stages themselves."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import Field, fields
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import click
+
+from compactctl.cli.sections import StageOption
+from compactctl.model.operation import OptionValue
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.stages.stage import Stage
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Set by the pipeline, or by an option with a name of its own.
+_INTERNAL = frozenset({("dedup", "exclude"), ("summarize", "text")})
+# Every count is at least 0 and every fraction a share.
+_TYPES: dict[object, click.ParamType[Any]] = {
+    int: click.IntRange(min=0),
+    float: click.FloatRange(0, 1),
+}
+_METAVARS = {int: "N", float: "SHARE"}
+_CODE = re.compile(r"``(.*?)``")
+_ATTRIBUTE = re.compile(r"^ {8}(\w+): (.*(?:\n {12}.*)*)", re.MULTILINE)
+
+
+def stage_options(function: F) -> F:
+    """Add ``--<stage>-<option>`` for all stages."""
+    for stage, field in reversed(list(_stage_fields())):
+        function = _option(stage, field)(function)
+    return function
+
+
+def stage_settings(values: dict[str, Any]) -> dict[str, dict[str, OptionValue]]:
+    """Take the stage options out of a command's parameters; those not given are left out."""
+    settings: dict[str, dict[str, OptionValue]] = {}
+    for stage, field in _stage_fields():
+        value = values.pop(_parameter(stage, field))
+        if value not in (None, ()):
+            settings.setdefault(stage.name, {})[field.name] = value
+    return settings
+
+
+def _stage_fields() -> Iterator[tuple[Stage, Field[Any]]]:
+    for stage in ALL_STAGES:
+        for field in fields(stage.options()):
+            if (stage.name, field.name) not in _INTERNAL:
+                yield stage, field
+
+
+def _parameter(stage: Stage, field: Field[Any]) -> str:
+    return f"{stage.name}_{field.name}"
+
+
+def _option(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
+    hint = get_type_hints(stage.options)[field.name]
+    several = get_origin(hint) is tuple
+    kind = click.Choice(get_args(hint)) if get_origin(hint) is Literal else hint
+    return click.option(
+        _flag(stage, field.name),
+        type=_TYPES.get(hint, str if several else kind),
+        metavar=_METAVARS.get(hint, None if isinstance(kind, click.Choice) else "TEXT"),
+        multiple=several,
+        cls=StageOption,
+        stage=stage.name,
+        help=f"{_doc(stage, field)} [default: {_default(field.default)}]",
+    )
+
+
+def _flag(stage: Stage, name: str) -> str:
+    return f"--{stage.name}-{name}".replace("_", "-")
+
+
+def _doc(stage: Stage, field: Field[Any]) -> str:
+    docs = dict(_ATTRIBUTE.findall(stage.options.__doc__ or ""))
+    text = " ".join(docs.get(field.name, field.name).split())
+    names = {each.name for each in fields(stage.options())}
+    text = _CODE.sub(lambda m: _flag(stage, m[1]) if m[1] in names else m[1], text)
+    return text[:1].upper() + text[1:]
+
+
+def _default(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,97 @@
+"""``compactctl stats``."""
+
+from typing import Any
+
+import click
+
+from compactctl.cli.options import (
+    fail_over_option,
+    format_option,
+    json_option,
+    measure_options,
+    measured_with,
+    strict_option,
+)
+from compactctl.commands.extras import ExtraOptions
+from compactctl.commands.stats import StatsOptions, StatsResult, stats
+
+GATE_FAILED = 1
+
+
+@click.command("stats")
+@click.argument("path", metavar="FILE")
+@format_option
+@measure_options
+@click.option(
+    "--scope",
+    type=click.Choice(["effective", "full"]),
+    default="effective",
+    show_default=True,
+    help="What the next request would send, or everything that was ever a message.",
+)
+@click.option("--system", metavar="FILE", help="Count this system prompt as well.")
+@click.option("--tools", metavar="FILE", help="Count these tool definitions (JSON) as well.")
+@click.option("--prompt", metavar="TEXT", help="Count this prompt as well.")
+@click.option(
+    "--attach", metavar="FILE", multiple=True, help="Count this file's text as well (repeatable)."
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="How many of the largest messages to list.",
+)
+@fail_over_option
+@strict_option
+@json_option
+def command(path: str, *, fail_over: float | None, as_json: bool, **values: Any) -> int:  # noqa: ANN401
+    """Show where the context went.
+
+    FILE is a transcript; - reads standard input. Tokens are counted per category over what the
+    next request would send, and set against the model's context window.
+    """
+    extras = ExtraOptions(
+        system=values.pop("system"),
+        tools=values.pop("tools"),
+        prompt=values.pop("prompt"),
+        attach=values.pop("attach"),
+    )
+    measure = measured_with(values)
+    result = stats(
+        StatsOptions(
+            path=path,
+            format=values.pop("format_name"),
+            measure=measure,
+            extras=extras,
+            **values,
+        )
+    )
+    _report(result, as_json=as_json)
+    return _gate(result, fail_over)
+
+
+def _report(result: StatsResult, *, as_json: bool) -> None:
+    from compactctl.reports.screen import Screen, tell
+    from compactctl.reports.stats_screen import stats_messages, stats_screen
+
+    if as_json:
+        from compactctl.reports.json_text import dump_json
+        from compactctl.reports.stats_json import stats_json
+
+        click.echo(dump_json(stats_json(result)), nl=False)
+    else:
+        Screen().show(*stats_screen(result))
+    tell(*stats_messages(result))
+
+
+def _gate(result: StatsResult, fail_over: float | None) -> int:
+    if fail_over is None or result.usage.ratio <= fail_over:
+        return 0
+    from compactctl.reports.screen import tell
+    from compactctl.reports.text import share_text
+
+    used = share_text(result.usage.ratio)
+    tell(f"over the limit: {used} of the available input is more than {share_text(fail_over)}")
+    return GATE_FAILED

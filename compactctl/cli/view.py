@@ -1,0 +1,53 @@
+"""``compactctl view``."""
+
+import click
+
+from compactctl.cli.options import format_option, json_option
+from compactctl.commands.view import ViewResult, What, view
+from compactctl.errors import UsageError
+
+
+@click.command("view")
+@click.argument("path", metavar="FILE")
+@click.option("--archived", "what", flag_value="archived", help="Show only what is hidden.")
+@click.option("--all", "what", flag_value="all", help="Show everything, hidden messages in place.")
+@click.option("--jsonl", is_flag=True, help="Print the raw lines in the transcript's own format.")
+@click.option("--full", is_flag=True, help="Do not cut long texts.")
+@format_option
+@json_option
+def command(
+    path: str,
+    *,
+    what: What | None,
+    jsonl: bool,
+    full: bool,
+    format_name: str | None,
+    as_json: bool,
+) -> None:
+    """Show what the model sees, and what is hidden.
+
+    FILE is a transcript; - reads standard input. Without options: the messages that the next
+    request would send, as text. Hidden messages carry the tag of the summary, marker or rewritten
+    record that stands for them.
+    """
+    if jsonl and as_json:
+        raise UsageError("--jsonl and --json contradict each other; choose one")
+    result = view(path, what or "effective", format_name)
+    _report(result, jsonl=jsonl, as_json=as_json, full=full)
+
+
+def _report(result: ViewResult, *, jsonl: bool, as_json: bool, full: bool) -> None:
+    from compactctl.reports.screen import tell, write_bytes
+    from compactctl.reports.view_screen import view_messages, view_text
+
+    if jsonl:
+        write_bytes(line.data for line in result.lines)
+    elif as_json:
+        from compactctl.reports.json_text import dump_json
+        from compactctl.reports.view_json import view_json
+
+        click.echo(dump_json(view_json(result)), nl=False)
+    else:
+        for line in view_text(result, full=full):
+            click.echo(line)
+    tell(*view_messages(result))

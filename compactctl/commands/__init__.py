@@ -1,0 +1,1 @@
+"""Use cases: each returns a result value and prints nothing."""

@@ -1,0 +1,35 @@
+"""What was appended to a transcript after an operation; a rewind keeps it."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from compactctl.model.operation import Operation
+from compactctl.store.history import Archive
+from compactctl.store.lines import digest_of
+
+
+def appended(
+    archive: Archive, operation: Operation, data: bytes, chain: Sequence[Operation]
+) -> bytes:
+    """Return what was appended since ``operation``, which is in effect, in the order it came."""
+    later = list(chain[chain.index(operation) :])
+    pieces = [
+        archive.undo(following.id)[earlier.after.n_bytes :]
+        for earlier, following in pairwise(later)
+    ]
+    return b"".join((*pieces, data[later[-1].after.n_bytes :]))
+
+
+def appended_since(archive: Archive, operation: Operation, data: bytes) -> bytes:
+    """Return what was appended after an operation that is no longer in effect."""
+    current, suffix = archive.current(data)
+    operations = list(archive.operations)
+    last = operations.index(current) if current else len(operations) - 1
+    first = max(i for i in range(last + 1) if operations[i].id == operation.id)
+    pieces: list[bytes] = []
+    for earlier, following in pairwise(operations[first : last + 1]):
+        before = archive.undo(following.id)
+        if digest_of(before[: earlier.after.n_bytes]).sha256 != earlier.after.sha256:
+            return suffix
+        pieces.append(before[earlier.after.n_bytes :])
+    return b"".join((*pieces, suffix))

@@ -1,0 +1,80 @@
+"""What a batch says about one file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from compactctl.history.categories import Category
+
+Status = Literal["ok", "unchanged", "over", "failed"]
+
+INTERNAL_ERROR = 70
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRow:
+    """One file and what became of it; a figure that is not known is None.
+
+    Attributes:
+        status: ``over`` is over the limit of ``--fail-over``, whatever else is true;
+            ``unchanged`` means that stages ran and found nothing to do.
+        exactness: how far the token counts can be trusted, in the counter's words.
+        window, available: the context window, and what of it is free for input, in tokens.
+        tokens_before, tokens_after: the effective history over all conversations; ``after`` and
+            what depends on it are None when the file was only measured.
+        ratio_before, ratio_after: the largest conversation as a share of ``available``.
+        level: how full that is in the end.
+        messages, turns, steps, categories: the effective history before; categories add up to
+            ``tokens_before``.
+        lines, bytes: of the unpacked input.
+        opaque_lines: lines that were carried without being understood.
+        stages: names of the stages that changed something.
+        output, archive: paths of what was written; operation: the compaction's id.
+        error_class, error: one line about why it failed.
+        exit_code: the code this file alone would give.
+    """
+
+    path: str
+    status: Status = "ok"
+    format: str | None = None
+    model: str | None = None
+    counter: str | None = None
+    exactness: str | None = None
+    window: int | None = None
+    available: int | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    saved: int | None = None
+    ratio_before: float | None = None
+    ratio_after: float | None = None
+    level: str | None = None
+    messages: int | None = None
+    turns: int | None = None
+    steps: int | None = None
+    lines: int | None = None
+    bytes: int | None = None
+    opaque_lines: int | None = None
+    categories: Mapping[Category, int] = field(default_factory=dict)
+    stages: tuple[str, ...] = ()
+    output: str | None = None
+    archive: str | None = None
+    operation: str | None = None
+    error_class: str | None = None
+    error: str | None = None
+    exit_code: int = 0
+
+    @property
+    def ratio(self) -> float | None:
+        """How full the available input is in the end, as a share."""
+        return self.ratio_before if self.ratio_after is None else self.ratio_after
+
+
+def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:
+    """Return the row of a file that could not be worked on; the message becomes one line."""
+    return BatchRow(
+        path=path,
+        status="failed",
+        error_class=error_class,
+        error=" ".join(message.split()),
+        exit_code=exit_code,
+    )

@@ -1,0 +1,73 @@
+"""The size of a transcript's context, from recorded usage where there is any."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compactctl.commands.measure import Measure
+from compactctl.history.calibration import Calibration, calibrate
+from compactctl.model.message import Message
+from compactctl.tokens.framing import framed_tokens, framing_for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSize:
+    """What one conversation's next request comes to, in tokens; the rows add up to ``total``.
+
+    Attributes:
+        counted: the text and media of the messages.
+        overhead: system prompt, tool definitions and the like, which are not in the transcript.
+        hidden_reasoning: reasoning that is sent although its text is not stored.
+        unexplained: framing of messages and counting error; negative when more was counted.
+        source: where the rows beside ``counted`` come from, in words; "" when there are none.
+        calibration: what they were derived from, None without recorded usage to trust.
+    """
+
+    counted: int
+    overhead: int = 0
+    hidden_reasoning: int = 0
+    unexplained: int = 0
+    source: str = ""
+    calibration: Calibration | None = None
+
+    @property
+    def total(self) -> int:
+        """The tokens of the next request."""
+        return self.counted + self.unseen
+
+    @property
+    def unseen(self) -> int:
+        """The tokens of the next request beside those counted."""
+        return self.overhead + self.hidden_reasoning + self.unexplained
+
+
+def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:
+    """Measure one conversation: from its newest trustworthy usage, else by counting alone.
+
+    After a compaction, until the provider reports again, the rows are those of the compaction.
+    """
+    framing, unit = framing_for(measured.model), measured.model.factor
+    counted = measured.meter.total(messages)
+
+    def size(message: Message) -> float:
+        return framed_tokens(message, measured.meter, framing, unit)
+
+    found = calibrate(messages, size)
+    if found is None:
+        unseen = recorded_unseen(messages)
+        source = "recorded when it was compacted" if unseen else ""
+        return ContextSize(counted=counted, overhead=unseen, source=source)
+    rest = found.total - counted - found.overhead - found.hidden_reasoning
+    return ContextSize(
+        counted=counted,
+        overhead=found.overhead,
+        hidden_reasoning=found.hidden_reasoning,
+        unexplained=rest,
+        source=f"inferred from the usage reported on line {found.anchor_line + 1}",
+        calibration=found,
+    )
+
+
+def recorded_unseen(messages: Sequence[Message]) -> int:
+    """Return the unseen tokens that the newest compaction recorded; 0 without one."""
+    recorded = (m.tags.unseen for m in reversed(messages) if m.tags.unseen is not None)
+    return next(recorded, 0)

@@ -1,0 +1,334 @@
+"""Compacts a transcript: stages, layout, proof, and the archive that undoes it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from compactctl import __version__
+from compactctl.commands.conversations import Outcome, ProtectOptions, run_all
+from compactctl.commands.explain import Explained, explain
+from compactctl.commands.inline import inline_operations, own_fields
+from compactctl.commands.measure import Measure, MeasureOptions, measure
+from compactctl.commands.originals import originals_of
+from compactctl.commands.plan import Plan, PlanOptions, make_plan
+from compactctl.commands.proof import prove_layout
+from compactctl.commands.reading import Loaded, check_strict, load
+from compactctl.errors import DoesNotFitError, UsageError
+from compactctl.history.standins import newest_id
+from compactctl.model.edit import groups_of
+from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId, StageRecord
+from compactctl.model.transcript import Opaque
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.archive_rows import StageEdits, archive_rows
+from compactctl.pipeline.layout import Layout, NewLine, Style, lay_out
+from compactctl.store.archive import archived_lines
+from compactctl.store.chain import chain_of
+from compactctl.store.deposit import Deposit
+from compactctl.store.filesystem import FileSystem
+from compactctl.store.history import Archive, archive_folder
+from compactctl.store.lines import STANDARD_INPUT, digest_of
+from compactctl.store.publish import publish, write_output
+
+_COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactOptions:
+    """Everything a compaction can be asked for; see the command's help for the meaning."""
+
+    path: str
+    format: str | None = None
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    plan: PlanOptions = field(default_factory=PlanOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    layout: Layout = "split"
+    output: str | None = None
+    in_place: bool = False
+    tags: bool = True
+    dry_run: bool = False
+    force: bool = False
+    strict: bool = False
+    require_fit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactResult:
+    """What a compaction did, or would do with ``dry_run``.
+
+    ``output`` and ``archive`` are None when nothing was written there; ``data`` holds the new
+    transcript when it goes to standard output. Tokens before and after are counted over the
+    effective history; ``unseen`` are those that every request has beside it, and
+    ``largest_after``, which has to fit, includes them.
+    """
+
+    path: str
+    format: str
+    measure: Measure
+    target: int | None
+    stages: tuple[StageRecord, ...]
+    tokens_before: int
+    tokens_after: int
+    unseen: int
+    unseen_source: str
+    largest_after: int
+    messages_before: int
+    messages_after: int
+    before: Digest
+    after: Digest
+    output: str | None
+    archive: str | None
+    operation: str | None
+    dry_run: bool
+    explained: tuple[Explained, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    opaque: tuple[Opaque, ...]
+    data: bytes | None = None
+
+    @property
+    def compacted(self) -> bool:
+        """Whether any stage changed anything."""
+        return self.tokens_after < self.tokens_before
+
+    @property
+    def fits(self) -> bool:
+        """Whether every conversation is within the target, or the available input without one."""
+        limit = self.measure.budget.available if self.target is None else self.target
+        return self.largest_after <= limit
+
+
+def compact(options: CompactOptions) -> CompactResult:
+    """Compact a transcript. Raises CompactctlError subclasses; nothing is half written."""
+    _check_options(options)
+    loaded = load(options.path, options.format)
+    if options.strict:
+        check_strict(loaded.transcript, options.path)
+    measured = measure(loaded.transcript, options.measure)
+    plan = make_plan(options.plan, measured.budget)
+    originals = originals_of(loaded)
+    outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
+    job = _Job(options, loaded, measured, plan, outcome)
+    result = job.finish()
+    if options.require_fit and not result.fits:
+        raise DoesNotFitError(
+            f"{options.path}: {result.largest_after:,} tokens are left after all stages, over the "
+            f"limit of {plan.target or measured.budget.available:,}; add a stage or lower what is "
+            "kept"
+        )
+    return result
+
+
+def _check_options(options: CompactOptions) -> None:
+    piped = STANDARD_INPUT in (options.path, options.output)
+    if options.in_place and options.output is not None:
+        raise UsageError("--in-place and --output contradict each other; choose one")
+    if options.in_place and options.path == STANDARD_INPUT:
+        raise UsageError("standard input cannot be compacted in place; name a file")
+    to_pipe = piped and options.output in (None, STANDARD_INPUT) and not options.dry_run
+    if to_pipe and options.layout == "split":
+        raise UsageError(
+            "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
+        )
+
+
+class _Job:
+    """One compaction between the stages' outcome and the published files."""
+
+    def __init__(
+        self,
+        options: CompactOptions,
+        loaded: Loaded,
+        measured: Measure,
+        plan: Plan,
+        outcome: Outcome,
+    ) -> None:
+        self.options, self.loaded, self.measured = options, loaded, measured
+        self.plan, self.outcome = plan, outcome
+        self.folded = fold(outcome.edits)
+
+    def finish(self) -> CompactResult:
+        """Lay out, prove, publish."""
+        if not self.outcome.edits:
+            return self._unchanged()
+        name = self._operation_id()
+        new_lines = self._new_lines(name)
+        data = b"".join(line.data for line in new_lines)
+        prove_layout(data, self.loaded, self.outcome.after)
+        operation = self._operation(name, digest_of(data))
+        result = self._result(operation.after, operation=name)
+        if self.options.dry_run:
+            return result
+        return self._publish(result, operation, new_lines, data)
+
+    def _unchanged(self) -> CompactResult:
+        result = self._result(self.loaded.source.digest, operation=None)
+        if self.options.dry_run or self.options.output is None:
+            return result
+        data = self.loaded.source.data
+        if self.options.output == STANDARD_INPUT:
+            return replace(result, data=data)
+        write_output(FileSystem(), Path(self.options.output), data)
+        return replace(result, output=self.options.output)
+
+    def _publish(
+        self,
+        result: CompactResult,
+        operation: Operation,
+        new_lines: Sequence[NewLine],
+        data: bytes,
+    ) -> CompactResult:
+        if self.options.output == STANDARD_INPUT:
+            return replace(result, data=data)
+        target = self._target()
+        archives: list[Deposit] = []
+        if self.options.layout == "split" or self.options.in_place:
+            archives = self._earlier_archives(target)
+            archives.append((operation, self._rows(new_lines)))
+        published = publish(
+            FileSystem(),
+            source=self.loaded.source,
+            target=target,
+            archives=archives,
+            data=data,
+            force=self.options.force,
+        )
+        return replace(
+            result,
+            output=str(target),
+            archive=str(archive_folder(target)) if archives else None,
+            warnings=(*result.warnings, *published.warnings),
+        )
+
+    def _target(self) -> Path:
+        if self.options.in_place:
+            return Path(self.options.path)
+        if self.options.output is not None:
+            return Path(self.options.output)
+        return compacted_name(Path(self.options.path))
+
+    def _earlier_archives(self, target: Path) -> list[Deposit]:
+        """Return the operations behind the input, so that the new archive holds all of them."""
+        path = self.loaded.source.path
+        if path is None or path.resolve() == target.resolve():
+            return []
+        return archives_behind(Archive(archive_folder(path)), self.loaded.source.data)
+
+    def _parent(self) -> OperationId | None:
+        path = self.loaded.source.path
+        if path is None:
+            return None
+        current, _ = Archive(archive_folder(path)).current(self.loaded.source.data)
+        return current.head if current else None
+
+    def _operation_id(self) -> OperationId:
+        content = {
+            "before": self.loaded.source.digest.sha256,
+            "stages": [(record.name, _plain(record.options)) for record in self.outcome.stages],
+            "groups": groups_of(self.outcome.edits),
+            "layout": self.options.layout,
+        }
+        text = json.dumps(content, sort_keys=True)
+        return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
+
+    def _new_lines(self, name: OperationId) -> tuple[NewLine, ...]:
+        inline = self.options.layout == "inline"
+        own = self._own_fields() | (self._inline_fields() if inline else {})
+        style = Style(
+            layout=self.options.layout, operation=name, tags=inline or self.options.tags, own=own
+        )
+        loaded = self.loaded
+        return lay_out(loaded.lines, loaded.transcript, self.folded, loaded.format, style)
+
+    def _own_fields(self) -> dict[str, Any]:
+        """Return what lets later measurements tell what requests held at this point."""
+        newest = newest_id(self.outcome.before)
+        through = {"through": newest} if newest else {}
+        unseen = self.outcome.unseen
+        return {**through, "unseen": unseen} if unseen else through
+
+    def _inline_fields(self) -> dict[str, Any]:
+        earlier = inline_operations(self.loaded.lines, self.loaded.transcript)
+        before = self.loaded.source.digest
+        sequence = earlier[-1].seq + 1 if earlier else 1
+        return own_fields(sequence, before.n_bytes, before.sha256)
+
+    def _operation(self, name: OperationId, after: Digest) -> Operation:
+        return Operation(
+            id=name,
+            parent=self._parent(),
+            head=name,
+            kind="compact",
+            before=self.loaded.source.digest,
+            after=after,
+            format=self.loaded.format.name,
+            counter=self.measured.counter.id,
+            stages=self.outcome.stages,
+            tool_version=__version__,
+            recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    def _rows(self, new_lines: Sequence[NewLine]) -> tuple[ArchivedLine, ...]:
+        meter = self.measured.meter
+        sizes = {message.id: meter.message(message) for message in self.outcome.before}
+        made = StageEdits(edits=self.outcome.edits, stages=self.outcome.groups, tokens=sizes)
+        loaded = self.loaded
+        return archive_rows(loaded.lines, new_lines, loaded.transcript, made)
+
+    def _result(self, after: Digest, operation: str | None) -> CompactResult:
+        loaded, outcome = self.loaded, self.outcome
+        return CompactResult(
+            path=self.options.path,
+            format=loaded.format.name,
+            measure=self.measured,
+            target=self.plan.target,
+            stages=outcome.stages,
+            tokens_before=outcome.tokens_before,
+            tokens_after=outcome.tokens_after,
+            unseen=outcome.unseen,
+            unseen_source=outcome.unseen_source,
+            largest_after=outcome.largest_after + outcome.unseen,
+            messages_before=len(outcome.before),
+            messages_after=len(outcome.after),
+            before=loaded.source.digest,
+            after=after,
+            output=None,
+            archive=None,
+            operation=operation,
+            dry_run=self.options.dry_run,
+            explained=explain(outcome, self.measured.meter),
+            notes=outcome.notes,
+            warnings=loaded.transcript.warnings,
+            opaque=loaded.transcript.opaque,
+        )
+
+
+def compacted_name(path: Path) -> Path:
+    """Return where a compaction goes by default: ``run.jsonl`` to ``run.compacted.jsonl``.
+
+    A name that is one already is counted up: ``run.compacted.2.jsonl``.
+    """
+    stem, suffix = path.stem, path.suffix
+    if suffix == ".gz":
+        stem, suffix = Path(stem).stem, Path(stem).suffix
+    match = _COMPACTED.search(stem)
+    if match is None:
+        return path.with_name(f"{stem}.compacted{suffix}")
+    count = int(match[1] or 1) + 1
+    return path.with_name(f"{stem[: match.start()]}.compacted.{count}{suffix}")
+
+
+def archives_behind(archive: Archive, data: bytes) -> list[Deposit]:
+    """Return the compactions in effect behind a transcript with their rows, oldest first."""
+    return [
+        (operation, tuple(archived_lines(archive.file_of(operation.id))))
+        for operation in chain_of(archive, data)
+    ]
+
+
+def _plain(options: Mapping[str, object]) -> dict[str, object]:
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in options.items()}

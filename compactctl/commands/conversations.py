@@ -1,0 +1,147 @@
+"""Runs the stages over every conversation in a transcript."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from compactctl.commands.calibrated import ContextSize, context_size
+from compactctl.commands.measure import Measure
+from compactctl.commands.plan import Plan
+from compactctl.history.protection import protect
+from compactctl.history.view import View
+from compactctl.model.edit import Edit
+from compactctl.model.message import Message, MessageId
+from compactctl.model.operation import StageRecord
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.run import Run, run
+from compactctl.tokens.meter import Meter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectOptions:
+    """What the user wants left alone."""
+
+    keep_turns: int | None = None
+    pins: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What the stages came to over all conversations.
+
+    ``groups`` names the stage behind each group of edits. Tokens are totals over all
+    conversations; ``largest_after`` is the size of the largest one. ``unseen`` are the tokens that
+    a request has beside the transcript's own, where recorded usage tells.
+    """
+
+    stages: tuple[StageRecord, ...]
+    edits: tuple[Edit, ...]
+    groups: Mapping[str, str]
+    before: tuple[Message, ...]
+    after: tuple[Message, ...]
+    protected: Mapping[MessageId, str]
+    notes: tuple[str, ...]
+    tokens_before: int
+    tokens_after: int
+    largest_after: int
+    unseen: int
+    unseen_source: str
+
+
+def conversations(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
+    """Split an effective history into its conversations, in order."""
+    found: dict[int, list[Message]] = defaultdict(list)
+    for message in messages:
+        found[message.conversation].append(message)
+    return tuple(tuple(found[number]) for number in sorted(found))
+
+
+def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
+    """Measure what a request holds beside a conversation; nothing is known for several in one."""
+    talks = conversations(transcript.effective)
+    if len(talks) != 1:
+        return ContextSize(counted=measured.meter.total(transcript.effective))
+    return context_size(talks[0], measured)
+
+
+def run_all(
+    transcript: Transcript,
+    plan: Plan,
+    measured: Measure,
+    options: ProtectOptions,
+    originals: Mapping[MessageId, tuple[Message, ...]],
+) -> Outcome:
+    """Run the plan over every conversation on its own.
+
+    The target is for the whole request: what it holds beside the conversation is taken off.
+    """
+    meter = measured.meter
+    meter.prime(transcript.effective)
+    size = unseen_size(transcript, measured)
+    target = None if plan.target is None else max(1, plan.target - size.unseen)
+    protected: dict[MessageId, str] = {}
+    runs: list[Run] = []
+    for messages in conversations(transcript.effective):
+        kept = protect(
+            messages,
+            keep_turns=options.keep_turns,
+            pins=options.pins,
+            tools=options.tools,
+        )
+        protected.update(kept)
+        view = View(
+            messages=messages,
+            protected=kept,
+            target=target,
+            cwd=transcript.cwd,
+            originals=originals,
+        )
+        runs.append(run(view, plan.steps, meter))
+    return _outcome(transcript, runs, protected, meter, size)
+
+
+def _outcome(
+    transcript: Transcript,
+    runs: Sequence[Run],
+    protected: Mapping[MessageId, str],
+    meter: Meter,
+    size: ContextSize,
+) -> Outcome:
+    after = tuple(message for each in runs for message in each.view.messages)
+    sizes = [meter.total(each.view.messages) for each in runs]
+    return Outcome(
+        stages=_joined([each.stages for each in runs]),
+        edits=tuple(edit for each in runs for edit in each.edits),
+        groups={name: stage for each in runs for name, stage in each.groups.items()},
+        before=transcript.effective,
+        after=after,
+        protected=protected,
+        notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
+        tokens_before=meter.total(transcript.effective),
+        tokens_after=sum(sizes),
+        largest_after=max(sizes, default=0),
+        unseen=size.unseen,
+        unseen_source=size.source,
+    )
+
+
+def _joined(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:
+    """Add up the records of each stage over the conversations; the first one speaks for all."""
+    if len(runs) == 1:
+        return runs[0]
+    return tuple(_sum(records) for records in zip(*runs, strict=True))
+
+
+def _sum(records: Sequence[StageRecord]) -> StageRecord:
+    chosen = next((record for record in records if record.outcome == "applied"), records[0])
+    applied = sum(record.outcome == "applied" for record in records)
+    detail = f"in {applied} of {len(records)} conversations" if applied else chosen.detail
+    return replace(
+        chosen,
+        tokens_before=sum(record.tokens_before for record in records),
+        tokens_after=sum(record.tokens_after for record in records),
+        hidden=sum(record.hidden for record in records),
+        replaced=sum(record.replaced for record in records),
+        detail=detail,
+    )

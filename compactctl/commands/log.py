@@ -1,0 +1,89 @@
+"""The history of a transcript's compactions."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from compactctl.commands.inline import InlineOperation, inline_operations
+from compactctl.commands.reading import parse, split
+from compactctl.model.operation import Operation
+from compactctl.store.archive import read_rows
+from compactctl.store.chain import chain_of
+from compactctl.store.history import Archive, archive_folder
+from compactctl.store.lines import open_input
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The messages one summary, marker or set of rewritten records stands for."""
+
+    id: str
+    stage: str
+    lines: int
+    tokens: int
+    in_effect: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One operation, its groups, and whether it is in effect now."""
+
+    number: int
+    operation: Operation
+    groups: tuple[Group, ...]
+    in_effect: bool
+    archive_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogResult:
+    """The operations behind a transcript, oldest first; inline ones have no archive."""
+
+    path: str
+    layout: str
+    entries: tuple[LogEntry, ...] = ()
+    inline: tuple[InlineOperation, ...] = ()
+    appended: int = 0
+
+
+def log(path: str) -> LogResult:
+    """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
+    source = open_input(path)
+    archive = Archive(archive_folder(source.path)) if source.path else None
+    if archive is None or not archive.operations:
+        lines, chosen = split(source.data, path, None)
+        return LogResult(
+            path=path, layout="inline", inline=inline_operations(lines, parse(lines, chosen))
+        )
+    _, suffix = archive.current(source.data)
+    effective = {operation.id for operation in chain_of(archive, source.data)}
+    entries = tuple(
+        LogEntry(
+            number=file.number,
+            operation=operation,
+            groups=_groups(file.path, operation, in_effect=operation.id in effective),
+            in_effect=operation.id in effective,
+            archive_bytes=file.path.stat().st_size,
+        )
+        for file, operation in zip(archive.files, archive.operations, strict=True)
+    )
+    return LogResult(path=path, layout="split", entries=entries, appended=len(suffix))
+
+
+def _groups(path: Path, operation: Operation, *, in_effect: bool) -> tuple[Group, ...]:
+    stages = {record.group: record.name for record in operation.stages if record.group}
+    found: dict[str, list[int]] = {}
+    for row in read_rows(path, ("group", "edit_parent", "stage", "tokens")):
+        if row["group"]:
+            stages.setdefault(row["group"], row["stage"] or "")
+        for name in dict.fromkeys(filter(None, (row["group"], row["edit_parent"]))):
+            found.setdefault(name, []).append(row["tokens"] or 0)
+    return tuple(
+        Group(
+            id=name,
+            stage=stages.get(name, ""),
+            lines=len(sizes),
+            tokens=sum(sizes),
+            in_effect=in_effect,
+        )
+        for name, sizes in found.items()
+    )

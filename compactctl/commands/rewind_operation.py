@@ -1,0 +1,32 @@
+"""The operation that records a rewind, so that it can be undone as well."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from compactctl import __version__
+from compactctl.model.operation import Digest, Operation, OperationId
+
+
+def rewind_operation(
+    before: Digest,
+    after: Digest,
+    chain: Sequence[Operation],
+    kept: Sequence[Operation],
+) -> Operation:
+    """Return the operation that records a rewind from ``chain`` to ``kept``."""
+    head = kept[-1].id if kept else None
+    parent = chain[-1].id if chain else None
+    content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"
+    return Operation(
+        id=OperationId(hashlib.sha256(content.encode()).hexdigest()[:12]),
+        parent=parent,
+        head=head,
+        kind="rewind",
+        before=before,
+        after=after,
+        format=chain[-1].format if chain else "",
+        counter=chain[-1].counter if chain else "",
+        tool_version=__version__,
+        recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

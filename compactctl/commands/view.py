@@ -1,0 +1,93 @@
+"""Shows a transcript: what the model sees, what is hidden from it, or both."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from compactctl.commands.reading import Loaded, load, parse
+from compactctl.model.message import Message
+from compactctl.model.operation import ArchivedLine
+from compactctl.pipeline.interleave import Shown, interleave
+from compactctl.store.archive import archived_lines
+from compactctl.store.chain import chain_of
+from compactctl.store.history import Archive, archive_folder
+from compactctl.store.lines import split_lines
+
+What = Literal["effective", "archived", "all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewedMessage:
+    """A message to be read; ``hidden_by`` is the group that hides it, None when it is visible."""
+
+    message: Message
+    hidden_by: str | None = None
+    stage: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewResult:
+    """What to show: raw lines in the transcript's own format, and the messages on them."""
+
+    path: str
+    what: What
+    lines: tuple[Shown, ...]
+    messages: tuple[ViewedMessage, ...]
+
+
+def view(path: str, what: What = "effective", format_name: str | None = None) -> ViewResult:
+    """Show a transcript. Raises as reading does, and ArchiveError for a damaged archive."""
+    loaded = load(path, format_name)
+    if what == "effective":
+        return _effective(loaded, path)
+    lines = _all_lines(loaded)
+    if what == "archived":
+        lines = tuple(line for line in lines if line.hidden_by is not None)
+    return ViewResult(path=path, what=what, lines=lines, messages=_messages(loaded, lines))
+
+
+def _effective(loaded: Loaded, path: str) -> ViewResult:
+    messages = loaded.transcript.effective
+    numbers = dict.fromkeys(message.line for message in messages)
+    return ViewResult(
+        path=path,
+        what="effective",
+        lines=tuple(Shown(loaded.lines[number]) for number in numbers),
+        messages=tuple(ViewedMessage(message=message) for message in messages),
+    )
+
+
+def _all_lines(loaded: Loaded) -> tuple[Shown, ...]:
+    path = loaded.source.path
+    archive = Archive(archive_folder(path)) if path else None
+    chain = chain_of(archive, loaded.source.data) if archive else ()
+    if archive is None or not chain:
+        return _inline_lines(loaded)
+    rows = [tuple(archived_lines(archive.file_of(operation.id))) for operation in chain]
+    states = [_raw(each) for each in rows[1:]] + [split_lines(loaded.source.data)]
+    return interleave(list(zip(rows, states, strict=True)))
+
+
+def _raw(rows: tuple[ArchivedLine, ...]) -> tuple[bytes, ...]:
+    return tuple(row.raw for row in rows)
+
+
+def _inline_lines(loaded: Loaded) -> tuple[Shown, ...]:
+    shown = {message.id for message in loaded.transcript.effective}
+    hidden = {
+        message.line: message.tags.parents[0]
+        for message in loaded.transcript.messages
+        if message.tags.parents and message.id not in shown
+    }
+    return tuple(Shown(line, hidden.get(index)) for index, line in enumerate(loaded.lines))
+
+
+def _messages(loaded: Loaded, lines: tuple[Shown, ...]) -> tuple[ViewedMessage, ...]:
+    transcript = parse(tuple(line.data for line in lines), loaded.format)
+    return tuple(
+        ViewedMessage(
+            message=message,
+            hidden_by=lines[message.line].hidden_by,
+            stage=lines[message.line].stage,
+        )
+        for message in transcript.messages
+    )

@@ -1,0 +1,52 @@
+"""The errors compactctl raises on purpose; each class owns its exit code.
+
+A message is one line: where, what, and what to do.
+"""
+
+
+class CompactctlError(Exception):
+    """Anything compactctl can explain to its user. Raised only through a subclass."""
+
+    exit_code = 70
+
+
+class UsageError(CompactctlError):
+    """Options contradict each other or have no meaning here."""
+
+    exit_code = 2
+
+
+class NoInputError(CompactctlError):
+    """The input does not exist, is empty, is no regular file, or cannot be opened."""
+
+    exit_code = 3
+
+
+class NotUnderstoodError(CompactctlError):
+    """No format fits the input, or ``--strict`` met lines that are not understood."""
+
+    exit_code = 4
+
+
+class DoesNotFitError(CompactctlError):
+    """The context is still over its target after all chosen stages (``--require-fit``)."""
+
+    exit_code = 5
+
+
+class ArchiveError(CompactctlError):
+    """The archive is missing, unreadable or of a version this program does not know."""
+
+    exit_code = 6
+
+
+class IntegrityError(CompactctlError):
+    """A digest does not match: what is on disk is not what was written."""
+
+    exit_code = 7
+
+
+class ChangedError(CompactctlError):
+    """The transcript changed while we worked, or since it was compacted."""
+
+    exit_code = 8

@@ -1,0 +1,1 @@
+"""Transcript formats: one adapter each, from raw lines to messages and back."""

@@ -1,0 +1,153 @@
+"""Anthropic messages: one per line, a request per line or as a document, or an array."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.anthropic_blocks import content_parts, name_results, new_content
+from compactctl.formats.anthropic_usage import reported_usage
+from compactctl.formats.conversations import ConversationReader, sample_messages
+from compactctl.formats.decode import Decoded
+from compactctl.formats.draft import Draft
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.injected import ANY_CLIENT, is_injected
+from compactctl.formats.tool_definitions import tool_definitions
+from compactctl.model.message import (
+    JsonPath,
+    Message,
+    Part,
+    ReportedUsage,
+    Role,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.transcript import Transcript
+
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
+# Blocks that no other format stores in a message's content.
+_BLOCKS = (
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "server_tool_use",
+    "web_search_tool_result",
+)
+
+
+class AnthropicMessages:
+    """Reads and writes messages as Anthropic's API takes them."""
+
+    name = "anthropic-messages"
+    title = "Anthropic messages"
+    reads_arrays = True
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise user and assistant messages with Anthropic's blocks or ``system`` field."""
+        messages = sample_messages(records)
+        if not messages or not all(_is_message(message) for message in messages):
+            return False
+        requests = (r for r in records if isinstance(r.get("messages"), list))
+        system = any(isinstance(r.get("system"), str | list) for r in requests)
+        return system or any(_has_blocks(message) for message in messages)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return ConversationReader(self.name, _Conversation).read(lines)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id: records of this format have none."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - records are not linked
+    ) -> Mapping[str, Any]:
+        """Build a user message: this format has no system messages among the others."""
+        return {"role": "user", "content": new_content(like.get("content"), message.text)}
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        kind = type(message.parts[part])
+        if kind in REPLACEABLE:
+            return new_content(current, text)
+        raise ValueError(f"a {kind.__name__} has no replaceable content")
+
+
+class _Conversation:
+    """Names the tool of each result by the call it answers."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.tools: dict[str, str] = {}
+
+    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, Draft]]:
+        definitions = tool_definitions(document.get("tools"), ("tools",))
+        if definitions:
+            fixed = "tool definitions of the request"
+            draft = Draft(role="system", parts=definitions, injected=True, fixed=fixed)
+            yield ("tools",), draft
+        system = content_parts(document.get("system"), ("system",))
+        if system:
+            yield ("system",), Draft(role="system", parts=system, fixed="system prompt")
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+        role = _role(record)
+        if role is None:
+            return None
+        parts = content_parts(record.get("content"), (*path, "content"))
+        return self._response(record, parts) if role == "assistant" else self._input(parts)
+
+    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, Draft] | None:
+        response = document.get("response")
+        draft = self.message(response, ("response",)) if isinstance(response, Mapping) else None
+        if draft is None or not draft.parts:
+            return None
+        return ("response",), replace(draft, fixed="the logged answer to the request")
+
+    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
+        return reported_usage(document)
+
+    def _response(self, record: Mapping[str, Any], parts: tuple[Part, ...]) -> Draft:
+        calls = (part for part in parts if isinstance(part, ToolCallPart))
+        self.tools.update((call.call_id, call.tool) for call in calls)
+        return Draft(
+            role="assistant",
+            parts=parts,
+            model=_str(record.get("model")),
+            usage=reported_usage(record),
+        )
+
+    def _input(self, parts: tuple[Part, ...]) -> Draft:
+        results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
+        return Draft(
+            role="tool" if results else "user",
+            parts=name_results(parts, self.tools),
+            injected=is_injected(parts, ANY_CLIENT),
+        )
+
+
+def _role(record: Mapping[str, Any]) -> Role | None:
+    return _ROLES.get(_str(record.get("role")) or "")
+
+
+def _is_message(record: Mapping[str, Any]) -> bool:
+    return _role(record) is not None and isinstance(record.get("content"), str | list)
+
+
+def _has_blocks(message: Mapping[str, Any]) -> bool:
+    content = message["content"]
+    blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
+    calls_apart = "tool_calls" in message
+    return not calls_apart and any(
+        block.get("type") in _BLOCKS or isinstance(block.get("source"), Mapping) for block in blocks
+    )
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

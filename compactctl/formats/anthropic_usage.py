@@ -1,0 +1,22 @@
+"""What Anthropic's API reports about a request."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.model.message import ReportedUsage
+
+# The three are disjoint; together they are everything that was sent.
+_SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
+    """Return the usage of a response, None when it has none.
+
+    Without a stop reason the number of output tokens is one from early in the stream: no number.
+    """
+    usage = response.get("usage")
+    if not isinstance(usage, Mapping):
+        return None
+    context = sum(n for n in map(usage.get, _SENT) if isinstance(n, int))
+    output = usage.get("output_tokens") if response.get("stop_reason") else None
+    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)

@@ -1,0 +1,37 @@
+"""Which request of a Codex session each token count belongs to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.model.message import ReportedUsage
+
+
+class TokenCounts:
+    """Takes in token counts; the same numbers come again and count once."""
+
+    def __init__(self) -> None:
+        self.window: int | None = None
+        self._total: object = None
+
+    def take(self, payload: Mapping[str, Any]) -> ReportedUsage | None:
+        """Return the usage of a request that was not counted before, else None.
+
+        After a compaction the client reports an estimate with no input: that is no request.
+        """
+        info = _object(payload.get("info"))
+        window = info.get("model_context_window")
+        if isinstance(window, int) and window > 0:
+            self.window = window
+        total = info.get("total_token_usage")
+        if total is None or total == self._total:
+            return None
+        self._total = total
+        last = _object(info.get("last_token_usage"))
+        context, output = last.get("input_tokens"), last.get("output_tokens")
+        if not isinstance(context, int) or context <= 0:
+            return None
+        return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,99 @@
+"""One raw line as JSON values; damage is named and nothing is dropped."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from compactctl.model.transcript import RawLine
+
+_RECORD_START = re.compile(rb'\{"')
+# A line glued together from many pieces is searched this far, so that hostile input stays linear.
+_MAX_SPLITS = 200
+_BOM = b"\xef\xbb\xbf"
+# Deeper values are carried without being understood: other tools cannot write them back.
+_MAX_DEPTH_TEXT = b"[" * 250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """A line's JSON values in order; ``damage`` names what is wrong with the line, if anything.
+
+    A line with damage and values was salvaged in part. A blank line has neither.
+    """
+
+    index: int
+    n_bytes: int
+    values: tuple[Any, ...] = ()
+    damage: str | None = None
+
+
+def decode_lines(lines: Iterable[RawLine]) -> Iterator[Decoded]:
+    """Decode lines one by one, never raising and never dropping one."""
+    for line in lines:
+        values, damage = decode(line.data)
+        yield Decoded(index=line.index, n_bytes=len(line.data), values=values, damage=damage)
+
+
+def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
+    """Return the JSON values of a raw line and the name of its damage.
+
+    The classes of damage are those seen in real files: NUL padding, torn and glued records.
+    """
+    body = data.strip(b" \t\r\n").removeprefix(_BOM)
+    if not body:
+        return (), None
+    try:
+        return (_loads(body),), None
+    except ValueError:
+        return _salvage(body)
+
+
+def _loads(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return _loads_lenient(body)
+
+
+def _loads_lenient(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+    # orjson refuses lone surrogate escapes and infinite numbers, which clients do write.
+    if _MAX_DEPTH_TEXT in body:
+        raise ValueError("nested too deeply")
+    try:
+        return json.loads(body.decode("utf-8"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _salvage(body: bytes) -> tuple[tuple[Any, ...], str]:
+    if not body.strip(b"\0 \t\r\n"):
+        return (), "NUL bytes only"
+    stripped = body.strip(b"\0 \t\r\n")
+    if stripped != body:
+        values, damage = decode(stripped)
+        return values, damage or "NUL padding"
+    return _split_glued(body)
+
+
+def _split_glued(body: bytes) -> tuple[tuple[Any, ...], str]:
+    starts = [match.start() for match in _RECORD_START.finditer(body)][1:_MAX_SPLITS]
+    for start in starts:
+        tail = _record(body[start:])
+        if tail is not None:
+            head = _record(body[:start])
+            if head is not None:
+                return (head, tail), "two records on one line"
+            return (tail,), "a torn record before a whole one"
+    return (), "not JSON"
+
+
+def _record(piece: bytes) -> dict[str, Any] | None:
+    try:
+        value = _loads(piece)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,33 @@
+"""What every format offers: recognise, read, and write the few records compactctl writes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from compactctl.formats.decode import Decoded
+from compactctl.model.message import FilePart, MediaPart, TextPart, ToolResultPart
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Writer
+
+# Parts whose content can be rewritten as text in every format. The arguments of a call cannot
+# where they are an object, and signed thinking never.
+REPLACEABLE = (TextPart, ToolResultPart, MediaPart, FilePart)
+
+
+class Format(Writer, Protocol):
+    """A transcript format.
+
+    Attributes:
+        name: what ``--format`` takes.
+        title: whose transcripts these are, in words.
+        reads_arrays: whether records may also stand in a JSON array.
+    """
+
+    name: str
+    title: str
+    reads_arrays: bool
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Tell from the first records (objects only) whether the file is of this format."""
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines once, in order. Every line ends up as message, meta or opaque."""

@@ -1,0 +1,180 @@
+"""NeuroLink chat messages: one per line, an array, or a session document."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.call_queue import CallQueue
+from compactctl.formats.conversations import ConversationReader, sample_messages
+from compactctl.formats.decode import Decoded
+from compactctl.formats.draft import Draft
+from compactctl.formats.jsontext import json_text
+from compactctl.model.message import (
+    JsonPath,
+    Message,
+    Part,
+    ReportedUsage,
+    Role,
+    Synthetic,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.transcript import Transcript
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool_call": "assistant",
+    "tool_result": "tool",
+}
+_OWN_ROLES = ("tool_call", "tool_result")
+# Names in ``metadata`` that other formats with an id and a role do not use.
+_OWN_METADATA = frozenset(
+    {
+        "isSummary",
+        "summarizesFrom",
+        "summarizesTo",
+        "truncated",
+        "modelUsed",
+        "toolOutputPreview",
+        "originalSize",
+        "artifactId",
+        "stepIndex",
+        "thoughtSignature",
+    }
+)
+_SUMMARY_RANGE = ("summarizesFrom", "summarizesTo")
+
+
+class NeuroLink:
+    """Reads and writes the ChatMessage records of NeuroLink's conversation memory."""
+
+    name = "neurolink"
+    title = "NeuroLink conversation"
+    reads_arrays = True
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise messages with an id and NeuroLink's own roles or metadata."""
+        messages = sample_messages(records)
+        if not messages or not all(_is_message(message) for message in messages):
+            return False
+        return any(_is_own(message) for message in messages)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return ConversationReader(self.name, _Conversation).read(lines)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id, which becomes the record's."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - records are not linked
+    ) -> Mapping[str, Any]:
+        """Build a user message; newer versions of NeuroLink write summaries so too."""
+        timestamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+        return {
+            "id": self.new_id(message),
+            "role": "user",
+            "content": message.text,
+            **timestamp,
+            "metadata": _metadata(message),
+        }
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content, which is always text; see ``Writer.new_value``."""
+        if isinstance(current, str):
+            return text
+        raise ValueError(f"a {type(message.parts[part]).__name__} has no replaceable content")
+
+
+class _Conversation:
+    """Joins results to calls by tool name, step and order: there are no call ids."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.queue = CallQueue(f"call-{number}-")
+
+    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, Draft]]:  # noqa: ARG002 - a session stores no request
+        return ()
+
+    def answer(self, document: Mapping[str, Any]) -> None:
+        """A session stores no request, so there is no answer to one."""
+
+    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - a session's usage is a sum over requests
+        return None
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+        role = _role(record)
+        if role is None:
+            return None
+        metadata = _object(record.get("metadata"))
+        return Draft(
+            role=_ROLES[role],
+            parts=self._parts(role, record, path),
+            name=_str(record.get("id")),
+            model=_str(metadata.get("modelUsed")),
+            # Older versions mark a truncation with nothing else.
+            injected=role in ("user", "system") and metadata.get("truncated") is True,
+            summary=metadata.get("isSummary") is True,
+        )
+
+    def _parts(self, role: str, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+        content, tool = record.get("content"), _str(record.get("tool")) or ""
+        text = "" if content is None else json_text(content)
+        step = _object(record.get("metadata")).get("stepIndex")
+        step = step if isinstance(step, int) else None
+        if role == "tool_result":
+            result = ToolResultPart(
+                call_id=self.queue.result(tool, step),
+                tool=tool,
+                text=text,
+                is_error=_object(record.get("result")).get("success") is False,
+                path=(*path, "content"),
+            )
+            return (result,)
+        said = (TextPart(text=text, path=(*path, "content")),) if text else ()
+        if role != "tool_call":
+            return said
+        call = ToolCallPart(
+            call_id=self.queue.call(tool, step),
+            tool=tool,
+            arguments=json_text(record.get("args", {})),
+            path=(*path, "args"),
+        )
+        return (*said, call)
+
+
+def _metadata(message: Synthetic) -> dict[str, Any]:
+    if message.kind == "marker":
+        return {"truncated": True}
+    known = {name: message.details[name] for name in _SUMMARY_RANGE if name in message.details}
+    return {"isSummary": True, **known}
+
+
+def _is_message(record: Mapping[str, Any]) -> bool:
+    return _role(record) is not None and isinstance(record.get("id"), str)
+
+
+def _is_own(record: Mapping[str, Any]) -> bool:
+    names = _object(record.get("metadata")).keys()
+    return record.get("role") in _OWN_ROLES or not _OWN_METADATA.isdisjoint(names)
+
+
+def _role(record: Mapping[str, Any]) -> str | None:
+    role = _str(record.get("role"))
+    return role if role in _ROLES else None
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

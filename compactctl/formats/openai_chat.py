@@ -1,0 +1,193 @@
+"""OpenAI chat messages: as lines, as requests per line, as a document or as an array."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.anthropic_blocks import name_results
+from compactctl.formats.call_queue import CallQueue
+from compactctl.formats.conversations import ConversationReader, sample_messages
+from compactctl.formats.decode import Decoded
+from compactctl.formats.draft import Draft
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.injected import ANY_CLIENT, is_injected
+from compactctl.formats.jsontext import json_text
+from compactctl.formats.openai_content import (
+    call_parts,
+    content_media,
+    content_parts,
+    content_text,
+    new_content,
+    text_content,
+)
+from compactctl.formats.openai_reasoning import reasoning_parts
+from compactctl.formats.tool_definitions import tool_definitions
+from compactctl.model.message import (
+    CallId,
+    JsonPath,
+    Message,
+    Part,
+    ReportedUsage,
+    Role,
+    Synthetic,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.transcript import Transcript
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_CONTENTS = ("content", "tool_calls", "function_call")
+
+
+class OpenAIChat:
+    """Reads and writes chat messages as OpenAI's API takes them."""
+
+    name = "openai-chat"
+    title = "OpenAI chat messages"
+    reads_arrays = True
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise objects with a chat role and content or calls, bare or in ``messages``."""
+        messages = sample_messages(records)
+        chat = [m for m in messages if _role(m) and any(name in m for name in _CONTENTS)]
+        return bool(chat) and len(chat) * 2 >= len(messages)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return ConversationReader(self.name, _Conversation).read(lines)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id: records of this format have none."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - records are not linked
+    ) -> Mapping[str, Any]:
+        """Build a message with content of the same shape as its neighbour's."""
+        return {"role": message.role, "content": text_content(like.get("content"), message.text)}
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        kind = type(message.parts[part])
+        if kind in REPLACEABLE or (kind is ToolCallPart and isinstance(current, str)):
+            return new_content(current, text)
+        raise ValueError(f"a {kind.__name__} has no replaceable content")
+
+
+class _Conversation:
+    """Joins results to calls by id, or by order where there are no ids."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.tools: dict[str, str] = {}
+        self.queue = CallQueue(f"call-{number}-")
+
+    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, Draft]]:
+        for key in ("tools", "functions"):
+            parts = tool_definitions(document.get(key), (key,))
+            if parts:
+                fixed = "tool definitions of the request"
+                yield (key,), Draft(role="system", parts=parts, injected=True, fixed=fixed)
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+        role = _role(record)
+        if role is None:
+            return None
+        if role == "tool":
+            return Draft(role=role, parts=(self._result(record, path),))
+        parts = self._identified(_message_parts(record, path))
+        results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
+        return Draft(
+            role="tool" if results else role,
+            parts=parts,
+            model=_str(record.get("model")) if role == "assistant" else None,
+            injected=role == "user" and is_injected(parts, ANY_CLIENT),
+            usage=_usage(record) if role == "assistant" else None,
+        )
+
+    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, Draft] | None:
+        response = document.get("response")
+        choices = response.get("choices") if isinstance(response, Mapping) else None
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        record = choice.get("message") if isinstance(choice, Mapping) else None
+        if not isinstance(response, Mapping) or not isinstance(record, Mapping):
+            return None
+        path: JsonPath = ("response", "choices", 0, "message")
+        draft = self.message(record, path)
+        if draft is None or not draft.parts:
+            return None
+        fixed = "the logged answer to the request"
+        model = _str(response.get("model"))
+        return path, replace(draft, fixed=fixed, model=model, usage=_usage(response))
+
+    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
+        response = document.get("response")
+        return _usage(response if isinstance(response, Mapping) else document)
+
+    def _result(self, record: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
+        content, name = record.get("content"), _str(record.get("name")) or ""
+        call_id = _str(record.get("tool_call_id"))
+        joined = CallId(call_id) if call_id else self.queue.result(name)
+        parts = content_parts(content, (*path, "content"))
+        text = json_text(content) if isinstance(content, Mapping) else content_text(parts)
+        return ToolResultPart(
+            call_id=joined,
+            tool=name or self.tools.get(joined, ""),
+            text=text,
+            media=content_media(parts),
+            path=(*path, "content"),
+        )
+
+    def _identified(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        """Give calls without an id one that tells their position, and remember their tools."""
+        named = tuple(
+            replace(part, call_id=self.queue.call(part.tool))
+            if isinstance(part, ToolCallPart) and not part.call_id
+            else part
+            for part in parts
+        )
+        calls = (part for part in named if isinstance(part, ToolCallPart))
+        self.tools.update((call.call_id, call.tool) for call in calls)
+        return name_results(named, self.tools)
+
+
+def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    calls = tuple(call_parts(record, path))
+    content = content_parts(record.get("content"), (*path, "content"))
+    if calls:
+        # Exporters repeat the calls of ``tool_calls`` among the content; the model sees one.
+        content = tuple(part for part in content if not isinstance(part, ToolCallPart))
+    refusal = record.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        content = (*content, TextPart(text=refusal, path=(*path, "refusal")))
+    return (*reasoning_parts(record, path), *content, *calls)
+
+
+def _usage(record: Mapping[str, Any]) -> ReportedUsage | None:
+    usage = record.get("usage")
+    context = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
+    if not isinstance(usage, Mapping) or not isinstance(context, int):
+        return None
+    output = usage.get("completion_tokens")
+    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+
+
+def _role(record: Mapping[str, Any]) -> Role | None:
+    return _ROLES.get(_str(record.get("role")) or "")
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

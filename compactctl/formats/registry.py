@@ -1,0 +1,78 @@
+"""All formats, in the order in which they are tried."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any
+
+from compactctl.errors import NotUnderstoodError, UsageError
+from compactctl.formats.anthropic_messages import AnthropicMessages
+from compactctl.formats.claude_code import ClaudeCode
+from compactctl.formats.codex import Codex
+from compactctl.formats.decode import Decoded
+from compactctl.formats.foreign import foreign_file, foreign_records
+from compactctl.formats.format import Format
+from compactctl.formats.neurolink import NeuroLink
+from compactctl.formats.openai_chat import OpenAIChat
+
+ALL_FORMATS: tuple[Format, ...] = (
+    Codex(),
+    ClaudeCode(),
+    AnthropicMessages(),
+    NeuroLink(),
+    OpenAIChat(),
+)
+
+# Enough to get past leading metadata records, as few as an interactive answer allows.
+SNIFFED_RECORDS = 50
+
+
+def format_named(name: str) -> Format:
+    """Return the format called ``name``; raises UsageError with what there is."""
+    for candidate in ALL_FORMATS:
+        if candidate.name == name:
+            return candidate
+    close = get_close_matches(name, [candidate.name for candidate in ALL_FORMATS], n=1)
+    hint = f"; did you mean {close[0]}?" if close else f"; there are {_names()}"
+    raise UsageError(f"unknown format {name!r}{hint}")
+
+
+def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
+    """Return the first format that recognises the first records.
+
+    ``head`` is the start of the file, to name in the error what is no JSON at all.
+
+    Raises:
+        NotUnderstoodError: no format fits; the error names a format that is known by sight.
+    """
+    values = (value for line in lines for value in line.values)
+    first = list(islice(values, SNIFFED_RECORDS))
+    records = _records(first)
+    foreign = foreign_file(head) or foreign_records(records)
+    if foreign is not None:
+        raise NotUnderstoodError(f"{where}: {foreign}; --format forces one of {_names()}")
+    arrays = any(isinstance(value, list) for value in first)
+    for candidate in ALL_FORMATS:
+        if (candidate.reads_arrays or not arrays) and candidate.sniff(records):
+            return candidate
+    what = _what_it_is(first, records)
+    raise NotUnderstoodError(f"{where}: {what}; name one with --format ({_names()})")
+
+
+def _records(first: list[Any]) -> list[Mapping[str, Any]]:
+    """Return the objects among values, those in arrays included."""
+    items = (item for value in first for item in (value if isinstance(value, list) else [value]))
+    return list(islice((item for item in items if isinstance(item, Mapping)), SNIFFED_RECORDS))
+
+
+def _what_it_is(first: list[Any], records: list[Mapping[str, Any]]) -> str:
+    if not first:
+        return "holds no line of JSON"
+    if not records:
+        return f"its lines are JSON of type {type(first[0]).__name__}, not records"
+    keys = ", ".join(sorted(map(str, records[0]))[:6])
+    return f"no known transcript format fits (first record has: {keys})"
+
+
+def _names() -> str:
+    return ", ".join(candidate.name for candidate in ALL_FORMATS)

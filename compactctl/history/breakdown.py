@@ -1,0 +1,140 @@
+"""Where the tokens of a conversation go: by category, message, tool and file."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compactctl.history.categories import Category, category_tokens
+from compactctl.history.pairs import part_places, result_tools
+from compactctl.history.reads import FileRead, by_path, file_reads, superseded
+from compactctl.model.message import Message, MessageId, Role, ToolCallPart, ToolResultPart
+from compactctl.tokens.meter import Meter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeMessage:
+    """One of the largest messages; ``line`` is the index of its raw line."""
+
+    id: MessageId
+    line: int
+    role: Role
+    tools: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolUse:
+    """What one tool costs, in tokens of its calls and of its results with their media."""
+
+    tool: str
+    calls: int
+    call_tokens: int
+    results: int
+    result_tokens: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reread:
+    """A file that was read more than once.
+
+    ``identical`` counts older reads whose content a later read shows again; ``tokens`` are those
+    of all reads but the newest, ``identical_tokens`` those of the identical ones.
+    """
+
+    path: str
+    reads: int
+    identical: int
+    tokens: int
+    identical_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakdown:
+    """A conversation's tokens; every category is there and they add up to ``total``."""
+
+    total: int
+    categories: Mapping[Category, int]
+    largest: tuple[LargeMessage, ...]
+    tools: tuple[ToolUse, ...]
+    rereads: tuple[Reread, ...]
+
+
+def breakdown(
+    messages: Sequence[Message], meter: Meter, *, cwd: str | None = None, largest: int = 10
+) -> Breakdown:
+    """Break a conversation's tokens down; lists are sorted by tokens, largest first."""
+    reads = file_reads(messages, cwd=cwd)
+    return Breakdown(
+        total=meter.total(messages),
+        categories=category_tokens(messages, reads, meter),
+        largest=_largest(messages, meter, largest),
+        tools=_tools(messages, meter),
+        rereads=_rereads(messages, reads, meter),
+    )
+
+
+def _largest(messages: Sequence[Message], meter: Meter, count: int) -> tuple[LargeMessage, ...]:
+    tools = result_tools(messages)
+    named = [(place.message, tool) for place, tool in tools.items()]
+    named += [(i, call.tool) for i, message in enumerate(messages) for call in message.calls]
+    sizes = [(meter.message(message), -index) for index, message in enumerate(messages)]
+    return tuple(
+        LargeMessage(
+            id=messages[-index].id,
+            line=messages[-index].line,
+            role=messages[-index].role,
+            tools=tuple(dict.fromkeys(tool for at, tool in named if at == -index and tool)),
+            tokens=tokens,
+        )
+        for tokens, index in sorted(sizes, reverse=True)[:count]
+    )
+
+
+def _tools(messages: Sequence[Message], meter: Meter) -> tuple[ToolUse, ...]:
+    names = result_tools(messages)
+    counts: dict[str, Counter[str]] = {}
+    for place, part in part_places(messages):
+        if isinstance(part, ToolCallPart):
+            figures = {"calls": 1, "call_tokens": meter.part(part)}
+            counts.setdefault(part.tool, Counter()).update(figures)
+        elif isinstance(part, ToolResultPart):
+            figures = {"results": 1, "result_tokens": meter.part(part), "errors": part.is_error}
+            counts.setdefault(names[place], Counter()).update(figures)
+    uses = (
+        ToolUse(
+            tool=tool,
+            calls=count["calls"],
+            call_tokens=count["call_tokens"],
+            results=count["results"],
+            result_tokens=count["result_tokens"],
+            errors=count["errors"],
+        )
+        for tool, count in counts.items()
+    )
+    return tuple(sorted(uses, key=lambda use: (-use.call_tokens - use.result_tokens, use.tool)))
+
+
+def _rereads(
+    messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
+) -> tuple[Reread, ...]:
+    covered = superseded(reads)
+
+    def tokens(chosen: Sequence[FileRead]) -> int:
+        parts = (messages[read.place.message].parts[read.place.part] for read in chosen)
+        return sum(meter.part(part) for part in parts)
+
+    found = []
+    for path, same in by_path(reads).items():
+        repeated = [read for read in same if read.place in covered]
+        if len(same) > 1:
+            found.append(
+                Reread(
+                    path=path,
+                    reads=len(same),
+                    identical=len(repeated),
+                    tokens=tokens(same[:-1]),
+                    identical_tokens=tokens(repeated),
+                )
+            )
+    return tuple(sorted(found, key=lambda file: (-file.tokens, file.path)))

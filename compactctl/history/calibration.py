@@ -1,0 +1,101 @@
+"""The size of a context from what the provider reported, and what came after."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from compactctl.history.requests import Request, requests
+from compactctl.history.standins import record_name
+from compactctl.model.message import Message
+
+# With fewer steps between requests a fitted ratio says more about chance than about the model.
+MIN_STEPS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """A context measured from its newest trustworthy request on, in tokens.
+
+    Attributes:
+        total: the context of the next request.
+        reported: what the provider reported for the anchor's request.
+        answer: the anchor's answer; ``added``: what was counted after it.
+        overhead: what every request holds and the transcript does not (system prompt, tool
+            definitions), from the first request since the context was last edited.
+        hidden_reasoning: reasoning that is sent again though its text is not stored.
+        requests: how many requests were usable.
+        ratio: reported over counted tokens between requests, None when there are too few.
+        anchor_line: index of the anchor's raw line.
+    """
+
+    total: int
+    reported: int
+    answer: int
+    added: int
+    overhead: int
+    hidden_reasoning: int
+    requests: int
+    ratio: float | None
+    anchor_line: int
+
+
+def calibrate(messages: Sequence[Message], size: Callable[[Message], float]) -> Calibration | None:
+    """Measure a conversation from its recorded usage; None when there is none to trust.
+
+    ``size`` estimates what a message adds to a request. Requests from before compactctl's own
+    edits are not trusted: what they reported is no longer there.
+    """
+    found = trusted(messages, requests(messages, size))
+    if not found:
+        return None
+    anchor = found[-1]
+    since = since_edit(found)
+    added = sum(
+        size(message)
+        for index, message in enumerate(messages)
+        if index > anchor.first and index not in anchor.members
+    )
+    return Calibration(
+        total=round(anchor.context + anchor.answer + added),
+        reported=anchor.context,
+        answer=round(anchor.answer),
+        added=round(added),
+        overhead=max(0, round(since[0].context - since[0].before)),
+        hidden_reasoning=round(sum(_hidden(request) for request in since)),
+        requests=len(found),
+        ratio=observed_ratio(found),
+        anchor_line=messages[anchor.first].line,
+    )
+
+
+def trusted(messages: Sequence[Message], found: Sequence[Request]) -> tuple[Request, ...]:
+    """Return the requests made after the newest edit by compactctl that says when it was."""
+    places = {record_name(message.id): index for index, message in enumerate(messages)}
+    marks = [places.get(record_name(m.tags.through), 0) for m in messages if m.tags.through]
+    edited = max(marks, default=-1)
+    return tuple(request for request in found if request.first > edited)
+
+
+def since_edit(found: Sequence[Request]) -> tuple[Request, ...]:
+    """Return the requests since the context last shrank: a fall means that it was edited."""
+    start = 0
+    for place in range(1, len(found)):
+        if found[place].context < found[place - 1].context:
+            start = place
+    return tuple(found[start:])
+
+
+def observed_ratio(found: Sequence[Request]) -> float | None:
+    """Return the median of reported over counted growth between requests that grew."""
+    ratios = []
+    for earlier, later in pairwise(found):
+        counted = later.before - earlier.before - earlier.visible + earlier.answer
+        grown = later.context - earlier.context
+        if counted > 0 and grown > 0:
+            ratios.append(grown / counted)
+    return median(ratios) if len(ratios) >= MIN_STEPS else None
+
+
+def _hidden(request: Request) -> float:
+    return request.answer - request.visible if request.hidden_reasoning else 0.0

@@ -1,0 +1,89 @@
+"""Categories: the buckets that every token of a conversation falls into, one each."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+from compactctl.history.pairs import part_places
+from compactctl.history.reads import FileRead
+from compactctl.history.turns import leading_system
+from compactctl.model.message import (
+    FilePart,
+    MediaPart,
+    Message,
+    Part,
+    ReasoningPart,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolDefinitionPart,
+    ToolResultPart,
+)
+from compactctl.tokens.meter import Meter
+
+Category = Literal[
+    "system prompt",
+    "tool definitions",
+    "user",
+    "assistant",
+    "reasoning",
+    "tool calls",
+    "tool results",
+    "file reads",
+    "attachments",
+    "media",
+    "summaries",
+    "other",
+]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+
+_BY_PART: Mapping[type[Part], Category] = {
+    ReasoningPart: "reasoning",
+    ToolCallPart: "tool calls",
+    ToolDefinitionPart: "tool definitions",
+    ToolResultPart: "tool results",
+    FilePart: "attachments",
+    MediaPart: "media",
+}
+_BY_ROLE: Mapping[Role, Category] = {
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool results",
+    "system": "other",
+}
+
+
+def category_tokens(
+    messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
+) -> dict[Category, int]:
+    """Return the tokens of every category; together they are the conversation's total.
+
+    ``reads`` are the file reads among the messages. Media inside a tool result count as media.
+    Injected records and markers are "other"; system messages are the prompt only at the front.
+    """
+    read_places = {read.place for read in reads}
+    front = leading_system(messages)
+    tokens: dict[Category, int] = dict.fromkeys(CATEGORIES, 0)
+    for place, part in part_places(messages):
+        message = messages[place.message]
+        media = _media_tokens(part, meter)
+        category = "file reads" if place in read_places else _category(message, part)
+        if category == "other" and place.message < front:
+            category = "system prompt"
+        tokens["media"] += media
+        tokens[category] += meter.part(part) - media
+    return tokens
+
+
+def _category(message: Message, part: Part) -> Category:
+    if message.summary:
+        return "summaries"
+    if isinstance(part, TextPart):
+        written = not (message.injected or message.synthetic)
+        return _BY_ROLE[message.role] if written else "other"
+    return _BY_PART[type(part)]
+
+
+def _media_tokens(part: Part, meter: Meter) -> int:
+    if isinstance(part, ToolResultPart):
+        return sum(meter.part(item) for item in part.media)
+    return meter.part(part) if isinstance(part, MediaPart) else 0

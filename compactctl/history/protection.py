@@ -1,0 +1,122 @@
+"""What no stage may touch: the newest work, pinned messages, protected tools, fixed records."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from compactctl.errors import UsageError
+from compactctl.history.pairs import result_tools, units
+from compactctl.history.turns import leading_system, steps, turns
+from compactctl.history.view import View
+from compactctl.model.message import Message, MessageId
+from compactctl.tokens.meter import part_texts
+
+# A turn means nothing in a session with one prompt and hundreds of steps, so the newest steps
+# stand in for it; 10 is the horizon at which quality measurements look for immediate needs.
+RECENT_STEPS = 10
+
+
+def protect(
+    messages: Sequence[Message],
+    *,
+    keep_turns: int | None = None,
+    pins: Sequence[str] = (),
+    tools: Sequence[str] = (),
+) -> Mapping[MessageId, str]:
+    """Return the messages to leave alone, each with the reason in a user's words.
+
+    ``keep_turns`` is the number of newest turns to keep; None keeps the newest turn's prompt and,
+    of that turn, the newest steps. ``pins`` are message ids
+    or regular expressions searched in the messages' texts. ``tools`` are names, in any case.
+
+    Raises:
+        UsageError: a pin is neither a message id nor a valid regular expression.
+    """
+    reasons: dict[MessageId, str] = {}
+    for index, reason in (
+        *_fixed(messages),
+        *((index, "system prompt") for index in range(leading_system(messages))),
+        *_pinned(messages, pins),
+        *_of_tools(messages, tools),
+        *_newest(messages, keep_turns),
+    ):
+        reasons.setdefault(messages[index].id, reason)
+    return reasons
+
+
+def hideable(view: View, ids: Iterable[MessageId]) -> tuple[MessageId, ...]:
+    """Return those of ``ids`` that may be hidden together, in the order of the conversation.
+
+    A unit is left out when a part of it is not among ``ids``, protected, fixed or anchored;
+    the system prompt always is.
+    """
+    wanted = set(ids)
+    front = leading_system(view.messages)
+    keep = [index < front or _stays(view, m) for index, m in enumerate(view.messages)]
+    hidden = sorted(
+        index
+        for unit in units(view.messages)
+        if all(view.messages[index].id in wanted and not keep[index] for index in unit)
+        for index in unit
+    )
+    return tuple(view.messages[index].id for index in hidden)
+
+
+def _stays(view: View, message: Message) -> bool:
+    return bool(message.id in view.protected or message.fixed or message.anchored)
+
+
+def _fixed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+    for index, message in enumerate(messages):
+        if message.fixed:
+            yield index, message.fixed
+
+
+def _pinned(messages: Sequence[Message], pins: Sequence[str]) -> Iterator[tuple[int, str]]:
+    ids = {message.id: index for index, message in enumerate(messages)}
+    for pin in pins:
+        if MessageId(pin) in ids:
+            yield ids[MessageId(pin)], "pinned by its id"
+            continue
+        pattern = _compiled(pin)
+        for index, message in enumerate(messages):
+            if any(pattern.search(text) for part in message.parts for text in part_texts(part)):
+                yield index, f'pinned by "{pin}"'
+
+
+def _compiled(pin: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pin)
+    except re.error as error:
+        raise UsageError(
+            f"--pin {pin!r} is no message id here and no regular expression: {error}"
+        ) from error
+
+
+def _of_tools(messages: Sequence[Message], tools: Sequence[str]) -> Iterator[tuple[int, str]]:
+    names = {tool.casefold() for tool in tools}
+    for index, message in enumerate(messages):
+        for part in message.calls:
+            if part.tool.casefold() in names:
+                yield index, f"protected tool {part.tool}"
+    for place, tool in result_tools(messages).items():
+        if tool.casefold() in names:
+            yield place.message, f"protected tool {tool}"
+
+
+def _newest(messages: Sequence[Message], keep_turns: int | None) -> Iterator[tuple[int, str]]:
+    ranges = turns(messages)
+    if keep_turns is not None:
+        kept = ranges[max(0, len(ranges) - keep_turns) :]
+        reason = "in the newest turn" if keep_turns == 1 else f"in the newest {keep_turns} turns"
+        yield from ((index, reason) for turn in kept for index in turn)
+    elif ranges:
+        yield from _newest_steps(messages, ranges[-1])
+
+
+def _newest_steps(messages: Sequence[Message], turn: range) -> Iterator[tuple[int, str]]:
+    prompt = next((index for index in turn if messages[index].starts_turn), None)
+    if prompt is not None:
+        yield prompt, "prompt of the newest turn"
+    recent = steps(messages)[-RECENT_STEPS:]
+    first = max(turn.start, recent[0][0]) if recent else turn.stop
+    yield from ((index, f"in the newest {RECENT_STEPS} steps") for index in range(first, turn.stop))

@@ -1,0 +1,155 @@
+"""File reads in a conversation, and which of them a later read makes superfluous."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from compactctl.history.filecontent import file_content
+from compactctl.history.pairs import Place, part_places, tool_pairs
+from compactctl.history.readcalls import LineRange, ReadRequest, edited_paths, read_request
+from compactctl.history.toolnames import kind_of
+from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
+
+STUB = "[File {path} - refer to latest read below]"
+_STUB = re.compile(r"\[File .* - refer to latest read below\]", re.DOTALL)
+# Placeholders of compactctl's stages and of known clients: nothing of the file is left in them.
+_CLEARED = re.compile(
+    r"\[(?:Old )?[Tt]ool result (?:content )?cleared\]|\[Tool result truncated\b[^\n]*\]"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """A tool result that shows a file.
+
+    ``place`` is where the result stands, ``path`` the file relative to the working folder where
+    it lies inside, ``range`` the requested lines (None: the whole file), ``body`` the file's text.
+    """
+
+    place: Place
+    message: MessageId
+    tool: str
+    path: str
+    range: LineRange | None
+    body: str
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the file that were shown."""
+        return tuple(self.body.split("\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """A tool call that changes a file; ``place`` is where the call stands."""
+
+    place: Place
+    path: str
+
+
+def stub_for(path: str) -> str:
+    """Return the text that points from an older read of a file to the newest one."""
+    return STUB.format(path=path)
+
+
+def is_stub(text: str) -> bool:
+    """Whether a tool result's text is such a pointer."""
+    return _STUB.fullmatch(text) is not None
+
+
+def file_reads(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[FileRead, ...]:
+    """Return the file reads in order; errors, cleared results, stubs and media are none."""
+    return tuple(
+        FileRead(
+            place=place,
+            message=messages[place.message].id,
+            tool=call.tool,
+            path=request.path,
+            range=request.lines,
+            body=file_content(part.text, numbered=kind_of(call.tool) != "shell"),
+        )
+        for place, part, call, request in _requested(messages, cwd)
+        if _shows_content(part)
+    )
+
+
+def file_edits(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[FileEdit, ...]:
+    """Return the calls that write, edit or patch files, one per file, in order."""
+    return tuple(
+        FileEdit(place, path)
+        for place, part in part_places(messages)
+        if isinstance(part, ToolCallPart)
+        for path in edited_paths(part, cwd=cwd)
+    )
+
+
+def covers(newer: FileRead, older: FileRead) -> bool:
+    """Whether all that ``older`` shows stands in ``newer``, as one block of whole lines."""
+    return older.body == newer.body or _block(older.body) in _block(newer.body)
+
+
+def superseded(reads: Sequence[FileRead]) -> dict[Place, FileRead]:
+    """Map every read that a later read of its file covers to the newest one that does."""
+    covered: dict[Place, FileRead] = {}
+    for same in by_path(reads).values():
+        blocks = [_block(read.body) for read in same]
+        for position, read in enumerate(same):
+            newest = next(
+                (
+                    later
+                    for later in range(len(same) - 1, position, -1)
+                    if blocks[position] in blocks[later]
+                ),
+                None,
+            )
+            if newest is not None:
+                covered[read.place] = same[newest]
+    return covered
+
+
+def by_path(reads: Sequence[FileRead]) -> dict[str, list[FileRead]]:
+    """Group reads by file, in order."""
+    grouped: dict[str, list[FileRead]] = {}
+    for read in reads:
+        grouped.setdefault(read.path, []).append(read)
+    return grouped
+
+
+def referred(messages: Sequence[Message], *, cwd: str | None = None) -> frozenset[Place]:
+    """Return the reads that stubs point to: for each stub the newest read of what it showed.
+
+    Where no later read asks for the stub's lines, the newest read of the file counts.
+    """
+    reads = by_path(file_reads(messages, cwd=cwd))
+    found: set[Place] = set()
+    for place, part, _, request in _requested(messages, cwd):
+        if is_stub(part.text):
+            later = [read for read in reads.get(request.path, ()) if read.place > place]
+            fitting = [read for read in later if _asks_for(read.range, request.lines)]
+            found.update(read.place for read in (fitting or later)[-1:])
+    return frozenset(found)
+
+
+def _requested(
+    messages: Sequence[Message], cwd: str | None
+) -> Iterator[tuple[Place, ToolResultPart, ToolCallPart, ReadRequest]]:
+    for place, call_place in sorted(tool_pairs(messages).items()):
+        part = messages[place.message].parts[place.part]
+        call = messages[call_place.message].parts[call_place.part]
+        if isinstance(part, ToolResultPart) and isinstance(call, ToolCallPart):
+            request = read_request(call, cwd=cwd)
+            if request is not None:
+                yield place, part, call, request
+
+
+def _shows_content(part: ToolResultPart) -> bool:
+    gone = part.is_error or part.cleared or part.media
+    return not (gone or is_stub(part.text) or _CLEARED.fullmatch(part.text.strip()))
+
+
+def _asks_for(newer: LineRange | None, older: LineRange | None) -> bool:
+    return newer is None if older is None else older.within(newer)
+
+
+def _block(body: str) -> str:
+    return f"\n{body}\n"

@@ -1,0 +1,74 @@
+"""The requests to a model that a conversation records, with what the provider reported for them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from compactctl.model.message import Message, ReasoningPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One model response and the request it answers. Sizes are in tokens.
+
+    Attributes:
+        first: index of the response's first message; ``members``: indices of all of them.
+        context: what the provider reported for everything that was sent.
+        output: what it reported for the answer; None when the number is a placeholder.
+        visible: what was counted of the answer.
+        hidden_reasoning: whether the answer holds reasoning whose text is not stored.
+        before: what was counted of the messages that were sent.
+    """
+
+    first: int
+    members: tuple[int, ...]
+    context: int
+    output: int | None
+    visible: float
+    hidden_reasoning: bool
+    before: float
+
+    @property
+    def answer(self) -> float:
+        """The tokens of the answer: as reported where that can be true, else as counted."""
+        if self.output is None or self.output < self.visible:
+            return self.visible
+        return float(self.output)
+
+
+def requests(messages: Sequence[Message], size: Callable[[Message], float]) -> tuple[Request, ...]:
+    """Return the requests with a reported context, in order; ``size`` counts a message.
+
+    The lines of one response repeat its usage and count once: context from the first line,
+    output from the last.
+    """
+    sizes = [size(message) for message in messages]
+    sums = [0.0, *accumulate(sizes)]
+    responses: dict[str, list[int]] = {}
+    for index, message in enumerate(messages):
+        if message.response_id is not None:
+            responses.setdefault(message.response_id, []).append(index)
+    found = (_request(members, messages, sizes, sums) for members in responses.values())
+    return tuple(request for request in found if request is not None)
+
+
+def _request(
+    members: Sequence[int], messages: Sequence[Message], sizes: list[float], sums: list[float]
+) -> Request | None:
+    usages = [messages[index].usage for index in members]
+    reported = [usage for usage in usages if usage is not None and usage.context > 0]
+    if not reported:
+        return None
+    return Request(
+        first=members[0],
+        members=tuple(members),
+        context=reported[0].context,
+        output=reported[-1].output,
+        visible=sum(sizes[index] for index in members),
+        hidden_reasoning=any(_hides_reasoning(messages[index]) for index in members),
+        before=sums[members[0]],
+    )
+
+
+def _hides_reasoning(message: Message) -> bool:
+    return any(isinstance(part, ReasoningPart) and part.opaque for part in message.parts)

@@ -1,0 +1,60 @@
+"""What kind of work a tool does, told by the names that agent clients give their tools."""
+
+import re
+from typing import Literal
+
+ToolKind = Literal["read", "edit", "write", "search", "find", "shell"]
+
+# Names without case, "_" and "-", as they appear in transcripts of Claude Code, Codex, OpenCode,
+# Gemini CLI, Copilot, Cursor, Cline, Roo, Droid, pi, Kiro, OpenHands, SWE-agent and agent-code.
+TOOL_KINDS: dict[ToolKind, frozenset[str]] = {
+    "read": frozenset(
+        {"read", "readfile", "view", "viewfile", "fileread", "openfile", "fsread", "readtextfile"}
+    ),
+    "edit": frozenset(
+        {
+            "edit", "multiedit", "fileedit", "editfile", "applypatch", "applydiff", "replace",
+            "replaceinfile", "strreplace", "searchreplace", "strreplaceeditor", "notebookedit",
+            "strreplacebasededittool", "insertcontent", "insertedit", "replacestringinfile",
+            "inserteditintofile", "multireplacestringinfile",
+        }
+    ),
+    "write": frozenset(
+        {"write", "filewrite", "writefile", "writetofile", "create", "createfile", "fswrite"}
+    ),
+    "search": frozenset(
+        {
+            "grep", "grepsearch", "ripgrep", "rg", "searchfiles", "searchfilecontent",
+            "codebasesearch", "findtextinfiles",
+        }
+    ),
+    "find": frozenset(
+        {
+            "glob", "ls", "list", "listdir", "listdirectory", "listfiles", "findfiles", "find",
+            "filesearch", "globfilesearch",
+        }
+    ),
+    "shell": frozenset(
+        {
+            "bash", "shell", "shellcommand", "execcommand", "executebash", "executecommand",
+            "runcommand", "runinterminal", "runshellcommand", "runterminalcmd", "terminal",
+            "localshell", "exec", "powershell", "execute", "writestdin", "bashoutput",
+        }
+    ),
+}  # fmt: skip
+
+# These tools read or edit, as their argument "command" says.
+EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool"})
+
+_PREFIX = re.compile(r".*(?:__|[.:/])")
+_KINDS = {name: kind for kind, names in TOOL_KINDS.items() for name in names}
+
+
+def plain_name(tool: str) -> str:
+    """Return a tool's name without its server or namespace, case, "_" and "-"."""
+    return _PREFIX.sub("", tool).replace("_", "").replace("-", "").casefold()
+
+
+def kind_of(tool: str) -> ToolKind | None:
+    """Return what kind of tool this is, None when its name is not in the table."""
+    return _KINDS.get(plain_name(tool))

@@ -1,0 +1,52 @@
+"""Turns and steps: the pieces a conversation falls into."""
+
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
+
+from compactctl.history.pairs import tool_pairs
+from compactctl.model.message import Message
+
+
+def turns(messages: Sequence[Message]) -> tuple[range, ...]:
+    """Split a conversation into ranges that start where a person speaks; they cover all of it.
+
+    System prompts and injected records before the first prompt belong to its turn. Anything else
+    before it (a summary, the end of an earlier turn) makes a turn of its own.
+    """
+    starts = [index for index, message in enumerate(messages) if _starts_turn(message)]
+    opening = messages[: starts[0]] if starts else messages
+    if all(m.role == "system" or (m.injected and not m.summary) for m in opening):
+        starts = starts[1:]
+    bounds = sorted({0, *starts, len(messages)})
+    return tuple(range(start, end) for start, end in pairwise(bounds))
+
+
+def steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
+    """Group indices by model response: its records and the results of its calls.
+
+    Assistant messages that follow one another with the same response id (results between them do
+    not count) are one response; without an id each is its own.
+    """
+    callers = {result.message: call.message for result, call in tool_pairs(messages).items()}
+    members: list[list[int]] = []
+    step_of: dict[int, list[int]] = {}
+    response: str | None = None
+    for index, message in enumerate(messages):
+        if message.role == "assistant" and not message.summary:
+            if not members or message.response_id is None or message.response_id != response:
+                members.append([])
+            response = message.response_id
+            members[-1].append(index)
+            step_of[index] = members[-1]
+        elif callers.get(index) in step_of:
+            step_of[callers[index]].append(index)
+    return tuple(tuple(sorted(step)) for step in members)
+
+
+def leading_system(messages: Sequence[Message]) -> int:
+    """Count the system messages at the front, which hold the system prompt."""
+    return sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
+
+
+def _starts_turn(message: Message) -> bool:
+    return message.starts_turn and not message.synthetic

@@ -1,0 +1,25 @@
+"""What a stage looks at: one conversation's effective history and what may not be touched."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compactctl.model.message import Message, MessageId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One conversation as the next request would send it.
+
+    Attributes:
+        messages: the effective history, in the order it is sent.
+        protected: messages no stage may hide or rewrite, with the reason in a user's words.
+        target: tokens the conversation should get down to; None when there is no target.
+        cwd: the session's working folder, to recognise one file under two paths.
+        originals: for a summary of an earlier run, the messages it stands for.
+    """
+
+    messages: tuple[Message, ...]
+    protected: Mapping[MessageId, str] = field(default_factory=dict)
+    target: int | None = None
+    cwd: str | None = None
+    originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)

@@ -1,0 +1,207 @@
+"""One chat message and the parts it is made of."""
+
+from dataclasses import dataclass, field
+from typing import Literal, NewType
+
+MessageId = NewType("MessageId", str)
+GroupId = NewType("GroupId", str)
+CallId = NewType("CallId", str)
+
+Role = Literal["system", "user", "assistant", "tool"]
+JsonPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """Prose of any role. ``path`` leads from the line's root to the text value."""
+
+    text: str
+    path: JsonPath = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningPart:
+    """Thinking of the model; ``opaque`` when only a signature or encrypted data is stored."""
+
+    text: str
+    opaque: bool = False
+    path: JsonPath = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallPart:
+    """A request to run a tool. ``arguments`` is JSON text as sent, not always valid."""
+
+    call_id: CallId
+    tool: str
+    arguments: str
+    path: JsonPath = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaPart:
+    """An image, document or sound; the data itself is never held.
+
+    ``n_bytes`` is the decoded size; ``width`` and ``height`` are pixels, 0 when unknown.
+    """
+
+    media_type: str
+    n_bytes: int
+    width: int = 0
+    height: int = 0
+    path: JsonPath = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResultPart:
+    """The answer to a tool call. ``path`` leads to the content value that an edit replaces.
+
+    ``cleared`` is set when the client already sends a placeholder instead of the stored content;
+    ``text`` is then that placeholder.
+    """
+
+    call_id: CallId
+    tool: str
+    text: str
+    is_error: bool = False
+    cleared: bool = False
+    media: tuple[MediaPart, ...] = ()
+    path: JsonPath = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """A file's text that the client attached to the conversation."""
+
+    file_path: str
+    text: str
+    path: JsonPath = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinitionPart:
+    """What the model is told about tools it may call."""
+
+    name: str
+    text: str
+    path: JsonPath = ()
+
+
+Part = (
+    TextPart
+    | ReasoningPart
+    | ToolCallPart
+    | ToolResultPart
+    | MediaPart
+    | FilePart
+    | ToolDefinitionPart
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tags:
+    """The non-destructive marks of a record, under their field names' meaning.
+
+    ``*_id`` stands on a summary, marker or rewritten record; ``*_parent`` on what it replaces.
+    ``through`` names the newest message there was when compactctl wrote the record, ``unseen`` the
+    tokens that every request had then beside the transcript's own.
+    """
+
+    condense_id: str | None = None
+    condense_parent: str | None = None
+    truncation_id: str | None = None
+    truncation_parent: str | None = None
+    is_truncation_marker: bool = False
+    edit_id: str | None = None
+    edit_parent: str | None = None
+    operation: str | None = None
+    through: str | None = None
+    unseen: int | None = None
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The ids of the summary, marker or rewritten record that hide this record."""
+        names = (self.condense_parent, self.truncation_parent, self.edit_parent)
+        return tuple(name for name in names if name)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids under which this record hides others."""
+        names = (self.condense_id, self.truncation_id, self.edit_id)
+        return tuple(name for name in names if name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedUsage:
+    """What the provider reported for the request that this message answers, in tokens.
+
+    ``context`` is everything that was sent; ``output`` is None when the number is a placeholder.
+    """
+
+    context: int
+    output: int | None = None
+
+
+NO_TAGS = Tags()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One record of a transcript as a chat message.
+
+    Attributes:
+        id: the record's own id, or one derived from its content; unique in a transcript.
+        line: index of the raw line, from 0.
+        element: JSON path of the record inside its line; () when the line is the record.
+        conversation: 0 unless one file holds several independent conversations.
+        response_id: shared by all records of one model response; None outside of responses.
+        injected: a user or system record that no person wrote (reminder, command echo, memory).
+        summary: stands for earlier messages (written by a client or by compactctl).
+        synthetic: written by compactctl.
+        fixed: why this record must stay exactly as it is; None when it may be edited.
+        anchored: why this record must stay where it is, though its content may be replaced.
+    """
+
+    id: MessageId
+    role: Role
+    parts: tuple[Part, ...]
+    line: int
+    element: JsonPath = ()
+    conversation: int = 0
+    response_id: str | None = None
+    model: str | None = None
+    injected: bool = False
+    summary: bool = False
+    synthetic: bool = False
+    fixed: str | None = None
+    anchored: str | None = None
+    tags: Tags = NO_TAGS
+    usage: ReportedUsage | None = None
+
+    @property
+    def calls(self) -> tuple[ToolCallPart, ...]:
+        """The tool calls in this message, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
+
+    @property
+    def results(self) -> tuple[ToolResultPart, ...]:
+        """The tool results in this message, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolResultPart))
+
+    @property
+    def starts_turn(self) -> bool:
+        """Whether a person wrote this message, which starts a turn."""
+        return self.role == "user" and not (self.injected or self.summary or self.results)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthetic:
+    """A message compactctl writes: a summary or a marker, before it has bytes."""
+
+    id: MessageId
+    kind: Literal["summary", "marker"]
+    role: Role
+    text: str
+    group: GroupId
+    through: MessageId | None = None
+    details: dict[str, str | int] = field(default_factory=dict)

@@ -1,0 +1,87 @@
+"""What the archive remembers: operations, digests and archived lines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NewType
+
+OperationId = NewType("OperationId", str)
+Fate = Literal["kept", "hidden", "replaced"]
+Outcome = Literal["applied", "skipped", "rolled-back", "not-needed"]
+OptionValue = str | int | float | bool | None | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """The identity of a file's content: SHA-256 in hex, size in bytes, number of raw lines."""
+
+    sha256: str
+    n_bytes: int
+    n_lines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedLine:
+    """One raw line of the state before an operation, and what became of it.
+
+    ``after_line`` is the line's index after the operation, None when it is gone. The tag columns
+    hold the group that hides or rewrote the record. ``edits`` is the JSON text of the edits
+    anchored at this line, None when there are none.
+    """
+
+    raw: bytes
+    fate: Fate
+    after_line: int | None
+    message_id: str | None = None
+    role: str | None = None
+    tool: str | None = None
+    call_id: str | None = None
+    tokens: int | None = None
+    stage: str | None = None
+    group: str | None = None
+    condense_parent: str | None = None
+    truncation_parent: str | None = None
+    edit_parent: str | None = None
+    edits: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord:
+    """What one stage did in one run; tokens are those of the effective history."""
+
+    name: str
+    options: Mapping[str, OptionValue]
+    outcome: Outcome
+    tokens_before: int
+    tokens_after: int
+    group: str | None = None
+    hidden: int = 0
+    replaced: int = 0
+    detail: str = ""
+
+    @property
+    def saved(self) -> int:
+        """Tokens saved, the cost of summary, marker and placeholders included."""
+        return self.tokens_before - self.tokens_after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One step in the life of a transcript, from the state ``before`` to the state ``after``.
+
+    ``head`` is the compaction in effect afterwards: the operation itself for a compaction, an
+    earlier one (or None for the first state) for a rewind. ``parent`` is the compaction in effect
+    before. ``recorded_at`` (ISO 8601, UTC) is not part of the id.
+    """
+
+    id: OperationId
+    parent: OperationId | None
+    head: OperationId | None
+    kind: Literal["compact", "rewind"]
+    before: Digest
+    after: Digest
+    format: str
+    counter: str
+    stages: tuple[StageRecord, ...] = ()
+    detail: str = ""
+    tool_version: str = ""
+    recorded_at: str = ""

@@ -1,0 +1,44 @@
+"""The names that tags have in a record, and both ways between them and ``Tags``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.model.message import NO_TAGS, Tags
+
+# The object that holds what only compactctl needs; its presence makes a tag ours.
+OWN_KEY = "compactctl"
+
+# Names used by Roo Code and NeuroLink; edit tags follow the same pattern.
+_FIELDS = (
+    ("condenseId", "condense_id"),
+    ("condenseParent", "condense_parent"),
+    ("truncationId", "truncation_id"),
+    ("truncationParent", "truncation_parent"),
+    ("isTruncationMarker", "is_truncation_marker"),
+    ("editId", "edit_id"),
+    ("editParent", "edit_parent"),
+)
+_OWN_FIELDS = (("op", "operation", str), ("through", "through", str), ("unseen", "unseen", int))
+
+
+def tags_of(record: Mapping[str, Any]) -> Tags:
+    """Read the tags at the top level of a record; values of a wrong type count as absent."""
+    own = record.get(OWN_KEY)
+    if OWN_KEY not in record and not any(name in record for name, _ in _FIELDS):
+        return NO_TAGS
+    found: dict[str, Any] = {}
+    for name, field in _FIELDS:
+        value = record.get(name)
+        if isinstance(value, bool if name == "isTruncationMarker" else str):
+            found[field] = value
+    if isinstance(own, Mapping):
+        values = ((field, own.get(name), kind) for name, field, kind in _OWN_FIELDS)
+        found |= {field: value for field, value, kind in values if isinstance(value, kind)}
+    return Tags(**found)
+
+
+def tag_fields(tags: Tags) -> dict[str, Any]:
+    """Return the record fields that say ``tags``, in a fixed order, without empty ones."""
+    fields = {name: getattr(tags, field) for name, field in _FIELDS if getattr(tags, field)}
+    own = {name: getattr(tags, field) for name, field, _ in _OWN_FIELDS if getattr(tags, field)}
+    return {**fields, OWN_KEY: own} if own else fields

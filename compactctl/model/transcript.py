@@ -1,0 +1,83 @@
+"""A transcript: its raw lines, and what a format understood of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compactctl.model.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    r"""One line as it stands in the file, up to and including its ``\n``.
+
+    ``index`` counts lines from 0; people are shown ``number``, which counts from 1.
+    """
+
+    index: int
+    offset: int
+    data: bytes
+
+    @property
+    def number(self) -> int:
+        """The line number shown to people."""
+        return self.index + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opaque:
+    """A line, or a piece of one, that is carried verbatim because it is not understood."""
+
+    line: int
+    n_bytes: int
+    damage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """How many records of a kind there are and how many bytes they take on disk."""
+
+    count: int
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A record of a format in which each record names the one it follows."""
+
+    line: int
+    id: str
+    parent: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """What a format read from a file.
+
+    Attributes:
+        format: name of the format.
+        n_lines: raw lines in the file; n_bytes: its size.
+        messages: the full history in file order, hidden and abandoned records included.
+        effective: what the next request would send, in the order it would be sent; messages in
+            it may differ from their namesakes in ``messages`` where the client itself sends a
+            placeholder. Several conversations follow one another.
+        links: records linked by parent ids, in file order, messages or not.
+        meta: records that never reach the model, by kind.
+        opaque: lines that are carried without being understood.
+        model: the model in force at the end, when the file says so.
+        window: context window in tokens, when the file says so.
+        cwd: the session's working folder, when the file says so.
+        warnings: one line each, ready to be shown.
+    """
+
+    format: str
+    n_lines: int
+    n_bytes: int
+    messages: tuple[Message, ...]
+    effective: tuple[Message, ...]
+    links: tuple[Link, ...] = ()
+    meta: Mapping[str, Volume] = field(default_factory=dict)
+    opaque: tuple[Opaque, ...] = ()
+    model: str | None = None
+    window: int | None = None
+    cwd: str | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,128 @@
+"""Carries edits out on messages; the files are laid out from the same edits later."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from compactctl.model.edit import Edit, Hide, Insert, Replace
+from compactctl.model.message import (
+    FilePart,
+    Message,
+    MessageId,
+    Part,
+    ReasoningPart,
+    Synthetic,
+    Tags,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What a sequence of edits comes to.
+
+    ``placed`` holds the written messages by the original message they stand before, in order;
+    those that a later edit hides again are in it and in ``hidden``.
+    """
+
+    hidden: dict[str, Hide] = field(default_factory=dict)
+    replaced: dict[str, dict[int, Replace]] = field(default_factory=dict)
+    placed: dict[str, list[Synthetic]] = field(default_factory=dict)
+
+
+def fold(edits: Iterable[Edit]) -> Folded:
+    """Fold edits, in order: the first to hide a message wins, the last to rewrite a part."""
+    folded = Folded()
+    anchors: dict[str, str] = {}
+    for edit in edits:
+        match edit:
+            case Hide():
+                for name in edit.ids:
+                    folded.hidden.setdefault(name, edit)
+            case Replace():
+                folded.replaced.setdefault(edit.id, {})[edit.part] = edit
+            case Insert():
+                _place(edit, folded.placed, anchors)
+    return folded
+
+
+def _place(edit: Insert, placed: dict[str, list[Synthetic]], anchors: dict[str, str]) -> None:
+    anchor = anchors.get(edit.before, edit.before)
+    row = placed.setdefault(anchor, [])
+    at = next((i for i, message in enumerate(row) if message.id == edit.before), len(row))
+    row.insert(at, edit.message)
+    anchors[edit.message.id] = anchor
+
+
+def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, ...]:
+    """Return the effective history after one stage's edits.
+
+    Edits of messages that are not there are ignored.
+    """
+    hidden = {name for edit in edits if isinstance(edit, Hide) for name in edit.ids}
+    replaced: dict[MessageId, dict[int, Replace]] = defaultdict(dict)
+    inserted: dict[MessageId, list[Synthetic]] = defaultdict(list)
+    for edit in edits:
+        if isinstance(edit, Replace):
+            replaced[edit.id][edit.part] = edit
+        elif isinstance(edit, Insert):
+            inserted[edit.before].append(edit.message)
+    result: list[Message] = []
+    for message in messages:
+        result += (written_message(item, message) for item in inserted.get(message.id, ()))
+        if message.id not in hidden:
+            result.append(_rewritten(message, replaced.get(message.id)))
+    return tuple(result)
+
+
+def written_message(item: Synthetic, anchor: Message) -> Message:
+    """Return the message that a written summary or marker stands for."""
+    return Message(
+        id=item.id,
+        role=item.role,
+        parts=(TextPart(text=item.text),),
+        line=anchor.line,
+        element=anchor.element,
+        conversation=anchor.conversation,
+        injected=True,
+        summary=item.kind == "summary",
+        synthetic=True,
+        tags=written_tags(item),
+    )
+
+
+def written_tags(item: Synthetic, operation: str | None = None) -> Tags:
+    """Return the tags that a written summary or marker carries."""
+    if item.kind == "summary":
+        return Tags(condense_id=item.group, operation=operation, through=item.through)
+    return Tags(
+        truncation_id=item.group,
+        is_truncation_marker=True,
+        operation=operation,
+        through=item.through,
+    )
+
+
+def _rewritten(message: Message, edits: dict[int, Replace] | None) -> Message:
+    if not edits:
+        return message
+    parts = tuple(
+        _with_text(part, edits[index].text) if index in edits else part
+        for index, part in enumerate(message.parts)
+    )
+    group = next(iter(edits.values())).group
+    return replace(message, parts=parts, tags=replace(message.tags, edit_id=group))
+
+
+def _with_text(part: Part, text: str) -> Part:
+    match part:
+        case ToolResultPart():
+            return replace(part, text=text, media=())
+        case ToolCallPart():
+            return replace(part, arguments=text)
+        case TextPart() | ReasoningPart() | FilePart():
+            return replace(part, text=text)
+        case _:
+            return TextPart(text=text, path=part.path)

@@ -1,0 +1,216 @@
+"""Lays out the lines of the new file from the old lines and the edits.
+
+``split``: hidden records go (they are in the archive), rewritten ones take the place of their
+originals, and what follows a hidden record is linked to what precedes it.
+``inline``: originals stay, byte for byte but for a tag before the closing brace; summaries,
+markers and rewritten records are inserted before them.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.tags import OWN_KEY, tag_fields
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.apply import Folded, written_tags
+from compactctl.pipeline.records import changed, dump, value_changes, with_appended, with_fields
+from compactctl.pipeline.relink import Relinked, relink
+from compactctl.pipeline.spans import Span, element_spans, rebuild, record_span, splice
+from compactctl.pipeline.writer import Writer
+
+Layout = Literal["split", "inline"]
+_PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}
+
+
+@dataclass(frozen=True, slots=True)
+class NewLine:
+    """A line of the new file; ``source`` is the index of the line it was, None if written."""
+
+    data: bytes
+    source: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How to lay out: the layout, what the operation is called, and whether to write tags.
+
+    ``own`` holds further fields for the ``compactctl`` object of written and rewritten records.
+    """
+
+    layout: Layout = "split"
+    operation: str = ""
+    tags: bool = True
+    own: Mapping[str, Any] | None = None
+
+
+def lay_out(
+    lines: Sequence[bytes], transcript: Transcript, folded: Folded, writer: Writer, style: Style
+) -> tuple[NewLine, ...]:
+    """Return the lines of the new file; lines no edit touches are the same bytes."""
+    return tuple(_Page(lines, transcript, folded, writer, style).lines())
+
+
+class _Page:
+    def __init__(
+        self,
+        lines: Sequence[bytes],
+        transcript: Transcript,
+        folded: Folded,
+        writer: Writer,
+        style: Style,
+    ) -> None:
+        self.raw, self.folded, self.writer, self.style = lines, folded, writer, style
+        self.on_line: dict[int, list[Message]] = defaultdict(list)
+        for message in transcript.messages:
+            if self._touched(message):
+                self.on_line[message.line].append(message)
+        self.relinked = self._relink(transcript)
+
+    def lines(self) -> Iterator[NewLine]:
+        for index, data in enumerate(self.raw):
+            messages = self.on_line.get(index)
+            if messages and messages[0].element:
+                yield self._array_line(index, messages)
+            elif messages:
+                yield from self._record_lines(index, messages[0])
+            elif index in self.relinked.lines:
+                yield NewLine(self._edited(index, {}, data.decode()).encode(), index)
+            else:
+                yield NewLine(data, index)
+
+    def _touched(self, message: Message) -> bool:
+        tables = (self.folded.hidden, self.folded.replaced, self.folded.placed)
+        return any(message.id in table for table in tables)
+
+    def _relink(self, transcript: Transcript) -> Relinked:
+        if self.writer.parent_path is None or self.style.layout == "inline":
+            return Relinked({}, self._inline_parents(transcript))
+        dropped = {
+            line
+            for line, messages in self.on_line.items()
+            if all(message.id in self.folded.hidden for message in messages)
+        }
+        written = [
+            (line, self.writer.new_id(item))
+            for line, messages in sorted(self.on_line.items())
+            for message in messages
+            for item in self._written_before(message)
+        ]
+        return relink(transcript.links, dropped, written)
+
+    def _inline_parents(self, transcript: Transcript) -> dict[str, str | None]:
+        parents = {link.line: link.parent for link in reversed(transcript.links)}
+        return {
+            self.writer.new_id(item): parents.get(line)
+            for line, messages in self.on_line.items()
+            for message in messages
+            for item in self._written_before(message)
+        }
+
+    def _written_before(self, message: Message) -> list[Synthetic]:
+        items = self.folded.placed.get(message.id, [])
+        if self.style.layout == "inline":
+            return items
+        return [item for item in items if item.id not in self.folded.hidden]
+
+    def _record_lines(self, index: int, message: Message) -> Iterator[NewLine]:
+        text = self.raw[index].decode()
+        start, end = record_span(text)
+        ending = "\r\n" if text.endswith("\r\n") else "\n"
+        for record in self._new_records(message, text, (start, end)):
+            yield NewLine((record + ending).encode(), None)
+        own = self._own_record(message, text, (start, end))
+        if own is not None:
+            text = text[:start] + own + text[end:]
+            yield NewLine(self._edited(index, {}, text).encode(), index)
+
+    def _array_line(self, index: int, messages: Sequence[Message]) -> NewLine:
+        text = self.raw[index].decode()
+        for path in sorted({message.element[:-1] for message in messages}, reverse=True):
+            members = {m.element[-1]: m for m in messages if m.element[:-1] == path}
+            text = self._array(text, path, members)
+        return NewLine(text.encode(), index)
+
+    def _array(self, text: str, path: JsonPath, members: Mapping[str | int, Message]) -> str:
+        spans = element_spans(text, path)
+        items: list[tuple[int | None, str]] = []
+        for position, span in enumerate(spans):
+            message = members.get(position)
+            if message is None:
+                items.append((position, text[slice(*span)]))
+                continue
+            items += ((None, record) for record in self._new_records(message, text, span))
+            own = self._own_record(message, text, span)
+            if own is not None:
+                items.append((position, own))
+        return splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
+
+    def _new_records(self, message: Message, text: str, span: Span) -> Iterator[str]:
+        """Yield the records to be inserted before a message's own one."""
+        for item in self._written_before(message):
+            yield self._written_record(item, message, text)
+        if self.style.layout == "inline" and message.id in self.folded.replaced:
+            yield self._rewritten(message, text, span, hidden=True)
+
+    def _written_record(self, item: Synthetic, message: Message, text: str) -> str:
+        like = _value_at(text, message.element)
+        parent = self.relinked.written.get(self.writer.new_id(item))
+        record = dict(self.writer.new_record(item, message, like, parent))
+        if self.style.tags:
+            record |= self._fields(tag_fields(written_tags(item, self.style.operation)))
+        if item.id in self.folded.hidden:
+            record |= self._parent_field(item.id)
+        return dump(record)
+
+    def _own_record(self, message: Message, text: str, span: Span) -> str | None:
+        """Return a message's own record as it stands in the new file, None if it goes."""
+        record = text[slice(*span)]
+        if self.style.layout == "split":
+            if message.id in self.folded.hidden:
+                return None
+            if message.id not in self.folded.replaced:
+                return record
+            return self._rewritten(message, text, span, hidden=False)
+        if message.id in self.folded.replaced:
+            return with_appended(record, {"editParent": self._edit_group(message)})
+        return with_appended(record, self._parent_field(message.id))
+
+    def _rewritten(self, message: Message, text: str, span: Span, *, hidden: bool) -> str:
+        start, end = span
+        changes = value_changes(text, message, self.folded.replaced[message.id], self.writer)
+        inner = {(a - start, b - start): new for (a, b), new in changes.items()}
+        record = splice(text[start:end], inner)
+        if not self.style.tags:
+            return record
+        fields: dict[str, Any] = {"editId": self._edit_group(message)}
+        if self.style.layout == "inline":
+            fields[OWN_KEY] = {"op": self.style.operation}
+        record = with_fields(record, self._fields(fields))
+        return with_appended(record, self._parent_field(message.id)) if hidden else record
+
+    def _fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        own = {**(self.style.own or {}), **fields.get(OWN_KEY, {})}
+        return {**fields, OWN_KEY: own} if own else dict(fields)
+
+    def _parent_field(self, name: str) -> dict[str, str]:
+        hide = self.folded.hidden.get(name)
+        return {} if hide is None else {_PARENT_FIELD[hide.kind]: hide.group}
+
+    def _edit_group(self, message: Message) -> str:
+        return next(reversed(self.folded.replaced[message.id].values())).group
+
+    def _edited(self, index: int, changes: dict[Span, str], text: str) -> str:
+        if index in self.relinked.lines and self.writer.parent_path is not None:
+            path = self.writer.parent_path
+            changes = changes | changed(text, [(path, self.relinked.lines[index])])
+        return splice(text, changes)
+
+
+def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:
+    value: Any = json.loads(text[slice(*record_span(text))], strict=False)
+    for step in element:
+        value = value[step]
+    return dict(value)

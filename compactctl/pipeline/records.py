@@ -1,0 +1,57 @@
+"""Edits a record's JSON text in place: values, tags, and nothing else."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from compactctl.model.edit import Replace
+from compactctl.model.message import JsonPath, Message
+from compactctl.pipeline.spans import Span, find_spans, splice
+from compactctl.pipeline.writer import Writer
+
+
+def dump(value: Any) -> str:  # noqa: ANN401 - JSON is any value
+    """Return compact JSON text that can be encoded as UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate can only be written as an escape.
+        return json.dumps(value, separators=(",", ":"))
+    return text
+
+
+def value_changes(
+    text: str, message: Message, edits: Mapping[int, Replace], writer: Writer
+) -> dict[Span, str]:
+    """Return the span changes that put the edits' texts in place in a line's text."""
+    paths = {index: message.parts[index].path for index in edits}
+    spans = find_spans(text, paths.values())
+    changes: dict[Span, str] = {}
+    for index, edit in edits.items():
+        span = spans[paths[index]]
+        current = json.loads(text[slice(*span)], strict=False)
+        changes[span] = dump(writer.new_value(message, index, current, edit.text))
+    return changes
+
+
+def with_fields(record: str, fields: Mapping[str, Any]) -> str:
+    """Return an object's text with top-level fields set; new ones go before the closing brace."""
+    spans = find_spans(record, [(name,) for name in fields])
+    changes = {spans[(name,)]: dump(fields[name]) for name in fields if (name,) in spans}
+    missing = {name: fields[name] for name in fields if (name,) not in spans}
+    return with_appended(splice(record, changes), missing)
+
+
+def with_appended(record: str, fields: Mapping[str, Any]) -> str:
+    """Return an object's text with fields added before the closing brace, whatever it holds."""
+    if not fields:
+        return record
+    end = record.rindex("}")
+    return f"{record[:end]},{dump(fields)[1:-1]}{record[end:]}"
+
+
+def changed(text: str, values: Iterable[tuple[JsonPath, Any]]) -> dict[Span, str]:
+    """Return the span changes that set values at paths, where they exist."""
+    wanted = dict(values)
+    return {span: dump(wanted[path]) for path, span in find_spans(text, wanted).items()}

@@ -1,0 +1,188 @@
+"""Runs stages in order on one conversation and keeps what makes it smaller."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from compactctl.history.pairs import orphans
+from compactctl.history.view import View
+from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, groups_of
+from compactctl.model.message import Message
+from compactctl.model.operation import StageRecord
+from compactctl.pipeline.apply import apply
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+# Undoing stubs can make room for others to be dropped, and what one stage leaves can give an
+# earlier one work again; a handful of rounds settles real files.
+_MAX_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A stage and the options it runs with."""
+
+    stage: Stage
+    options: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What the stages came to: their records, the edits to carry out, and the view left.
+
+    ``groups`` names the stage behind each group of edits.
+    """
+
+    stages: tuple[StageRecord, ...]
+    edits: tuple[Edit, ...]
+    groups: Mapping[str, str]
+    view: View
+    notes: tuple[str, ...] = ()
+
+
+def run(view: View, steps: Sequence[Step], meter: Meter) -> Run:
+    """Run ``steps`` in order; with a target, stop as soon as the view fits it.
+
+    They are run until they find nothing more to do, so that a second run changes nothing. A stage
+    that would make the view larger or leave a tool call without its result is rolled back. A stub
+    never refers to content that a later stage dropped: such stubs are not made.
+    """
+    excluded: tuple[str, ...] = ()
+    for _ in range(_MAX_ROUNDS):
+        result = _settled(_run_once(view, _excluding(steps, excluded), meter), steps, meter)
+        dangling = _dangling(result)
+        if not dangling:
+            return result
+        excluded = (*excluded, *dangling)
+    without_stubs = _excluding(steps, tuple(message.id for message in view.messages))
+    return _settled(_run_once(view, without_stubs, meter), without_stubs, meter)
+
+
+def _settled(result: Run, steps: Sequence[Step], meter: Meter) -> Run:
+    for _ in range(_MAX_ROUNDS):
+        again = _run_once(result.view, steps, meter)
+        if not again.edits:
+            break
+        result = _followed_by(result, again)
+    return result
+
+
+def _followed_by(first: Run, second: Run) -> Run:
+    return Run(
+        stages=tuple(map(_added_up, first.stages, second.stages)),
+        edits=first.edits + second.edits,
+        groups={**first.groups, **second.groups},
+        view=second.view,
+        notes=first.notes + second.notes,
+    )
+
+
+def _added_up(first: StageRecord, second: StageRecord) -> StageRecord:
+    """Return what a stage did in two rounds; what other stages did between them is left out."""
+    if second.outcome != "applied":
+        return first
+    if first.outcome != "applied":
+        return replace(second, options=first.options)
+    return replace(
+        first,
+        tokens_after=first.tokens_after - second.saved,
+        hidden=first.hidden + second.hidden,
+        replaced=first.replaced + second.replaced,
+        detail="; ".join(filter(None, (first.detail, second.detail))),
+    )
+
+
+def _run_once(view: View, steps: Sequence[Step], meter: Meter) -> Run:
+    records: list[StageRecord] = []
+    edits: list[Edit] = []
+    groups: dict[str, str] = {}
+    notes: list[str] = []
+    for step in steps:
+        record, proposal, view = _run_stage(view, step, meter)
+        records.append(record)
+        if proposal is not None:
+            edits += proposal.edits
+            groups |= dict.fromkeys(groups_of(proposal.edits), step.stage.name)
+            notes += proposal.notes
+    return Run(
+        stages=tuple(records),
+        edits=tuple(edits),
+        groups=groups,
+        view=view,
+        notes=tuple(notes),
+    )
+
+
+def _run_stage(view: View, step: Step, meter: Meter) -> tuple[StageRecord, Proposal | None, View]:
+    before = meter.total(view.messages)
+    record = StageRecord(
+        name=step.stage.name,
+        options=asdict(step.options),
+        outcome="not-needed",
+        tokens_before=before,
+        tokens_after=before,
+    )
+    if view.target is not None and before <= view.target:
+        detail = f"the context is {before:,} tokens, within the target of {view.target:,}"
+        return replace(record, detail=detail), None, view
+    proposal = step.stage.propose(view, meter, step.options)
+    if isinstance(proposal, Skipped):
+        detail = "; ".join(filter(None, (proposal.reason, proposal.detail)))
+        return replace(record, outcome="skipped", detail=detail), None, view
+    after = apply(view.messages, proposal.edits)
+    refusal = _refusal(view.messages, after, meter)
+    if refusal:
+        return replace(record, outcome="rolled-back", detail=refusal), None, view
+    return _applied(record, proposal, meter.total(after)), proposal, replace(view, messages=after)
+
+
+def _refusal(before: Sequence[Message], after: Sequence[Message], meter: Meter) -> str:
+    grown = meter.total(after) - meter.total(before)
+    if grown >= 0:
+        return f"it would not make the context smaller ({grown:+,} tokens)"
+    new = orphans(after) - orphans(before)
+    if new:
+        return f"it would separate {len(new)} tool calls from their results"
+    return ""
+
+
+def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecord:
+    hidden = sum(len(edit.ids) for edit in proposal.edits if isinstance(edit, Hide))
+    replaced = len({edit.id for edit in proposal.edits if isinstance(edit, Replace)})
+    return replace(
+        record,
+        outcome="applied",
+        tokens_after=tokens,
+        group=groups_of(proposal.edits)[0],
+        hidden=hidden,
+        replaced=replaced,
+        detail="; ".join(proposal.notes),
+    )
+
+
+def _dangling(result: Run) -> tuple[str, ...]:
+    """Return the stubs that are still shown though the content they refer to is not."""
+    last = {e.id: e for e in result.edits if isinstance(e, Replace)}
+    shown = {message.id for message in result.view.messages}
+    return tuple(
+        edit.id
+        for edit in last.values()
+        if edit.refers_to is not None
+        and edit.id in shown
+        and (edit.refers_to not in shown or edit.refers_to in last)
+    )
+
+
+def _can_exclude(step: Step) -> bool:
+    return hasattr(step.options, "exclude")
+
+
+def _excluding(steps: Sequence[Step], names: tuple[str, ...]) -> list[Step]:
+    if not names:
+        return list(steps)
+    return [
+        Step(stage=s.stage, options=replace(s.options, exclude=(*s.options.exclude, *names)))
+        if _can_exclude(s)
+        else s
+        for s in steps
+    ]

@@ -1,0 +1,29 @@
+"""What the pipeline asks of a format in order to write records."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from compactctl.model.message import JsonPath, Message, Synthetic
+
+
+class Writer(Protocol):
+    """The writing half of a format.
+
+    ``parent_path`` leads to the id of a record's parent, None where records are not linked.
+    """
+
+    parent_path: JsonPath | None
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the record id that a written summary or marker gets."""
+
+    def new_record(
+        self, message: Synthetic, anchor: Message, like: Mapping[str, Any], parent: str | None
+    ) -> Mapping[str, Any]:
+        """Build the record for a summary or marker, shaped like the record ``like`` of ``anchor``.
+
+        ``parent`` is the id of the record it follows, in formats that link records.
+        """
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return what stands at the part's path once its content is ``text``."""

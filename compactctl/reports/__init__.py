@@ -1,0 +1,1 @@
+"""Result values as something to look at: terminal, JSON, Parquet."""

@@ -1,0 +1,107 @@
+"""``compact`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.compact import CompactResult
+from compactctl.model.operation import StageRecord
+from compactctl.reports.measured import counter_text, model_text, tokens_text
+from compactctl.reports.screen import Fact, Facts, Item
+from compactctl.reports.tables import number, table, text
+from compactctl.reports.text import plural, safe_text, shell_path, size_text
+
+_SHOWN_LINES = 3
+
+
+def compact_screen(result: CompactResult) -> Iterator[Item]:
+    """Yield what to print: one row per stage, the sum, and what it means."""
+    columns = (
+        text("Stage"),
+        text("Outcome"),
+        number("Tokens before", spare=1),
+        number("Tokens after"),
+        number("Saved"),
+    )
+    saved = result.tokens_before - result.tokens_after
+    numbers = (result.tokens_before, result.tokens_after, saved)
+    yield table(
+        columns,
+        map(_stage_cells, result.stages),
+        ("all", "", *(f"{count:,}" for count in numbers)),
+    )
+    yield ""
+    yield from _reasons(result)
+    yield ""
+    yield Facts(tuple(_facts(result)))
+    yield from _outcome(result)
+
+
+def compact_messages(result: CompactResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was written, how to undo it, warnings."""
+    for opaque in result.opaque[:_SHOWN_LINES]:
+        yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
+    rest = len(result.opaque) - _SHOWN_LINES
+    if rest > 0:
+        yield f"warning: {plural(rest, 'more line')} carried without being understood"
+    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    if result.dry_run:
+        yield "dry run: nothing was written"
+    if result.output is None:
+        return
+    yield f"wrote {safe_text(result.output)} ({size_text(result.after.n_bytes)})"
+    if result.archive:
+        yield f"originals are in {safe_text(result.archive)} (may hold secrets, as the input does)"
+    if result.operation:
+        undo = f"compactctl rewind {shell_path(result.output)}"
+        yield f"operation {result.operation}; undo with: {undo}"
+
+
+def _stage_cells(record: StageRecord) -> tuple[str, ...]:
+    outcome: str = record.outcome.replace("-", " ")
+    if record.outcome == "applied":
+        changes = [
+            f"{record.hidden:,} hidden" if record.hidden else "",
+            f"{record.replaced:,} rewritten" if record.replaced else "",
+        ]
+        outcome = ", ".join(filter(None, changes))
+    numbers = (record.tokens_before, record.tokens_after, record.saved)
+    return (record.name, outcome, *(f"{count:,}" for count in numbers))
+
+
+def _reasons(result: CompactResult) -> Iterator[str]:
+    for record in result.stages:
+        if record.detail and record.outcome != "not-needed":
+            yield f"{record.name}: {safe_text(record.detail)}"
+    idle = ", ".join(record.name for record in result.stages if record.outcome == "not-needed")
+    if idle:
+        yield f"{idle}: not needed, the context was within the target by then"
+
+
+def _facts(result: CompactResult) -> Iterator[Fact]:
+    counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
+    yield Fact("counted with", counted)
+    yield Fact("before", f"{tokens_text(result.tokens_before)} in {_count(result.messages_before)}")
+    yield Fact("after", f"{tokens_text(result.tokens_after)} in {_count(result.messages_after)}")
+    if result.unseen:
+        what = f"more in every request ({safe_text(result.unseen_source)})"
+        yield Fact("unseen", f"{tokens_text(result.unseen)} {what}")
+    is_single = result.largest_after == result.tokens_after + result.unseen
+    name = "next request" if is_single else "largest request"
+    yield Fact(name, tokens_text(result.largest_after))
+    budget = result.measure.budget
+    limit, name = budget.available, "available input"
+    if result.target is not None:
+        limit, name = result.target, "target"
+    verdict = f"{tokens_text(limit)}: {'reached' if result.fits else 'STILL OVER'}"
+    yield Fact(name, verdict, "" if result.fits else "bold red")
+
+
+def _count(messages: int) -> str:
+    return plural(messages, "message")
+
+
+def _outcome(result: CompactResult) -> Iterator[Item]:
+    if result.compacted:
+        return
+    yield "nothing was changed" + (
+        "; name --stages or a lower --target to compact anyway" if result.fits else ""
+    )

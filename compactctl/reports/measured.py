@@ -1,0 +1,38 @@
+"""What every figure was measured with, in words."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.measure import Measure
+from compactctl.reports.screen import Fact
+from compactctl.reports.text import one_line
+
+# What ``resolve_model`` calls a model that nobody named.
+_UNNAMED = "unknown"
+
+
+def counter_text(measured: Measure) -> str:
+    """Return the counter and how far its counts can be trusted."""
+    return f"{measured.counter.id} ({measured.counter.exactness})"
+
+
+def model_text(measured: Measure) -> str:
+    """Return the model, or that nothing is known of it."""
+    model = measured.model
+    if model.known:
+        return f"model {one_line(model.name)}"
+    if model.name == _UNNAMED:
+        return "no model is recorded; name it with --model"
+    return f"model {one_line(model.name)} is not in the table; see --counter and --window"
+
+
+def window_facts(measured: Measure) -> Iterator[Fact]:
+    """Yield the context window, with its source, and what of it is free for input."""
+    budget = measured.budget
+    yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
+    yield Fact("output reserve", tokens_text(budget.output_reserve))
+    yield Fact("available input", tokens_text(budget.available))
+
+
+def tokens_text(count: int) -> str:
+    """Return a number of tokens, aligned with others of its kind."""
+    return f"{count:>11,} {'token' if count == 1 else 'tokens'}"

@@ -1,0 +1,40 @@
+"""``rewind`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.rewind import RewindResult
+from compactctl.reports.screen import Fact, Facts, Item
+from compactctl.reports.text import plural, safe_text, shell_path, size_text
+
+
+def rewind_screen(result: RewindResult) -> Iterator[Item]:
+    """Yield what to print: what was restored and its digest."""
+    if not result.moved:
+        yield f"{safe_text(result.path)} is in that state already; nothing to rewind"
+        return
+    yield Facts(tuple(_facts(result)))
+
+
+def rewind_messages(result: RewindResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was written and how to go back."""
+    if result.checked:
+        yield "checked only: nothing was written"
+    if result.output is None or result.output == "-":
+        return
+    yield f"wrote {safe_text(result.output)}"
+    if result.undone and result.layout == "split" and result.output == result.path:
+        newest = result.undone[0]
+        yield f"go back with: compactctl rewind {shell_path(result.path)} --to {newest}"
+
+
+def _facts(result: RewindResult) -> Iterator[Fact]:
+    verb = "can be restored" if result.checked else "restored"
+    size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
+    yield Fact(verb, f"{size}, proven by digest")
+    yield Fact("SHA-256", result.after.sha256)
+    if result.undone:
+        yield Fact("no longer in effect", ", ".join(result.undone))
+    if result.in_effect:
+        yield Fact("still in effect", ", ".join(result.in_effect))
+    if result.carried:
+        yield Fact("kept", f"{size_text(result.carried)} appended since the compaction")

@@ -1,0 +1,94 @@
+"""Truncate: hide the oldest messages behind a marker, keep the first exchange and the newest."""
+
+from dataclasses import dataclass
+
+from compactctl.history.pairs import cut_points
+from compactctl.history.standins import is_marker
+from compactctl.history.turns import leading_system
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message
+from compactctl.stages.hiding import Hiding, Marker, hide_range, newest_start
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "truncate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncateOptions:
+    """How to truncate; the defaults are those of NeuroLink.
+
+    Attributes:
+        fraction: how much of the messages after the first exchange to hide when there is no
+            target (0 to 1), rounded down to an even number.
+        keep_first: messages of the first exchange that stay, without system and injected ones.
+        marker: what stands in place of the hidden messages; ``{count}`` is their number.
+    """
+
+    fraction: float = 0.5
+    keep_first: int = 2
+    marker: str = "[Earlier messages truncated: {count} messages hidden to reduce context]"
+
+
+def propose(view: View, meter: Meter, options: TruncateOptions) -> Proposal | Skipped:
+    """Propose to hide the oldest messages: until the target fits, else a fraction of them."""
+    hiding = Hiding(view, meter, _marker(options))
+    start = _first_exchange(view.messages, options.keep_first)
+    newest = newest_start(view)
+    ends = [cut for cut in cut_points(view.messages) if start < cut <= newest]
+    if not ends:
+        reason = f"only {len(view.messages)} messages, all in the first exchange or the newest"
+        return Skipped(stage=NAME, reason=reason, detail="see --truncate-keep-first")
+    if view.target is not None:
+        end = _fitting(hiding, start, ends, view.target)
+    else:
+        end = _by_fraction(hiding, start, ends, options)
+    if isinstance(end, Skipped):
+        return end
+    return hide_range(hiding, start, end, options)
+
+
+def _marker(options: TruncateOptions) -> Marker:
+    return Marker(
+        stage=NAME,
+        prefix="truncation",
+        template=options.marker,
+        reason="among the oldest messages after the first exchange",
+    )
+
+
+def _first_exchange(messages: tuple[Message, ...], keep: int) -> int:
+    """Return the index behind the first exchange, a cut point."""
+    front = leading_system(messages)
+    own = [
+        index
+        for index, message in enumerate(messages[front:], front)
+        if not (message.role == "system" or message.injected or message.summary)
+        and not is_marker(message)
+    ]
+    end = own[:keep][-1] + 1 if own[:keep] else front
+    return min(cut for cut in cut_points(messages) if cut >= end)
+
+
+def _fitting(hiding: Hiding, start: int, ends: list[int], target: int) -> int | Skipped:
+    if hiding.total <= target:
+        return Skipped(stage=NAME, reason=f"already within the target of {target:,} tokens")
+    end = hiding.fitting_end(start, ends, target)
+    return ends[-1] if end is None else end
+
+
+def _by_fraction(
+    hiding: Hiding, start: int, ends: list[int], options: TruncateOptions
+) -> int | Skipped:
+    if hiding.nothing_new():
+        return Skipped(stage=NAME, reason="nothing was added since the last truncation")
+    wanted = int((len(hiding.view.messages) - start) * options.fraction)
+    end = max((cut for cut in ends if cut <= start + wanted - wanted % 2), default=None)
+    if end is None:
+        reason = f"{options.fraction:.0%} of the messages after the first exchange are too few"
+        return Skipped(stage=NAME, reason=reason, detail="raise it with --truncate-fraction")
+    return end
+
+
+STAGE = Stage(name=NAME, options=TruncateOptions, propose=propose)

@@ -1,0 +1,1 @@
+"""Everything that touches the disk: reading, locking, publishing, and the archive."""

@@ -1,0 +1,59 @@
+"""The file that an operation in place displaces, kept so that what is still written to it is found.
+
+A program that has a transcript open goes on writing to the old file after another has taken its
+place. A second name in the archive folder keeps that file.
+"""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+from compactctl.model.operation import Operation
+from compactctl.store.filesystem import FileSystem, sync_folder
+from compactctl.store.lines import split_lines
+
+PREFIX = "displaced-"
+
+
+def displaced_name(path: Path, folder: Path, operation: str) -> Path:
+    """Return the name for the file at ``path``: a free one, or the one it already has."""
+    links = _links(folder, operation)
+    return next(link for link in links if not link.exists() or link.samefile(path))
+
+
+def keep_displaced(fs: FileSystem, path: Path, link: Path) -> None:
+    """Keep the file at ``path`` under a second, durable name."""
+    if not link.exists():
+        fs.link(path, link)
+    sync_folder(fs, link.parent)
+
+
+def own_links(path: Path, folder: Path) -> int:
+    """Return how many names the archive folder itself gives to the file at ``path``."""
+    return sum(1 for link in folder.glob(f"{PREFIX}*") if link.samefile(path))
+
+
+def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes, ...]:
+    """Return what was written to the file displaced by ``operation`` and is not in the transcript.
+
+    ``suffix`` is what follows the operation's outcome in the transcript now. Lines at its start
+    that the displaced file has too were carried over.
+    """
+    found: list[bytes] = []
+    for link in itertools.takewhile(Path.exists, _links(folder, operation.id)):
+        with link.open("rb") as stream:
+            stream.seek(operation.before.n_bytes)
+            found += _beyond(split_lines(stream.read()), split_lines(suffix))
+    return tuple(found)
+
+
+def _links(folder: Path, operation: str) -> Iterator[Path]:
+    """Yield the names for one operation's displaced files: it may take place more than once."""
+    yield folder / f"{PREFIX}{operation}"
+    yield from (folder / f"{PREFIX}{operation}-{number}" for number in itertools.count(2))
+
+
+def _beyond(lines: tuple[bytes, ...], carried: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    pairs = zip(lines, carried, strict=False)
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return lines[same:]

@@ -1,0 +1,103 @@
+"""The few system calls with which anything is written.
+
+Everything that writes goes through a FileSystem, so that a test can put one in its place that
+fails or dies at any call. Errors are plain OSErrors.
+"""
+
+import errno
+import fcntl
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+NOT_SUPPORTED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+
+class FileSystem:
+    """The real disk."""
+
+    def create(self, path: Path) -> int:
+        """Create a file that did not exist, for its owner only; return its descriptor."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        return os.open(path, flags, PRIVATE_FILE)
+
+    def open_lock(self, path: Path) -> int:
+        """Open a lock file, create it when it is missing; return its descriptor."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        return os.open(path, flags, PRIVATE_FILE)
+
+    def open_folder(self, path: Path) -> int:
+        """Open a folder to make what happens in it durable; return its descriptor."""
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def write(self, fd: int, data: bytes) -> None:
+        """Write all of ``data``."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+
+    def chmod(self, fd: int, mode: int) -> None:
+        """Set the permission bits."""
+        os.fchmod(fd, mode)
+
+    def chown(self, fd: int, uid: int, gid: int) -> None:
+        """Set owner and group."""
+        os.fchown(fd, uid, gid)
+
+    def set_attribute(self, fd: int, name: str, value: bytes) -> None:
+        """Set an extended attribute, where the system has them."""
+        if sys.platform == "linux":
+            os.setxattr(fd, name, value)
+
+    def fsync(self, fd: int) -> None:
+        """Make a file's content durable."""
+        if sys.platform == "darwin":
+            # fsync(2) of macOS leaves the data in the drive's cache; not every volume knows this.
+            with suppress(OSError):
+                fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+                return
+        os.fsync(fd)
+
+    def fsync_folder(self, fd: int) -> None:
+        """Make a folder's names durable, as far as the file system can do that."""
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            if error.errno not in NOT_SUPPORTED:
+                raise
+
+    def close(self, fd: int) -> None:
+        """Close a descriptor; errors of delayed writes show here."""
+        os.close(fd)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Put ``old`` in the place of ``new`` in one step."""
+        old.replace(new)
+
+    def link(self, existing: Path, name: Path) -> None:
+        """Give a file a second name."""
+        name.hardlink_to(existing)
+
+    def unlink(self, path: Path) -> None:
+        """Remove a name."""
+        path.unlink()
+
+    def mkdir(self, path: Path) -> None:
+        """Create a folder for its owner only."""
+        path.mkdir(mode=PRIVATE_FOLDER)
+
+    def rmdir(self, path: Path) -> None:
+        """Remove an empty folder."""
+        path.rmdir()
+
+
+def sync_folder(fs: FileSystem, path: Path) -> None:
+    """Make the names in a folder durable."""
+    fd = fs.open_folder(path)
+    try:
+        fs.fsync_folder(fd)
+    finally:
+        fs.close(fd)

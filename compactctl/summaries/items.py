@@ -1,0 +1,65 @@
+"""Items: the single points a summary may hold, each with what it is worth."""
+
+import re
+from dataclasses import dataclass
+
+OMISSION = " […] "
+_SPACE = re.compile(r"\s+")
+# Of a clipped text, two thirds come from its start, where people say what they want.
+_HEAD_THIRDS = 2
+# Model calls after which half of an item's bonus for freshness is gone.
+_HALF_LIFE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """How much a kind of item is worth: always ``base``, and up to ``fresh`` more when new.
+
+    The worths were set so that a summary answers questions about the state of the work: what was
+    asked, which files changed, what failed, which commands run, what is left.
+    """
+
+    base: int
+    fresh: int = 0
+
+    def at(self, age: int) -> int:
+        """Return the worth at an age in model calls."""
+        return self.base + self.fresh * _HALF_LIFE // (_HALF_LIFE + age)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One point of a summary.
+
+    Attributes:
+        section: number of the section it belongs to, from 1.
+        label: line under which it stands with others of its sort; "" for none.
+        text: what is written, without a bullet.
+        value: what it is worth; items of higher value are taken first.
+        place: items under one label are written in this order.
+        pinned: taken before any other item.
+        elastic: may be shortened further where it would not fit.
+    """
+
+    section: int
+    label: str = ""
+    text: str
+    value: int
+    place: int
+    pinned: bool = False
+    elastic: bool = False
+
+
+def clipped(text: str, limit: int) -> str:
+    """Shorten a text to about ``limit`` characters by leaving out its middle."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    head = limit * _HEAD_THIRDS // 3
+    return text[:head].rstrip() + OMISSION + text[head - limit :].lstrip()
+
+
+def one_line(text: str, limit: int) -> str:
+    """Write a text on one line of about ``limit`` characters."""
+    # Far more than the limit is cut off first, so that long texts cost no more than short ones.
+    return clipped(_SPACE.sub(" ", clipped(text, 4 * limit)), limit)

@@ -1,0 +1,1 @@
+"""How big things are: counters, windows and budgets."""

@@ -1,0 +1,128 @@
+"""How much of a model's context window is free for input, and how full that is."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from compactctl.errors import UsageError
+from compactctl.tokens.windows import parse_size
+
+Level = Literal["none", "info", "warning", "critical", "over"]
+
+# NeuroLink, "Context Window Registry": 35 % of the window and at most 64,000 tokens are kept for
+# the answer when no maximum of output tokens is given.
+DEFAULT_RESERVE_PERCENT = 35
+MAX_DEFAULT_RESERVE = 64_000
+
+# In percent of the available input. NeuroLink informs above 60 and compacts from 80; Codebuddy
+# warns from 80 and compacts from 90.
+INFO_ABOVE = 60
+WARNING_FROM = 80
+CRITICAL_FROM = 90
+
+# VS Code Copilot Chat refuses values between a ratio and this many tokens as ambiguous.
+SMALLEST_TOKEN_TARGET = 100
+
+
+def output_reserve(window: int, max_tokens: int | None = None) -> int:
+    """Return the tokens kept for the answer: ``max_tokens`` if positive, else NeuroLink's rule."""
+    if max_tokens is not None and max_tokens > 0:
+        return max_tokens
+    return min(MAX_DEFAULT_RESERVE, -(-window * DEFAULT_RESERVE_PERCENT // 100))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """A context window and what of it is kept for the answer, in tokens.
+
+    ``source`` says in words where the window comes from, to be shown beside every percentage.
+    """
+
+    window: int
+    output_reserve: int
+    source: str
+
+    @property
+    def available(self) -> int:
+        """The tokens free for input, never negative."""
+        return max(0, self.window - self.output_reserve)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """How full the available input is.
+
+    ``ratio`` is 1.0 when nothing is available; ``percent_left`` is rounded half up, at least 0.
+    """
+
+    tokens: int
+    available: int
+    ratio: float
+    level: Level
+    percent_left: int
+
+
+def usage_of(tokens: int, available: int) -> Usage:
+    """Judge how full ``available`` tokens of input are with ``tokens``."""
+    room = max(0, available)
+    return Usage(
+        tokens=tokens,
+        available=room,
+        ratio=tokens / room if room else 1.0,
+        level=_level(tokens, room),
+        percent_left=_percent_left(tokens, room),
+    )
+
+
+def _level(tokens: int, available: int) -> Level:
+    if tokens > available:
+        return "over"
+    share = tokens * 100
+    if share >= CRITICAL_FROM * available:
+        return "critical"
+    if share >= WARNING_FROM * available:
+        return "warning"
+    return "info" if share > INFO_ABOVE * available else "none"
+
+
+def _percent_left(tokens: int, available: int) -> int:
+    if tokens >= available:
+        return 0
+    return (200 * (available - tokens) + available) // (2 * available)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a compaction is to reach: a share (``ratio``) of the available input, or tokens."""
+
+    value: float
+    unit: Literal["ratio", "tokens"]
+
+    def within(self, available: int) -> int:
+        """Return the target in tokens: never above ``available``, but at least 1."""
+        if self.unit == "tokens":
+            wanted = int(self.value)
+        else:
+            wanted = int(Fraction(repr(self.value)) * available)
+        return max(1, min(wanted, available))
+
+
+def parse_target(text: str) -> Target:
+    """Read a target: ``0.6`` is a share of the available input, ``60000`` or ``60k`` are tokens.
+
+    Raises:
+        UsageError: ``text`` is no number, or one between 1 and 100, which could mean either.
+    """
+    size = parse_size(text)
+    if size is None:
+        raise UsageError(f"{text!r} is no target; write a share as 0.6, or tokens as 60000 or 60k")
+    if size <= 1:
+        return Target(value=float(size), unit="ratio")
+    if size < SMALLEST_TOKEN_TARGET:
+        raise UsageError(
+            f"the target {text!r} is ambiguous; write a share of the available input"
+            f" as 0.6, or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
+        )
+    if size.denominator != 1:
+        raise UsageError(f"the target {text!r} is no whole number of tokens")
+    return Target(value=size.numerator, unit="tokens")

@@ -1,0 +1,86 @@
+"""Which counter measures a transcript: the model's own, or one a user names."""
+
+from collections.abc import Callable
+
+from compactctl.errors import UsageError
+from compactctl.tokens.bpe import BpeCounter
+from compactctl.tokens.chars import (
+    NEUROLINK_MULTIPLIERS,
+    BytesCounter,
+    CharsCounter,
+    NeuroLinkCounter,
+)
+from compactctl.tokens.claude import VERSIONS, ClaudeCounter, claude_counter, claude_is_installed
+from compactctl.tokens.counter import TokenCounter
+from compactctl.tokens.fast import exact_counter
+from compactctl.tokens.models import ModelInfo
+from compactctl.tokens.rank_file import rank_file_counter
+from compactctl.tokens.ratio import RatioCounter
+from compactctl.tokens.vocabulary import VOCABULARIES
+from compactctl.tokens.windows import parse_size
+
+COUNTER_NAMES = (
+    *VOCABULARIES,
+    "chars/4",
+    "bytes/4",
+    "neurolink",
+    "neurolink/PROVIDER",
+    *VERSIONS,
+    "tiktoken:o200k_base",
+    "file:RANKS",
+    "file:RANKS#cl100k_base",
+)
+_PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
+    "chars": CharsCounter,
+    "bytes": BytesCounter,
+}
+
+
+def counter_for(model: ModelInfo) -> TokenCounter:
+    """Return the best counter for a model that is installed.
+
+    Exact with the model's own vocabulary, reconstructed with ctok, else an estimate.
+    """
+    if model.reconstruction and claude_is_installed():
+        return ClaudeCounter(model.reconstruction)
+    base = exact_counter(model.counter)
+    return base if model.exact else RatioCounter(base, model.factor, model.family)
+
+
+def counter_named(name: str) -> TokenCounter:
+    """Return the counter a user names; any name may be followed by a factor, as in ``… x1.2``.
+
+    Raises:
+        UsageError: there is no counter of that name, what it needs is not installed, or the rank
+            file it names is no such file.
+    """
+    wanted = name.strip()
+    base_name, times, factor = wanted.rpartition(" x")
+    size = parse_size(factor) if times else None
+    base = _base_counter(base_name if size else wanted)
+    if base is None:
+        names = ", ".join(COUNTER_NAMES)
+        raise UsageError(
+            f"no token counter is named {name!r}; there are {names},"
+            ' and each of them times a factor, such as "o200k_base x1.2"'
+        )
+    return base if size is None else RatioCounter(base, float(size), "chosen by the user")
+
+
+def _base_counter(name: str) -> TokenCounter | None:
+    if name in VOCABULARIES:
+        return exact_counter(name)
+    if name in VERSIONS:
+        return claude_counter(name)
+    kind, _, argument = name.partition(":")
+    if kind == "tiktoken" and argument in VOCABULARIES:
+        return BpeCounter(argument)
+    return rank_file_counter(argument) if kind == "file" and argument else _estimate(name)
+
+
+def _estimate(name: str) -> TokenCounter | None:
+    kind, slash, argument = name.partition("/")
+    if kind == "neurolink" and (not slash or argument in NEUROLINK_MULTIPLIERS):
+        return NeuroLinkCounter(argument)
+    build, size = _PER_TOKEN.get(kind), parse_size(argument)
+    return build(float(size)) if build and size else None

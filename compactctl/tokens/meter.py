@@ -1,0 +1,72 @@
+"""Token sizes of messages and parts, each distinct text counted once."""
+
+from collections.abc import Iterable
+
+from compactctl.model.message import (
+    FilePart,
+    MediaPart,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolDefinitionPart,
+    ToolResultPart,
+)
+from compactctl.tokens.counter import TokenCounter
+from compactctl.tokens.media import media_tokens
+
+
+class Meter:
+    """Measures with one counter and remembers what it counted.
+
+    Memory grows with the distinct texts measured; results never change.
+    """
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.counter = counter
+        self._known: dict[str, int] = {"": 0}
+
+    def text(self, text: str) -> int:
+        """Count the tokens of one text."""
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = self.counter.count_many([text])[0]
+        return known
+
+    def prime(self, messages: Iterable[Message]) -> None:
+        """Count all texts of ``messages`` in one batch, which is faster than one by one."""
+        texts = {t for m in messages for p in m.parts for t in part_texts(p)}
+        missing = sorted(texts.difference(self._known))
+        self._known.update(zip(missing, self.counter.count_many(missing), strict=True))
+
+    def part(self, part: Part) -> int:
+        """Count the tokens of one part, its media included."""
+        media = part.media if isinstance(part, ToolResultPart) else ()
+        if isinstance(part, MediaPart):
+            media = (part,)
+        texts = sum(self.text(text) for text in part_texts(part))
+        return texts + sum(media_tokens(item) for item in media)
+
+    def message(self, message: Message) -> int:
+        """Count the tokens of a message's parts."""
+        return sum(self.part(part) for part in message.parts)
+
+    def total(self, messages: Iterable[Message]) -> int:
+        """Count the tokens of many messages."""
+        return sum(self.message(message) for message in messages)
+
+
+def part_texts(part: Part) -> tuple[str, ...]:
+    """Return the texts of a part that the model reads; opaque reasoning has none."""
+    match part:
+        case ToolCallPart():
+            return (part.tool, part.arguments)
+        case ToolDefinitionPart():
+            return (part.name, part.text)
+        case TextPart() | ToolResultPart() | FilePart():
+            return (part.text,)
+        case ReasoningPart():
+            return () if part.opaque else (part.text,)
+        case MediaPart():
+            return ()

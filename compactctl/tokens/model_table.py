@@ -1,0 +1,222 @@
+"""What is known of models: context windows, output limits, and whose tokens they count.
+
+Sources, in the order of their weight where they differ:
+
+1. The window tables of NeuroLink (its later corrections of ``gpt-5``, ``mistral-large`` and
+   ``mistral-medium`` included), Codebuddy and agent-code.
+2. The vendors' model pages, as of November 2026.
+3. The models.dev and genai-prices registries, as of July and November 2026.
+
+Where sources of one rank differ the smaller window is listed: one taken for larger than it is
+would hide that a transcript no longer fits. A client may use less than the model has (Claude Code
+runs Claude 4.6 to 4.8 with 200,000 unless told otherwise, Codex gpt-5.4 and gpt-5.5 with 272,000),
+so a window that a transcript records counts more than this table.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+VocabularyName = Literal["o200k_base", "cl100k_base"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Models that count alike: ``factor`` times the tokens of ``counter``.
+
+    ``exact`` says that ``counter`` is their own vocabulary; ``reconstruction`` names the counter
+    that an optional package offers for them, "" when there is none.
+    """
+
+    label: str
+    counter: VocabularyName = "o200k_base"
+    factor: float = 1.0
+    exact: bool = False
+    reconstruction: str = ""
+
+
+# Factors are medians of real tool results, tool calls, prose and code against o200k_base; code
+# and prose stay within about 10 % of them, text outside the Latin script can be up to 40 % off.
+OPENAI = Family(label="OpenAI o200k", exact=True)
+OPENAI_OLD = Family(label="OpenAI cl100k", counter="cl100k_base", exact=True)
+OPENAI_NEXT = Family(label="OpenAI, vocabulary not confirmed")
+CLAUDE_OLD = Family(label="Claude up to 4.6", factor=1.18, reconstruction="claude-3")
+CLAUDE = Family(label="Claude 4.7 and later", factor=1.52, reconstruction="claude-4.7")
+GEMINI = Family(label="Gemini", factor=1.16)
+MISTRAL = Family(label="Mistral", factor=1.1)
+QWEN = Family(label="Qwen", factor=1.1)
+DEEPSEEK = Family(label="DeepSeek")
+LLAMA = Family(label="Llama")
+GLM = Family(label="GLM")
+KIMI = Family(label="Kimi")
+MINIMAX = Family(label="MiniMax")
+GROK = Family(label="Grok")
+NOVA = Family(label="Amazon Nova")
+UNKNOWN = Family(label="unknown")
+
+# NeuroLink's and agent-code's default for models they do not know.
+DEFAULT_WINDOW = 128_000
+# What a name that ends in "[1m]" asks for (Claude Code, agent-code).
+LONG_WINDOW = 1_000_000
+
+# Anthropic announced a new vocabulary with Opus 4.7; Haiku has it from 5.5 on.
+NEW_CLAUDE_VOCABULARY = (4, 7)
+
+# Line, first version, window, output limit. A row holds up to the line's next one.
+# Versions 4.6 to 4.8 can have 1,000,000 tokens, but sessions with them were compacted by their
+# client at 167,000 to 178,000, so the smaller window is the default.
+CLAUDE_LIMITS: tuple[tuple[str, tuple[int, int], int, int], ...] = (
+    ("opus", (3, 0), 200_000, 4_096),
+    ("opus", (4, 0), 200_000, 32_000),
+    ("opus", (4, 5), 200_000, 64_000),
+    ("opus", (4, 6), 200_000, 128_000),
+    ("opus", (5, 0), 1_000_000, 128_000),
+    ("sonnet", (3, 0), 200_000, 4_096),
+    ("sonnet", (3, 5), 200_000, 8_192),
+    ("sonnet", (3, 7), 200_000, 64_000),
+    ("sonnet", (4, 6), 200_000, 128_000),
+    ("sonnet", (5, 0), 1_000_000, 128_000),
+    ("haiku", (3, 0), 200_000, 4_096),
+    ("haiku", (3, 5), 200_000, 8_192),
+    ("haiku", (4, 5), 200_000, 64_000),
+    ("haiku", (5, 0), 1_000_000, 128_000),
+    ("fable", (5, 0), 1_000_000, 128_000),
+    ("mythos", (5, 0), 1_000_000, 128_000),
+)
+# For a Claude without a version in its name (NeuroLink's default for its provider).
+CLAUDE_WINDOW = 200_000
+
+# Beginning of the name, family, window, output limit where known. The longest match counts.
+MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
+    ("gpt-3.5-turbo", OPENAI_OLD, 16_385, 4_096),
+    ("gpt-35-turbo", OPENAI_OLD, 16_385, 4_096),
+    ("gpt-4", OPENAI_OLD, 8_192, 8_192),
+    ("gpt-4-32k", OPENAI_OLD, 32_768, 8_192),
+    ("gpt-4-turbo", OPENAI_OLD, 128_000, 4_096),
+    ("gpt-4-1106", OPENAI_OLD, 128_000, 4_096),
+    ("gpt-4-0125", OPENAI_OLD, 128_000, 4_096),
+    ("gpt-4-vision", OPENAI_OLD, 128_000, 4_096),
+    ("gpt-4o", OPENAI, 128_000, 16_384),
+    ("chatgpt-4o", OPENAI, 128_000, 16_384),
+    ("gpt-4.1", OPENAI, 1_047_576, 32_768),
+    ("gpt-4.5", OPENAI, 128_000, 16_384),
+    ("gpt-5", OPENAI, 400_000, 128_000),
+    ("gpt-5-chat", OPENAI, 128_000, 16_384),
+    ("gpt-5-pro", OPENAI, 400_000, 272_000),
+    ("gpt-5.1-chat", OPENAI, 128_000, 16_384),
+    ("gpt-5.2-chat", OPENAI, 128_000, 16_384),
+    ("gpt-5.3-chat", OPENAI, 128_000, 16_384),
+    # Codex fills the input side alone, 400,000 less 128,000; it reports 95 % of it, 258,400.
+    ("gpt-5-codex", OPENAI, 272_000, 128_000),
+    ("gpt-5.1-codex", OPENAI, 272_000, 128_000),
+    ("gpt-5.2-codex", OPENAI, 272_000, 128_000),
+    ("gpt-5.3-codex", OPENAI, 272_000, 128_000),
+    # Codex reports 121,600 for it, which is 95 % of this.
+    ("gpt-5.3-codex-spark", OPENAI, 128_000, 32_000),
+    ("gpt-5.4", OPENAI, 1_050_000, 128_000),
+    ("gpt-5.4-mini", OPENAI, 400_000, 128_000),
+    ("gpt-5.4-nano", OPENAI, 400_000, 128_000),
+    ("gpt-5.5", OPENAI, 1_050_000, 128_000),
+    ("gpt-5.6", OPENAI, 1_050_000, 128_000),
+    ("gpt-6", OPENAI_NEXT, 1_050_000, None),
+    ("gpt-oss", OPENAI, 131_072, None),
+    ("codex-mini", OPENAI, 200_000, 100_000),
+    ("o1", OPENAI, 200_000, 100_000),
+    ("o1-mini", OPENAI, 128_000, 65_536),
+    ("o1-preview", OPENAI, 128_000, 32_768),
+    ("o3", OPENAI, 200_000, 100_000),
+    ("o4-mini", OPENAI, 200_000, 100_000),
+    ("gemini", GEMINI, 1_048_576, None),
+    ("gemini-1.0", GEMINI, 32_768, 8_192),
+    ("gemini-1.5-pro", GEMINI, 2_097_152, 8_192),
+    ("gemini-1.5-flash", GEMINI, 1_048_576, 8_192),
+    ("gemini-2.0", GEMINI, 1_048_576, 8_192),
+    ("gemini-2.5", GEMINI, 1_048_576, 65_536),
+    ("gemini-3", GEMINI, 1_048_576, 65_536),
+    ("gemma", GEMINI, 8_192, None),
+    ("gemma-3", GEMINI, 131_072, None),
+    ("gemma3", GEMINI, 131_072, None),
+    ("gemma-4", GEMINI, 262_144, 32_768),
+    ("gemma4", GEMINI, 262_144, 32_768),
+    ("mistral", MISTRAL, 128_000, None),
+    ("mistral-large", MISTRAL, 256_000, None),
+    ("mistral-medium", MISTRAL, 128_000, None),
+    ("mistral-small", MISTRAL, 128_000, None),
+    ("ministral", MISTRAL, 128_000, None),
+    ("magistral", MISTRAL, 128_000, None),
+    ("devstral", MISTRAL, 128_000, None),
+    ("devstral-2512", MISTRAL, 262_144, None),
+    ("codestral", MISTRAL, 256_000, None),
+    ("pixtral", MISTRAL, 128_000, None),
+    ("mixtral-8x7b", MISTRAL, 32_768, None),
+    ("mixtral-8x22b", MISTRAL, 64_000, None),
+    ("open-mixtral-8x7b", MISTRAL, 32_768, None),
+    ("open-mixtral-8x22b", MISTRAL, 64_000, None),
+    ("deepseek", DEEPSEEK, 64_000, None),
+    ("deepseek-chat", DEEPSEEK, 64_000, 8_192),
+    ("deepseek-coder", DEEPSEEK, 64_000, 8_192),
+    ("deepseek-r1", DEEPSEEK, 128_000, None),
+    ("deepseek-v3", DEEPSEEK, 128_000, None),
+    ("deepseek-v4", DEEPSEEK, 1_000_000, 384_000),
+    ("qwen", QWEN, 131_072, None),
+    ("qwq", QWEN, 131_072, 8_192),
+    ("qwen-plus", QWEN, 131_072, 32_768),
+    ("qwen-turbo", QWEN, 131_072, 16_384),
+    ("qwen-max", QWEN, 32_768, 8_192),
+    ("qwen-flash", QWEN, 1_000_000, 32_768),
+    ("qwen3-coder", QWEN, 262_144, 65_536),
+    ("qwen3-max", QWEN, 262_144, 65_536),
+    ("qwen3.5", QWEN, 262_144, 65_536),
+    ("qwen3.6", QWEN, 262_144, 65_536),
+    ("qwen3.7", QWEN, 1_000_000, 65_536),
+    ("llama", LLAMA, 128_000, None),
+    ("llama-3", LLAMA, 8_192, None),
+    ("llama-3.1", LLAMA, 128_000, 4_096),
+    ("llama-3.2", LLAMA, 128_000, 4_096),
+    ("llama-3.3", LLAMA, 128_000, 4_096),
+    ("llama3", LLAMA, 8_192, None),
+    ("llama3.1", LLAMA, 128_000, 4_096),
+    ("llama3.2", LLAMA, 128_000, 4_096),
+    ("llama3.3", LLAMA, 128_000, 4_096),
+    ("llama-4", LLAMA, 128_000, 4_096),
+    ("glm", GLM, 128_000, None),
+    ("glm-4.5", GLM, 131_072, 98_304),
+    ("glm-4.6", GLM, 204_800, 131_072),
+    ("glm-4.7", GLM, 200_000, 131_072),
+    ("glm-5", GLM, 200_000, 131_072),
+    ("glm-5.2", GLM, 1_000_000, None),
+    ("glm-5.3", GLM, 1_000_000, None),
+    ("kimi", KIMI, 131_072, None),
+    ("kimi-k2", KIMI, 262_144, None),
+    ("kimi-k2-0711", KIMI, 131_072, 16_384),
+    ("kimi-k3", KIMI, 1_048_576, None),
+    ("moonshot-v1-8k", KIMI, 8_192, None),
+    ("moonshot-v1-32k", KIMI, 32_768, None),
+    ("moonshot-v1-128k", KIMI, 131_072, None),
+    ("minimax-m2", MINIMAX, 196_608, 128_000),
+    ("minimax-m3", MINIMAX, 1_000_000, 128_000),
+    ("grok", GROK, 131_072, None),
+    ("grok-4", GROK, 256_000, None),
+    ("grok-4-fast", GROK, 2_000_000, None),
+    ("grok-4.1-fast", GROK, 2_000_000, None),
+    ("grok-code", GROK, 256_000, None),
+    ("nova-micro", NOVA, 128_000, None),
+    ("nova-lite", NOVA, 300_000, None),
+    ("nova-pro", NOVA, 300_000, None),
+    ("nova-premier", NOVA, 1_000_000, None),
+)
+
+# NeuroLink's defaults for a model it does not know, by the provider in front of the name.
+PROVIDERS: dict[str, tuple[Family, int]] = {
+    "anthropic": (CLAUDE, 200_000),
+    "bedrock": (UNKNOWN, 200_000),
+    "openai": (UNKNOWN, 128_000),
+    "azure": (UNKNOWN, 128_000),
+    "google": (GEMINI, 1_048_576),
+    "google-ai": (GEMINI, 1_048_576),
+    "vertex": (GEMINI, 1_048_576),
+    "mistral": (MISTRAL, 128_000),
+    "ollama": (UNKNOWN, 128_000),
+    "litellm": (UNKNOWN, 128_000),
+    "huggingface": (UNKNOWN, 32_000),
+    "sagemaker": (UNKNOWN, 128_000),
+}

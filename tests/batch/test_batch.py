@@ -1,0 +1,320 @@
+"""Measuring and compacting many transcripts."""
+
+import gzip
+import os
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch.inputs import bytes_below, transcript, write
+
+from compactctl.commands.batch import BatchOptions, BatchResult, BatchRow, batch
+from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.stats import StatsOptions, stats
+from compactctl.errors import NoInputError, UsageError
+from compactctl.store.errors import DiskError
+
+PLAN = PlanOptions(stages=("dedup", "truncate"))
+# Input that is bad whoever reads it, with the exit code of each file.
+BROKEN = {
+    "binary.jsonl": (bytes(range(256)) * 8, 4),
+    "broken.jsonl": (b'{"type": "user", "mess\n', 4),
+    "empty.jsonl": (b"", 3),
+    "gzip.jsonl.gz": (b"\x1f\x8b\x08\x00 not gzip", 4),
+    "numbers.json": (b"[1, 2, 3]\n", 4),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*paths: str, **options: Any) -> BatchResult:  # noqa: ANN401
+    return batch(BatchOptions(paths=paths, **{"jobs": 1} | options))
+
+
+def mixed() -> None:
+    """Write good files, and bad ones of every sort."""
+    for name in ("one", "two", "deep/er/three"):
+        write(Path(f"in/{name}.jsonl"))
+    write(Path("in/packed.jsonl.gz"), gzip.compress(transcript(3), mtime=0))
+    for name, (data, _) in BROKEN.items():
+        write(Path("in", name), data)
+    Path("in/loop.jsonl").symlink_to("loop.jsonl")
+    os.mkfifo("in/pipe.jsonl")
+
+
+def by_status(result: BatchResult, status: str) -> list[str]:
+    return [row.path for row in result.rows if row.status == status]
+
+
+def test_a_row_holds_what_stats_says() -> None:
+    path = str(write(Path("in/run.jsonl")))
+    (row,) = run("in").rows
+    expected = stats(StatsOptions(path=path))
+    assert row == BatchRow(
+        path=path,
+        format="claude-code",
+        model="claude-sonnet-4-5",
+        counter=expected.measure.counter.id,
+        exactness=expected.measure.counter.exactness,
+        window=expected.measure.budget.window,
+        available=expected.measure.budget.available,
+        tokens_before=expected.breakdown.total,
+        ratio_before=expected.usage.ratio,
+        level=expected.usage.level,
+        messages=expected.messages,
+        turns=expected.turns,
+        steps=expected.steps,
+        lines=24,
+        bytes=len(transcript(topic="run")),
+        opaque_lines=0,
+        categories=expected.breakdown.categories,
+    )
+
+
+def test_bad_files_stop_no_good_ones() -> None:
+    mixed()
+    result = run("in", "missing.jsonl")
+    failed = {row.path: row.exit_code for row in result.rows if row.status == "failed"}
+    expected = {f"in/{name}": code for name, (_, code) in BROKEN.items()}
+    assert failed == expected | dict.fromkeys(
+        ["in/loop.jsonl", "in/pipe.jsonl", "missing.jsonl"], 3
+    )
+    assert by_status(result, "ok") == [
+        "in/deep/er/three.jsonl",
+        "in/one.jsonl",
+        "in/packed.jsonl.gz",
+        "in/two.jsonl",
+    ]
+    assert (result.totals.ok, result.totals.failed, result.totals.files) == (4, 8, 12)
+
+
+def test_a_failed_row_says_what_and_nothing_else() -> None:
+    write(Path("empty.jsonl"), b"")
+    (row,) = run("empty.jsonl").rows
+    assert row == BatchRow(
+        path="empty.jsonl",
+        status="failed",
+        error_class="NoInputError",
+        error="empty.jsonl: is empty; there is nothing to read",
+        exit_code=3,
+    )
+
+
+def test_a_bug_met_by_one_file_is_that_files_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("first\nsecond")
+
+    monkeypatch.setattr("compactctl.commands.batch_file.measure", fail)
+    write(Path("a.jsonl"))
+    (row,) = run("a.jsonl").rows
+    assert (row.error, row.exit_code) == ("a.jsonl: RuntimeError: first second", 70)
+
+
+def test_processes_give_the_same_rows_and_files_as_one() -> None:
+    mixed()
+    one = run("in", plan=PLAN, out="out", jobs=1)
+    files = {
+        name: data for name, data in bytes_below(Path("out")).items() if ".archive/" not in name
+    }
+    Path("out").rename("out-of-one")
+    two = run("in", plan=PLAN, out="out", jobs=2)
+    assert two == one
+    again = {
+        name: data for name, data in bytes_below(Path("out")).items() if ".archive/" not in name
+    }
+    assert again == files
+    assert len(files) == 4
+
+
+def test_every_output_rewinds_to_its_input() -> None:
+    mixed()
+    inputs = bytes_below(Path("in").rename("kept"))
+    result = run("kept", plan=PLAN, out="out/nested")
+    assert bytes_below(Path("kept")) == inputs
+    written = [row for row in result.rows if row.status == "ok"]
+    assert [row.output for row in written] == [
+        "out/nested/deep/er/three.compacted.jsonl",
+        "out/nested/one.compacted.jsonl",
+        "out/nested/packed.compacted.jsonl",
+        "out/nested/two.compacted.jsonl",
+    ]
+    for row in written:
+        assert row.saved == (row.tokens_before or 0) - (row.tokens_after or 0)
+        assert (row.saved or 0) > 0
+        assert row.archive == f"{row.output}.archive"
+        assert row.stages == ("dedup", "truncate")
+        rewind(RewindOptions(path=str(row.output)))
+        stored = Path(row.path).read_bytes()
+        plain = gzip.decompress(stored) if row.path.endswith(".gz") else stored
+        assert Path(str(row.output)).read_bytes() == plain
+
+
+def test_a_second_run_finds_only_the_inputs_and_gives_the_same() -> None:
+    write(Path("run.jsonl"))
+    first = run(".", plan=PLAN, out=".")
+    assert run(".", plan=PLAN, out=".") == first
+    assert [row.output for row in first.rows] == ["run.compacted.jsonl"]
+
+
+def test_an_input_that_grew_is_compacted_again() -> None:
+    path = write(Path("run.jsonl"), transcript(5))
+    run("run.jsonl", plan=PLAN, out="out")
+    path.write_bytes(transcript(9))
+    (row,) = run("run.jsonl", plan=PLAN, out="out").rows
+    assert row.status == "ok"
+    rewind(RewindOptions(path=str(row.output)))
+    assert Path(str(row.output)).read_bytes() == transcript(9)
+
+
+def test_a_file_that_compactctl_did_not_write_is_not_overwritten() -> None:
+    write(Path("run.jsonl"))
+    write(Path("out/run.compacted.jsonl"), b"mine\n")
+    (row,) = run("run.jsonl", plan=PLAN, out="out").rows
+    assert (row.status, row.error_class) == ("failed", "UsageError")
+    assert Path("out/run.compacted.jsonl").read_bytes() == b"mine\n"
+
+
+@pytest.mark.parametrize("options", [{}, {"out": "out", "dry_run": True}])
+def test_stages_without_output_only_say_what_they_would_save(options: dict[str, object]) -> None:
+    write(Path("in/run.jsonl"))
+    (row,) = run("in", plan=PLAN, **options).rows
+    assert (row.status, row.output, row.archive) == ("ok", None, None)
+    assert (row.saved or 0) > 0
+    assert list(bytes_below(Path())) == ["in/run.jsonl"]
+
+
+def test_what_needs_no_compaction_is_copied_and_called_unchanged() -> None:
+    data = write(Path("in/run.jsonl")).read_bytes()
+    result = run("in", out="out")
+    (row,) = result.rows
+    assert (row.status, row.saved, row.stages, row.archive) == ("unchanged", 0, (), None)
+    assert Path("out/run.compacted.jsonl").read_bytes() == data
+    assert result.exit_code == 0
+
+
+def test_two_inputs_with_one_output_are_refused_before_any_work() -> None:
+    write(Path("a/run.jsonl"))
+    write(Path("b/run.jsonl"))
+    with pytest.raises(UsageError, match=r"output of both a/run.jsonl and b/run.jsonl"):
+        run("a", "b", out="out")
+    assert not Path("out").exists()
+    with pytest.raises(UsageError, match="output of both"):
+        run("a", "b", out="out", dry_run=True)
+    assert run("a", "b", plan=PLAN).exit_code == 0
+
+
+def test_an_output_that_is_an_input_is_refused() -> None:
+    write(Path("run.jsonl"))
+    write(Path("run.compacted.jsonl"))
+    with pytest.raises(UsageError, match="would overwrite an input"):
+        run("run.jsonl", "run.compacted.jsonl", out=".")
+
+
+def test_a_report_never_overwrites_an_input_or_output() -> None:
+    data = write(Path("run.jsonl")).read_bytes()
+    for report in ("run.jsonl", "out/run.compacted.jsonl", "out", "missing/report.parquet"):
+        with pytest.raises(UsageError, match=report):
+            run("run.jsonl", out="out", report=report)
+    assert Path("run.jsonl").read_bytes() == data
+    assert run("run.jsonl", out="out", report="out/report.parquet").exit_code == 0
+
+
+def test_an_output_folder_that_is_a_file_is_refused() -> None:
+    write(Path("run.jsonl"))
+    write(Path("out"), b"text")
+    with pytest.raises(DiskError, match="out"):
+        run("run.jsonl", out="out")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"plan": PlanOptions(stages=("prunne",))},
+        {"format": "claude"},
+        {"measure": MeasureOptions(window="many")},
+        {"measure": MeasureOptions(counter="none")},
+        {"fail_over": -0.1},
+        {"fail_over": float("nan")},
+        {"jobs": -1},
+    ],
+)
+def test_options_that_mean_nothing_fail_before_the_first_file(options: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        run("missing.jsonl", **options)
+
+
+def test_the_gate_is_about_what_is_left_after_compaction() -> None:
+    write(Path("small.jsonl"), transcript(1))
+    write(Path("large.jsonl"), transcript(20))
+    measured = run("small.jsonl", "large.jsonl")
+    small, large = (row.ratio or 0 for row in measured.rows)
+    assert measured.exit_code == 0
+    gated = run("small.jsonl", "large.jsonl", fail_over=small)
+    assert [(row.status, row.exit_code) for row in gated.rows] == [("ok", 0), ("over", 1)]
+    assert gated.exit_code == 1
+    assert run("large.jsonl", fail_over=large).exit_code == 0
+    assert run("large.jsonl", fail_over=large * 0.9, plan=PLAN).exit_code == 0
+
+
+def test_a_file_that_failed_is_never_success() -> None:
+    write(Path("large.jsonl"))
+    write(Path("empty.jsonl"), b"")
+    write(Path("binary.jsonl"), b"\x00\xff")
+    assert run("large.jsonl", "empty.jsonl", fail_over=0).exit_code == 3
+    assert run("large.jsonl", "empty.jsonl", "binary.jsonl").exit_code == 4
+    with pytest.raises(NoInputError):
+        run("*.nothing")
+
+
+def test_strict_refuses_lines_that_are_not_understood() -> None:
+    write(Path("torn.jsonl"), transcript() + b'{"torn')
+    (row,) = run("torn.jsonl").rows
+    assert (row.status, row.opaque_lines) == ("ok", 1)
+    assert run("torn.jsonl", strict=True).exit_code == 4
+    assert run("torn.jsonl", strict=True, plan=PLAN).exit_code == 4
+
+
+def test_totals_are_the_sums_of_the_rows() -> None:
+    mixed()
+    result = run("in", plan=PLAN)
+    done = [row for row in result.rows if row.status != "failed"]
+    totals = result.totals
+    assert totals.tokens_before == sum(row.tokens_before or 0 for row in done)
+    assert totals.tokens_before == sum(totals.categories.values())
+    assert totals.saved == totals.tokens_before - (totals.tokens_after or 0)
+    assert totals.counters == (done[0].counter,)
+    assert run("in/one.jsonl").totals.saved is None
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_is_told_of_every_row(jobs: int) -> None:
+    mixed()
+    told: list[tuple[int, int, BatchRow]] = []
+    options = BatchOptions(paths=("in",), jobs=jobs)
+    result = batch(options, lambda done, total, row: told.append((done, total, row)))
+    assert [done for done, _, _ in told] == list(range(1, 12))
+    assert {total for _, total, _ in told} == {11}
+    assert sorted((row for _, _, row in told), key=_path) == sorted(result.rows, key=_path)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interruption_ends_the_batch_and_its_workers(jobs: int) -> None:
+    mixed()
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        batch(BatchOptions(paths=("in",), jobs=jobs), interrupt)
+    assert not active_children()
+
+
+def _path(row: BatchRow) -> str:
+    return row.path

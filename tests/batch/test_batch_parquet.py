@@ -1,0 +1,83 @@
+"""The Parquet report of a batch."""
+
+import io
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from batch.inputs import write
+from pyarrow import parquet
+
+from compactctl.commands.batch import BatchOptions, BatchRow, batch
+from compactctl.commands.plan import PlanOptions
+from compactctl.history.categories import CATEGORIES
+from compactctl.reports.batch_parquet import COLUMNS, METADATA, VERSION, write_report
+from compactctl.store.errors import DiskError
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> tuple[BatchRow, ...]:
+    write(tmp_path / "in/good.jsonl")
+    write(tmp_path / "in/bad.jsonl", b"\x00\x01")
+    plan = PlanOptions(stages=("dedup", "truncate"))
+    paths = (str(tmp_path / "in"),)
+    return batch(BatchOptions(paths=paths, out=str(tmp_path / "out"), plan=plan)).rows
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    table: list[dict[str, object]] = parquet.read_table(io.BytesIO(path.read_bytes())).to_pylist()
+    return table
+
+
+def test_every_field_of_a_row_is_a_column(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:
+    path = tmp_path / "report.parquet"
+    write_report(rows, path)
+    bad, good = read(path)
+    for row, line in zip(rows, (bad, good), strict=True):
+        for name in set(COLUMNS) - {"stages"}:
+            assert line[name] == getattr(row, name)
+    assert good["stages"] == "dedup,truncate"
+    assert (bad["stages"], bad["tokens_before"], bad["tokens_user"]) == ("", None, None)
+    assert {field.name for field in fields(BatchRow)} == {*COLUMNS, "categories"}
+
+
+def test_categories_are_columns_that_add_up(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:
+    path = tmp_path / "report.parquet"
+    write_report(rows, path)
+    good = read(path)[1]
+    names = [f"tokens_{category.replace(' ', '_')}" for category in CATEGORIES]
+    assert sum(int(str(good[name])) for name in names) == good["tokens_before"]
+    assert good["tokens_file_reads"]
+
+
+def test_the_metadata_names_the_version(tmp_path: Path) -> None:
+    path = tmp_path / "report.parquet"
+    write_report([], path)
+    metadata = parquet.read_schema(path).metadata
+    assert json.loads(metadata[METADATA.encode()]) == {"version": VERSION}
+    assert read(path) == []
+
+
+def test_names_that_are_no_unicode_are_escaped(tmp_path: Path) -> None:
+    path = tmp_path / "report.parquet"
+    write_report([BatchRow(path="caf\udce9.jsonl", model="\ud83d")], path)
+    line = read(path)[0]
+    assert (line["path"], line["model"]) == ("caf\\udce9.jsonl", "\\ud83d")
+
+
+def test_the_same_rows_give_the_same_bytes(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:
+    one, two = tmp_path / "one.parquet", tmp_path / "two.parquet"
+    write_report(rows, one)
+    write_report(rows, two)
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_an_older_report_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "report.parquet"
+    write_report([BatchRow(path="a")], path)
+    write_report([BatchRow(path="b")], path)
+    assert [line["path"] for line in read(path)] == ["b"]
+    with pytest.raises(DiskError):
+        write_report([BatchRow(path="c")], tmp_path / "missing" / "report.parquet")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.parquet"]

@@ -1,0 +1,98 @@
+"""Working in processes that may die."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from batch.deadly import DEADLY, die_once, lament, process_id, shout
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.commands.pool import SERIAL_BYTES, Pool, workers_for
+
+DEADLINE = 60
+
+
+def words_of(words: list[str], sizes: list[int], workers: int) -> list[str]:
+    done = dict(Pool(shout, lament).run(words, sizes, workers))
+    return [done[index] for index in range(len(words))]
+
+
+def test_each_item_gets_its_result() -> None:
+    words = [f"word {n}" for n in range(7)]
+    assert words_of(words, [1] * 7, workers=2) == [word.upper() for word in words]
+
+
+def test_one_worker_means_this_process() -> None:
+    assert dict(Pool(process_id, process_id).run(["a"], [1], workers=1)) == {0: os.getpid()}
+    others = dict(Pool(process_id, process_id).run(["a", "b"], [1, 1], workers=2))
+    assert os.getpid() not in others.values()
+
+
+@pytest.mark.parametrize("sizes", [[1] * 6, [6_000_000] * 6], ids=["large chunks", "small chunks"])
+def test_an_item_that_kills_its_worker_is_the_only_one_lost(sizes: list[int]) -> None:
+    words = ["a", "b", DEADLY, "c", DEADLY, "d"]
+    lost = f"{DEADLY} killed its worker"
+    assert words_of(words, sizes, workers=2) == ["A", "B", lost, "C", lost, "D"]
+
+
+def test_an_item_is_tried_again_before_it_is_lost(tmp_path: Path) -> None:
+    path = str(tmp_path / "mark")
+    assert dict(Pool(die_once, lament).run([path, path], [1, 9], workers=2)) == {
+        0: "survived",
+        1: "survived",
+    }
+
+
+@given(st.lists(st.integers(0, 9_000_000)), st.integers(0, 8))
+def test_there_is_always_a_worker_and_never_an_idle_one(sizes: list[int], jobs: int) -> None:
+    workers = workers_for(jobs, sizes)
+    assert 1 <= workers <= max(1, len(sizes))
+    assert workers <= jobs or not jobs
+    assert workers == 1 or jobs or sum(sizes) >= SERIAL_BYTES
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("stop", ["ctrl-c", "kill"])
+def test_no_worker_outlives_the_program(tmp_path: Path, stop: str) -> None:
+    command = [sys.executable, "-m", "batch.deadly", str(tmp_path)]
+    here = Path(__file__).resolve()
+    path = os.pathsep.join([str(here.parents[1]), str(here.parents[2])])
+    with subprocess.Popen(
+        command,
+        env=os.environ | {"PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as program:
+        try:
+            until(lambda: len(list(tmp_path.iterdir())) == 2)
+            workers = [int(mark.name) for mark in tmp_path.iterdir()]
+            if stop == "ctrl-c":
+                os.killpg(program.pid, signal.SIGINT)
+            else:
+                program.kill()
+            until(lambda: not any(map(is_running, workers)))
+        finally:
+            program.kill()
+    if stop == "ctrl-c":
+        assert not list(tmp_path.iterdir()), "the work was not ended in an orderly way"

@@ -1,0 +1,38 @@
+"""A batch over real sessions."""
+
+from pathlib import Path
+
+import pytest
+
+from compactctl.commands.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.tokens.budget import Target
+
+PLAN = PlanOptions(target=Target(value=0.2, unit="ratio"))
+
+
+@pytest.fixture(scope="module")
+def result(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> BatchResult:
+    paths = (str(real_transcripts / "claude-code"),)
+    out = str(tmp_path_factory.mktemp("out"))
+    return batch(BatchOptions(paths=paths, out=out, plan=PLAN, jobs=2))
+
+
+def test_every_session_is_compacted_or_has_nothing_to_compact(result: BatchResult) -> None:
+    assert {row.status for row in result.rows} == {"ok", "unchanged"}
+    assert result.exit_code == 0
+    assert (result.totals.saved or 0) > 0
+
+
+def test_every_output_gives_the_input_back(result: BatchResult) -> None:
+    for row in result.rows:
+        output = Path(str(row.output))
+        if row.status == "ok":
+            rewind(RewindOptions(path=str(output)))
+        assert output.read_bytes() == Path(row.path).read_bytes()
+
+
+def test_categories_add_up_in_every_row(result: BatchResult) -> None:
+    for row in result.rows:
+        assert sum(row.categories.values()) == row.tokens_before

@@ -1,0 +1,61 @@
+"""Writes records as raw lines and reads them with a format, as the commands do."""
+
+import json
+from pathlib import Path
+
+from compactctl.formats.decode import Decoded, decode, decode_lines
+from compactctl.formats.registry import detect, format_named
+from compactctl.model.message import Message, Part
+from compactctl.model.transcript import RawLine, Transcript
+
+
+def raw_lines(*records: object) -> list[bytes]:
+    """Return one line per record; bytes are taken as a line's text as they are."""
+    return [
+        (record if isinstance(record, bytes) else json.dumps(record).encode()) + b"\n"
+        for record in records
+    ]
+
+
+def decoded(lines: list[bytes]) -> list[Decoded]:
+    """Decode raw lines."""
+    return list(decode_lines(RawLine(index, 0, data) for index, data in enumerate(lines)))
+
+
+def read(name: str, *records: object) -> Transcript:
+    """Read records with the format of that name."""
+    return format_named(name).read(decoded(raw_lines(*records)))
+
+
+def detected(*records: object) -> str:
+    """Return the name of the format that recognises the records."""
+    return detect(decoded(raw_lines(*records)), "test").name
+
+
+def file_lines(path: Path) -> list[bytes]:
+    """Return a file's raw lines; a document over several lines is one."""
+    data = path.read_bytes()
+    lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
+    if decode(lines[0])[1] is not None and decode(data)[1] is None:
+        return [data]
+    return lines
+
+
+def _split(data: bytes) -> list[bytes]:
+    pieces = data.split(b"\n")
+    lines = [piece + b"\n" for piece in pieces[:-1]]
+    return [*lines, pieces[-1]] if pieces[-1] else lines
+
+
+def texts(messages: tuple[Message, ...]) -> list[str]:
+    """Return what each message says, its parts joined."""
+    return [" | ".join(said(part) for part in message.parts) for message in messages]
+
+
+def said(part: Part) -> str:
+    """Return the words of a part; a call is ``tool(arguments)``."""
+    if hasattr(part, "arguments"):
+        return f"{part.tool}({part.arguments})"
+    if hasattr(part, "media_type"):
+        return f"<{part.media_type}>"
+    return str(part.text)

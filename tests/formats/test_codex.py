@@ -1,0 +1,285 @@
+from typing import Any
+
+from formats.jsonl import read, texts
+
+from compactctl.history.pairs import orphans
+from compactctl.model.message import MediaPart, ReasoningPart, ToolDefinitionPart
+from compactctl.model.transcript import Transcript
+
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAC0lEQVR4nGNgQAcAABIAAXfx"
+    "q+MAAAAASUVORK5CYII="
+)
+
+
+def item(kind: str, **fields: object) -> dict[str, Any]:
+    payload = {"type": kind, **fields}
+    return {"timestamp": "2026-01-02T03:04:05.006Z", "type": "response_item", "payload": payload}
+
+
+def record(kind: str, **payload: object) -> dict[str, Any]:
+    return {"timestamp": "2026-01-02T03:04:05.006Z", "type": kind, "payload": payload}
+
+
+def event(kind: str, **fields: object) -> dict[str, Any]:
+    return record("event_msg", type=kind, **fields)
+
+
+def message(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return item("message", role=role, content=[{"type": kind, "text": text}])
+
+
+def call(call_id: str, arguments: str = "{}", name: str = "exec_command") -> dict[str, Any]:
+    return item("function_call", name=name, arguments=arguments, call_id=call_id)
+
+
+def output(call_id: str, value: object) -> dict[str, Any]:
+    return item("function_call_output", call_id=call_id, output=value)
+
+
+def tokens(context: int, output_tokens: int, total: int, window: int = 258_400) -> dict[str, Any]:
+    last = {"input_tokens": context, "output_tokens": output_tokens, "total_tokens": context}
+    info = {
+        "last_token_usage": last,
+        "total_token_usage": {"total_tokens": total},
+        "model_context_window": window,
+    }
+    return event("token_count", info=info)
+
+
+def codex(*records: object) -> Transcript:
+    return read("codex", *records)
+
+
+def test_the_base_instructions_come_first_and_are_anchored() -> None:
+    found = codex(
+        record("session_meta", id="s", cwd="/w", base_instructions={"text": "You are Codex."}),
+        message("user", "Hello"),
+        record("session_meta", id="older", base_instructions={"text": "Another session's."}),
+    )
+
+    assert texts(found.effective) == ["You are Codex.", "Hello"]
+    assert found.effective[0].role == "system"
+    assert found.effective[0].anchored == "the session header"
+    assert found.effective[0].parts[0].path == ("payload", "base_instructions", "text")
+    assert found.cwd == "/w"
+    assert found.meta["session_meta"].count == 1
+
+
+def test_a_header_tells_only_of_tools_that_are_not_deferred() -> None:
+    tools = [
+        {"name": "now", "description": "d", "inputSchema": {}, "deferLoading": False},
+        {"name": "later", "description": "d", "inputSchema": {}, "deferLoading": True},
+    ]
+    found = codex(record("session_meta", base_instructions={"text": "Hi"}, dynamic_tools=tools))
+
+    definitions = [p for p in found.messages[0].parts if isinstance(p, ToolDefinitionPart)]
+    assert [part.name for part in definitions] == ["now"]
+    assert definitions[0].path == ("payload", "dynamic_tools", 0)
+
+
+def test_older_instructions_may_be_null() -> None:
+    assert texts(codex(record("session_meta", instructions="Old.")).effective) == ["Old."]
+    assert codex(record("session_meta", instructions=None)).effective == ()
+
+
+def test_only_what_a_person_wrote_starts_a_turn() -> None:
+    found = codex(
+        message("developer", "<permissions instructions>\nAll of them."),
+        message("user", "# AGENTS.md instructions for /w\n\nBe brief."),
+        message("user", "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>"),
+        message("user", "Fix the leak"),
+        message("user", "<turn_aborted>\nStopped.\n</turn_aborted>"),
+        message("user", "<div> is never closed here"),
+    )
+
+    assert [m.starts_turn for m in found.effective] == [False, False, False, True, False, True]
+    assert found.effective[0].role == "system"
+    assert found.effective[0].injected
+
+
+def test_outputs_of_every_shape_are_results() -> None:
+    image = {"type": "input_image", "image_url": PIXEL}
+    old = '{"output":"No such file\\n","metadata":{"exit_code":2,"duration_seconds":0.1}}'
+    found = codex(
+        call("a"), call("b"), call("c"), call("d"),
+        output("a", "Process exited with code 1\nOutput:\nboom\n"),
+        output("b", [{"type": "input_text", "text": "see"}, image]),
+        output("c", old),
+        output("d", {"content": "odd"}),
+    )  # fmt: skip
+
+    results = [m.results[0] for m in found.effective if m.results]
+    assert [r.is_error for r in results] == [True, False, True, False]
+    assert results[1].text == "see"
+    assert [(m.width, m.height) for m in results[1].media] == [(3, 2)]
+    assert results[2].text == old
+    assert results[3].text == '{"content":"odd"}'
+    assert {r.path for r in results} == {("payload", "output")}
+    assert {r.tool for r in results} == {"exec_command"}
+
+
+def test_other_kinds_of_calls_are_calls() -> None:
+    found = codex(
+        item("custom_tool_call", name="apply_patch", input="*** Begin Patch", call_id="p"),
+        item("custom_tool_call_output", call_id="p", output="Exit code: 0\nDone"),
+        item("local_shell_call", call_id="l", status="completed",
+             action={"type": "exec", "command": ["ls"]}),
+        item("function_call_output", call_id="l", output="a.py"),
+        item("web_search_call", status="completed", action={"type": "search", "query": "q"}),
+        item("image_generation_call", id="ig", revised_prompt="a cat", result="aGVsbG8="),
+    )  # fmt: skip
+
+    calls = [part for m in found.effective for part in m.calls]
+    assert [(c.tool, c.arguments) for c in calls] == [
+        ("apply_patch", "*** Begin Patch"),
+        ("local_shell", '{"type":"exec","command":["ls"]}'),
+        ("web_search", '{"type":"search","query":"q"}'),
+        ("image_generation", "a cat"),
+    ]
+    assert orphans(found.effective) == frozenset()
+    assert isinstance(found.effective[-1].parts[-1], MediaPart)
+
+
+def test_found_tools_are_definitions_that_stay() -> None:
+    tools = [{"type": "function", "name": "list_issues", "parameters": {}}]
+    found = codex(
+        item("tool_search_call", call_id="t", arguments={"query": "issues"}),
+        item("tool_search_output", call_id="t", status="completed", tools=tools),
+    )
+
+    assert found.effective[0].calls[0].arguments == '{"query":"issues"}'
+    answer = found.effective[1]
+    assert [p.name for p in answer.parts if isinstance(p, ToolDefinitionPart)] == ["list_issues"]
+    assert answer.fixed is not None
+    assert orphans(found.effective) == frozenset()
+
+
+def test_reasoning_is_read_where_it_is_not_encrypted() -> None:
+    found = codex(
+        item(
+            "reasoning", summary=[{"type": "summary_text", "text": "Plan"}], encrypted_content="x"
+        ),
+        item("reasoning", summary=[], content=None),
+    )
+
+    first, second = (message.parts for message in found.effective)
+    assert [(p.text, p.opaque) for p in first if isinstance(p, ReasoningPart)] == [
+        ("Plan", False),
+        ("", True),
+    ]
+    assert [p.opaque for p in second if isinstance(p, ReasoningPart)] == [True]
+
+
+def test_what_a_response_said_up_to_its_first_output_belongs_together() -> None:
+    found = codex(
+        message("user", "Go"),
+        item("reasoning", summary=[]),
+        message("assistant", "Looking."),
+        call("a"),
+        call("b"),
+        output("a", "1"),
+        output("b", "2"),
+        call("c"),
+        output("c", "3"),
+    )
+
+    groups = [m.response_id for m in found.effective]
+    assert groups[0] is None
+    assert len(set(groups[1:5])) == 1
+    assert groups[5] is groups[6] is None
+    assert groups[7] not in (None, groups[1])
+
+
+def test_usage_counts_once_and_lands_on_the_response_it_is_for() -> None:
+    found = codex(
+        record("turn_context", model="gpt-x", cwd="/w"),
+        message("user", "Go"),
+        call("a"),
+        output("a", "1"),
+        tokens(1_000, 10, 1_010),
+        tokens(1_000, 10, 1_010),
+        message("assistant", "Done"),
+        tokens(2_000, 20, 3_030),
+        tokens(0, 0, 3_030),
+    )
+
+    reported = {m.parts[0]: m.usage for m in found.effective if m.usage}
+    assert [(u.context, u.output) for u in reported.values()] == [(1_000, 10), (2_000, 20)]
+    assert [m.usage is not None for m in found.effective] == [False, True, False, True]
+    assert found.window == 258_400
+    assert found.model == "gpt-x"
+    assert found.cwd == "/w"
+
+
+def test_older_clients_report_usage_before_the_response_is_written() -> None:
+    found = codex(
+        message("user", "Go"),
+        event("token_count", info=None),
+        tokens(1_000, 10, 1_010),
+        item("reasoning", summary=[{"type": "summary_text", "text": "one"}]),
+        call("a"),
+        output("a", "1"),
+        tokens(1_000, 10, 1_010),
+        tokens(2_000, 20, 3_030),
+        item("reasoning", summary=[{"type": "summary_text", "text": "two"}]),
+        call("b"),
+        output("b", "2"),
+    )
+
+    costs = {
+        said: m.usage.context
+        for m, said in zip(found.effective, texts(found.effective), strict=True)
+        if m.usage
+    }
+    assert costs == {"one": 1_000, "two": 2_000}
+
+
+def test_what_is_not_sent_is_counted_by_kind() -> None:
+    found = codex(
+        event("user_message", message="again"),
+        item("ghost_snapshot", ghost_commit={}),
+        record("turn_context", model="m"),
+        record("world_state", full=True),
+    )
+
+    assert dict.fromkeys(found.meta, 1) == {k: v.count for k, v in found.meta.items()}
+    assert set(found.meta) == {
+        "event_msg/user_message",
+        "response_item/ghost_snapshot",
+        "turn_context",
+        "world_state",
+    }
+    assert found.messages == ()
+
+
+def test_records_of_unknown_kinds_are_carried() -> None:
+    found = codex(record("brand_new", x=1), item("hologram", x=1), 7, message("user", "Hi"))
+
+    assert [opaque.line for opaque in found.opaque] == [0, 1, 2]
+    assert texts(found.effective) == ["Hi"]
+
+
+def test_bare_items_of_the_oldest_rollouts_are_read() -> None:
+    found = codex(
+        {"id": "s", "timestamp": "2025-06-01T00:00:00Z", "instructions": "Be kind."},
+        {"record_type": "state"},
+        message("user", "Hi")["payload"],
+        call("a")["payload"],
+        output("a", "ok")["payload"],
+    )
+
+    assert texts(found.effective) == ["Be kind.", "Hi", "exec_command({})", "ok"]
+    assert found.effective[1].parts[0].path == ("content", 0, "text")
+    assert found.meta["state"].count == 1
+
+
+def test_ids_do_not_repeat_and_do_not_depend_on_tags() -> None:
+    plain = message("user", "Hi")
+    first = codex(plain, plain).messages
+    tagged = codex(plain, {**plain, "condenseParent": "gone"})
+
+    assert len({m.id for m in first}) == 2
+    assert [m.id for m in tagged.messages] == [m.id for m in first]
+    assert tagged.warnings

@@ -1,0 +1,131 @@
+from typing import Any
+
+import pytest
+from formats.jsonl import decoded, detected, raw_lines
+
+from compactctl.errors import NotUnderstoodError, UsageError
+from compactctl.formats.foreign import foreign_file
+from compactctl.formats.registry import ALL_FORMATS, detect, format_named
+
+TEXT = [{"type": "text", "text": "hi"}]
+HI = {"role": "user", "content": "hi"}
+CALL = [{"type": "tool_use", "id": "t", "name": "Read", "input": {}}]
+ITEM = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
+
+OWN: list[tuple[str, list[Any]]] = [
+    ("codex", [{"timestamp": "t", "type": "session_meta", "payload": {"id": "s"}}]),
+    ("codex", [{"type": "message", "role": "user", "content": TEXT}, ITEM]),
+    ("claude-code", [{"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "s"}]),
+    ("claude-code", [{"type": "summary", "summary": "t", "leafUuid": "u"}]),
+    ("anthropic-messages", [{"role": "assistant", "content": CALL}]),
+    ("anthropic-messages", [HI, {"role": "assistant", "content": CALL}]),
+    ("anthropic-messages", [{"system": "s", "messages": [{"role": "user", "content": "hi"}]}]),
+    ("anthropic-messages", [[{"role": "assistant", "content": CALL}]]),
+    ("neurolink", [{"id": "1", "role": "tool_call", "content": "", "tool": "f"}]),
+    ("neurolink", [[{"id": "1", "role": "user", "content": "x", "metadata": {"isSummary": True}}]]),
+    ("neurolink", [{"sessionId": "s", "messages": [{"id": "1", "role": "tool_result"}]}]),
+    ("openai-chat", [{"role": "user", "content": "hi"}]),
+    ("openai-chat", [{"role": "assistant", "content": None, "tool_calls": []}]),
+    ("openai-chat", [{"messages": [{"role": "user", "content": TEXT}], "tools": []}]),
+    ("openai-chat", [[{"role": "user", "content": "hi"}]]),
+    ("openai-chat", [{"role": "user", "content": [{"type": "image_url", "image_url": "u"}]}]),
+]  # fmt: skip
+
+FOREIGN: list[tuple[str, Any]] = [
+    (
+        "Gemini CLI",
+        {"sessionId": "s", "projectHash": "h", "messages": [{"id": "1", "type": "user"}]},
+    ),
+    ("pi", {"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/w"}),
+    (
+        "Copilot CLI",
+        {"type": "session.start", "data": {}, "id": "1", "timestamp": "t", "parentId": None},
+    ),
+    ("VS Code", {"requests": [], "responderUsername": "x"}),
+    ("OpenCode", {"info": {}, "messages": [{"info": {}, "parts": []}]}),
+    ("Cline or Roo", [{"role": "user", "content": TEXT, "ts": 1}]),
+    ("Cline or Roo", [{"ts": 1, "type": "say", "say": "text"}]),
+    ("Cursor", {"role": "user", "message": {"content": TEXT}}),
+    ("Goose", {"working_dir": "/w", "message_count": 3}),
+    ("hosted agent", {"role": "user", "kind": "x", "raw": {}}),
+    ("Factory Droid", {"type": "session_start", "id": "s"}),
+    ("Kiro", {"conversation_id": "", "history": []}),
+    ("SWE-agent", {"trajectory": [], "history": []}),
+    ("OpenHands", [{"id": 0, "source": "user", "action": "message", "args": {}}]),
+    ("Inspect", {"version": 2, "status": "success", "eval": {}}),
+    ("tau-bench", [{"task_id": 0, "traj": []}]),
+    ("ATIF", {"schema_version": "ATIF-v1.2", "steps": []}),
+    ("LangChain", [{"type": "human", "data": {"content": "hi"}}]),
+    ("LangChain", [{"lc": 1, "type": "constructor", "id": [], "kwargs": {}}]),
+    ("ShareGPT", [{"conversations": []}]),
+    ("Spring AI", {"message_type": "USER", "session_id": "s"}),
+]
+
+
+@pytest.mark.parametrize(("name", "records"), OWN)
+def test_every_format_recognises_its_own(name: str, records: list[Any]) -> None:
+    assert detected(*records) == name
+
+
+@pytest.mark.parametrize(("title", "record"), FOREIGN)
+def test_a_format_known_by_sight_is_named(title: str, record: object) -> None:
+    with pytest.raises(NotUnderstoodError, match=f"looks like .*{title}.*cannot be read yet"):
+        detected(record)
+
+
+def test_records_of_a_line_format_in_an_array_are_not_its_file() -> None:
+    with pytest.raises(NotUnderstoodError):
+        detected([{"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "s"}])
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ([], "holds no line of JSON"),
+        ([b"not json"], "holds no line of JSON"),
+        ([5, "x"], "JSON of type int"),
+        ([{"b": 1, "a": 2}], "first record has: a, b"),
+        ([{"type": [], "role": {}, "messages": [[]]}], "no known transcript format"),
+    ],
+)
+def test_the_error_says_what_was_found_and_what_to_do(records: list[Any], words: str) -> None:
+    with pytest.raises(NotUnderstoodError, match=words) as error:
+        detected(*records)
+    assert "--format" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        (b"PK\x03\x04rest", "zip archive"),
+        (b"PAR1rest", "Parquet"),
+        (b"SQLite format 3\0", "SQLite"),
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"\n# aider chat started at 2026-01-02 03:04:05\n", "Aider"),
+        (b"<!-- Generated by SpecStory -->", "SpecStory"),
+    ],
+)
+def test_files_that_are_no_json_are_named_from_their_first_bytes(head: bytes, words: str) -> None:
+    with pytest.raises(NotUnderstoodError, match=words):
+        detect(decoded([head]), "test", head)
+
+
+def test_json_that_quotes_another_format_is_not_mistaken_for_it() -> None:
+    head = b'{"role":"user","content":"# aider chat started at"}'
+
+    assert foreign_file(head) is None
+    assert detect(decoded([head]), "test", head).name == "openai-chat"
+
+
+def test_leading_records_of_other_kinds_do_not_hide_the_format() -> None:
+    lines = raw_lines(b"", b"{torn", {"role": "user", "content": "hi"})
+
+    assert detect(decoded(lines), "test").name == "openai-chat"
+
+
+def test_formats_are_found_by_name() -> None:
+    assert [format_named(f.name).name for f in ALL_FORMATS] == [f.name for f in ALL_FORMATS]
+    with pytest.raises(UsageError, match="did you mean codex"):
+        format_named("codx")
+    with pytest.raises(UsageError, match="there are codex, claude-code"):
+        format_named("?")

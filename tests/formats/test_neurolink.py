@@ -1,0 +1,121 @@
+from typing import Any
+
+from formats.jsonl import read, texts
+
+from compactctl.formats.neurolink import NeuroLink
+from compactctl.history.pairs import orphans
+from compactctl.model.message import GroupId, MessageId, Synthetic
+from compactctl.model.transcript import Transcript
+
+
+def note(name: str, role: str, content: str, **fields: object) -> dict[str, Any]:
+    return {"id": name, "role": role, "content": content, **fields}
+
+
+def called(name: str, tool: str, step: int | None = None, **args: object) -> dict[str, Any]:
+    metadata = {} if step is None else {"metadata": {"stepIndex": step}}
+    return note(name, "tool_call", "", tool=tool, args=args, **metadata)
+
+
+def answered(name: str, tool: str, content: str, step: int | None = None) -> dict[str, Any]:
+    metadata = {} if step is None else {"metadata": {"stepIndex": step}}
+    result = {"success": content != "boom", "result": "a copy that is not sent"}
+    return note(name, "tool_result", content, tool=tool, result=result, **metadata)
+
+
+TALK = [
+    note("m1", "user", "Read both", timestamp="2026-01-02T03:04:05Z"),
+    called("m2", "read", 1, path="a"),
+    called("m3", "read", 2, path="b"),
+    answered("m4", "read", "B", 2),
+    answered("m5", "read", "A", 1),
+    note("m6", "assistant", "Done", metadata={"modelUsed": "m-1"}),
+]
+
+
+def neurolink(*records: object) -> Transcript:
+    return read("neurolink", *records)
+
+
+def test_the_same_messages_are_read_from_every_container() -> None:
+    session = {"sessionId": "s", "userId": "u", "messages": TALK}
+    for found in (neurolink(*TALK), neurolink(TALK), neurolink(session)):
+        assert [m.id for m in found.effective] == ["m1", "m2", "m3", "m4", "m5", "m6"]
+        assert texts(found.effective) == [
+            "Read both", 'read({"path":"a"})', 'read({"path":"b"})', "B", "A", "Done",
+        ]  # fmt: skip
+        assert found.model == "m-1"
+
+
+def test_results_find_their_calls_by_tool_and_step() -> None:
+    _, first, second, late, early, _ = neurolink(*TALK).effective
+
+    assert late.results[0].call_id == second.calls[0].call_id
+    assert early.results[0].call_id == first.calls[0].call_id
+    assert orphans(neurolink(*TALK).effective) == frozenset()
+
+
+def test_parallel_calls_without_steps_are_answered_in_order() -> None:
+    found = neurolink(
+        called("a", "read", path="x"),
+        called("b", "grep"),
+        called("c", "read", path="y"),
+        answered("d", "read", "X"),
+        answered("e", "read", "Y"),
+        answered("f", "grep", "boom"),
+    )
+
+    calls = {m.calls[0].call_id: m.id for m in found.effective if m.calls}
+    answers = {m.id: calls[m.results[0].call_id] for m in found.effective if m.results}
+    assert answers == {"d": "a", "e": "c", "f": "b"}
+    assert found.effective[-1].results[0].is_error
+    assert found.effective[-1].results[0].path == ("content",)
+
+
+def test_summaries_markers_and_tags_of_the_client() -> None:
+    found = neurolink(
+        note("s", "system", "Summary: x", condenseId="g", metadata={"isSummary": True}),
+        note("a", "user", "hidden", condenseParent="g"),
+        note("t", "user", "[cut]", truncationId="h", isTruncationMarker=True),
+        note("b", "user", "hidden too", truncationParent="h"),
+        note("o", "system", "[older cut]", metadata={"isSummary": False, "truncated": True}),
+        note("c", "user", "shown"),
+    )
+
+    assert [m.id for m in found.effective] == ["s", "t", "o", "c"]
+    assert [m.summary for m in found.effective] == [True, False, False, False]
+    assert [m.starts_turn for m in found.effective] == [False, False, False, True]
+    assert not any(m.synthetic for m in found.effective)
+
+
+def test_ids_that_repeat_are_told_apart() -> None:
+    twice = [note("m1", "user", "a"), note("m1", "user", "b"), note("m1#2", "user", "c")]
+    found = neurolink(*twice, note("", "user", "d"))
+
+    assert len({m.id for m in found.messages}) == 4
+
+
+def test_written_records_look_like_the_clients_own() -> None:
+    found = neurolink(*TALK)
+    summary = Synthetic(
+        id=MessageId("summary-g"),
+        kind="summary",
+        role="user",
+        text="All of it",
+        group=GroupId("g"),
+        details={"summarizesFrom": "m1", "summarizesTo": "m5", "messages": 5},
+    )
+    marker = Synthetic(
+        id=MessageId("marker-h"), kind="marker", role="user", text="[cut]", group=GroupId("h")
+    )
+
+    assert NeuroLink().new_record(summary, found.messages[0], TALK[0], None) == {
+        "id": "summary-g",
+        "role": "user",
+        "content": "All of it",
+        "timestamp": "2026-01-02T03:04:05Z",
+        "metadata": {"isSummary": True, "summarizesFrom": "m1", "summarizesTo": "m5"},
+    }
+    written = NeuroLink().new_record(marker, found.messages[5], TALK[5], None)
+    assert written["metadata"] == {"truncated": True}
+    assert "timestamp" not in written

@@ -1,0 +1,237 @@
+"""What compactctl writes is read back as what it is, in every format and container."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.claude import answered, called, said, user
+from formats.jsonl import decoded, file_lines, raw_lines, texts
+from formats.test_anthropic_messages import TALK as ANTHROPIC
+from formats.test_codex import call, message, output, record, tokens
+from formats.test_neurolink import TALK as NEUROLINK
+from formats.test_openai_chat import TALK as OPENAI
+from formats.test_openai_chat import answered as openai_answer
+from formats.test_openai_chat import called as openai_call
+from formats.test_openai_chat import say
+from formats.test_real_files import OURS, Known
+
+from compactctl.formats.registry import detect
+from compactctl.history.pairs import orphans
+from compactctl.history.protection import hideable
+from compactctl.history.view import View
+from compactctl.model.edit import Edit, Hide, Insert, Replace
+from compactctl.model.message import GroupId, Message, MessageId, Synthetic, ToolResultPart
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.apply import apply, fold
+from compactctl.pipeline.layout import Layout, Style, lay_out
+
+SUMMARY = "What came before."
+STUB = "[cleared]"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file's records, and which of its effective messages to hide and which to rewrite."""
+
+    name: str
+    records: list[Any]
+    hide: range
+    rewrite: int
+
+
+CODEX = [
+    record("session_meta", base_instructions={"text": "base"}),
+    message("user", "one"),
+    call("a"),
+    output("a", "1"),
+    tokens(100, 5, 105),
+    message("assistant", "first done"),
+    message("user", "two"),
+    call("b"),
+    output("b", [{"type": "input_text", "text": "2"}]),
+    message("assistant", "second done"),
+]
+COMPACTED = [
+    CODEX[0],
+    record(
+        "compacted",
+        message="",
+        replacement_history=[each["payload"] for each in (*CODEX[1:4], *CODEX[5:9])],
+    ),
+    CODEX[9],
+]
+CHAT = [
+    *OPENAI,
+    say("user", "Read b.py"),
+    say("assistant", None, tool_calls=[openai_call("c2")]),
+    openai_answer("c2", [{"type": "text", "value": "print(2)"}]),
+    say("assistant", "It prints 2."),
+]
+TOOLS = [{"type": "function", "function": {"name": "read_file"}}]
+MESSAGES = [*ANTHROPIC, *json.loads(json.dumps(ANTHROPIC).replace("t1", "t2"))]
+CLAUDE = [
+    user("u1", None, "one"),
+    called("a1", "u1", "c1"),
+    answered("r1", "a1", "c1"),
+    said("a2", "r1", "first done"),
+    user("u2", "a2", "two"),
+    called("a3", "u2", "c2"),
+    answered("r2", "a3", "c2"),
+    said("a4", "r2", "second done"),
+]
+LINK = [*NEUROLINK, {"id": "m7", "role": "user", "content": "thanks"}]
+
+CASES = (
+    Case("codex lines", CODEX, range(1, 5), 7),
+    Case("codex compaction", COMPACTED, range(1, 5), 7),
+    Case("openai lines", CHAT, range(1, 5), 7),
+    Case("openai request", [{"tools": TOOLS, "messages": CHAT}], range(2, 6), 8),
+    Case("openai array", [CHAT], range(1, 5), 7),
+    Case("anthropic lines", MESSAGES, range(4), 6),
+    Case("anthropic request", [{"messages": MESSAGES, "system": "s"}], range(1, 5), 7),
+    Case("claude lines", CLAUDE, range(4), 6),
+    Case("neurolink lines", [*LINK, *LINK[1:3], *LINK[3:5]], range(6), 9),
+    Case("neurolink array", [[*LINK, *LINK[1:3], *LINK[3:5]]], range(6), 9),
+)
+
+
+def load(lines: list[bytes]) -> Transcript:
+    parsed = decoded(lines)
+    return detect(parsed, "test").read(parsed)
+
+
+def edits_for(case: Case, found: Transcript) -> list[Edit]:
+    hidden = [found.effective[index].id for index in case.hide]
+    summary = Synthetic(
+        id=MessageId("summary-g1"),
+        kind="summary",
+        role="user",
+        text=SUMMARY,
+        group=GroupId("g1"),
+        details={"summarizesFrom": hidden[0], "summarizesTo": hidden[-1]},
+    )
+    target = found.effective[case.rewrite]
+    part = next(i for i, part in enumerate(target.parts) if part in target.results)
+    return [
+        Insert(before=hidden[0], message=summary),
+        Hide(ids=tuple(hidden), group=GroupId("g1"), kind="condense"),
+        Replace(id=target.id, part=part, text=STUB, group=GroupId("e1")),
+    ]
+
+
+def compacted(case: Case, layout: Layout) -> tuple[tuple[bytes, ...], Transcript, list[str]]:
+    """Return the new file's lines, what is read from them, and what should be."""
+    lines = raw_lines(*case.records)
+    found = load(lines)
+    edits = edits_for(case, found)
+    parsed = decoded(lines)
+    style = Style(layout=layout, operation="op1")
+    new = lay_out(lines, found, fold(edits), detect(parsed, "test"), style)
+    data = tuple(line.data for line in new)
+    return data, load(list(data)), texts(apply(found.effective, edits))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> None:
+    _, again, expected = compacted(case, layout)
+
+    assert texts(again.effective) == expected
+    assert SUMMARY in expected
+    assert STUB in expected
+    assert orphans(again.effective) == frozenset()
+    assert again.warnings == ()
+    assert again.opaque == ()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_the_summary_is_known_as_ours(case: Case, layout: Layout) -> None:
+    _, again, _ = compacted(case, layout)
+
+    ours = [message for message in again.effective if message.synthetic]
+    assert [(m.summary, m.starts_turn, m.tags.condense_id) for m in ours] == [(True, False, "g1")]
+    assert ours[0].tags.operation == "op1"
+    assert [m.tags.edit_id for m in again.effective if m.tags.edit_id] == ["e1"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_new_file_is_still_of_its_format(case: Case) -> None:
+    before = load(raw_lines(*case.records))
+    _, again, _ = compacted(case, "split")
+
+    assert again.format == before.format
+    assert len(again.messages) == len(before.messages) - len(case.hide) + 1
+
+
+@pytest.mark.parametrize("known", OURS, ids=lambda known: known.path)
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_a_real_file_reads_back_as_its_edits_say(
+    known: Known, layout: Layout, real_transcripts: Path
+) -> None:
+    lines = file_lines(real_transcripts / known.path)
+    found = load(lines)
+    edits = [edit for messages in by_conversation(found) for edit in halved(messages)]
+    style = Style(layout=layout, operation="op1")
+    new = lay_out(lines, found, fold(edits), detect(decoded(lines), "test"), style)
+    again = load([line.data for line in new])
+
+    assert edits
+    assert again.format == found.format
+    assert texts(again.effective) == texts(apply(found.effective, edits))
+    assert len(orphans(again.effective)) <= known.orphans
+    assert again.warnings == ()
+
+
+def by_conversation(found: Transcript) -> list[list[Message]]:
+    numbers = dict.fromkeys(message.conversation for message in found.effective)
+    return [[m for m in found.effective if m.conversation == number] for number in numbers]
+
+
+def halved(messages: list[Message]) -> list[Edit]:
+    """Put a summary in place of the older half, and a stub for every result after it."""
+    older = [message.id for message in messages[: len(messages) // 2]]
+    hidden = hideable(View(messages=tuple(messages)), older)
+    group = GroupId(f"g{messages[0].conversation}")
+    summary = Synthetic(
+        id=MessageId(f"summary-{group}"), kind="summary", role="user", text=SUMMARY, group=group
+    )
+    stubs = [
+        Replace(id=message.id, part=index, text=STUB, group=GroupId("e1"))
+        for message in messages
+        if message.id not in hidden and not message.fixed
+        for index, part in enumerate(message.parts)
+        if isinstance(part, ToolResultPart) and not part.cleared
+    ]
+    if not hidden:
+        return list(stubs)
+    hide = Hide(ids=hidden, group=group, kind="condense")
+    return [Insert(before=hidden[0], message=summary), hide, *stubs]
+
+
+def test_a_written_codex_line_has_the_envelope_and_an_item_in_a_compaction_has_none() -> None:
+    line, _, _ = compacted(CASES[0], "split")
+    inner, _, _ = compacted(CASES[1], "split")
+
+    written = json.loads(line[1])
+    assert (written["type"], written["timestamp"]) == ("response_item", CODEX[1]["timestamp"])
+    assert written["payload"] == {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": SUMMARY}],
+    }
+    item = json.loads(inner[1])["payload"]["replacement_history"][0]
+    assert item["content"] == [{"type": "input_text", "text": SUMMARY}]
+    assert "payload" not in item
+
+
+def test_rewritten_content_keeps_the_shape_it_had() -> None:
+    lines, _, _ = compacted(CASES[0], "split")
+    chat, _, _ = compacted(CASES[2], "split")
+
+    outputs = [json.loads(line)["payload"].get("output") for line in lines]
+    assert [{"type": "input_text", "text": STUB}] in outputs
+    contents = [json.loads(line)["content"] for line in chat]
+    assert [{"type": "text", "value": STUB}] in contents

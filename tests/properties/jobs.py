@@ -1,0 +1,126 @@
+"""Transcripts and options for generated runs, and a folder to run them in."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from properties.chats import SHAPES, WRITERS, lines_of
+from properties.claude import claude_session, claude_turn
+from properties.plans import LONG_PLANS, PLANS, Plan
+
+from compactctl.commands.compact import CompactOptions
+from compactctl.commands.conversations import ProtectOptions
+from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.tokens.budget import Target
+
+CLAUDE = "claude"
+# Tried as often as all other shapes together: its records are linked and branch.
+_SHAPES = (*SHAPES, *[CLAUDE] * len(SHAPES))
+# Estimates need no vocabulary, so that a run takes milliseconds.
+FAST = MeasureOptions(counter="chars/4")
+# What the default profile asks of hypothesis; other profiles scale every test by theirs.
+_USUAL_EXAMPLES = 100
+
+
+class Written(NamedTuple):
+    """A transcript that was written down in one of the shapes."""
+
+    shape: str
+    data: bytes
+
+    def more(self, plan: Plan) -> bytes:
+        """Return lines that a client would append; b"" where it cannot append."""
+        if not self.data.endswith(b"\n"):
+            return b""
+        if self.shape == CLAUDE:
+            return claude_turn(plan, self.data)
+        if self.shape in WRITERS:
+            return b"".join(lines_of(WRITERS[self.shape], plan, start=1000))
+        return b""
+
+
+def tries(count: int) -> settings:
+    """Return settings for so many examples, times what the hypothesis profile asks for."""
+    return settings(max_examples=max(1, count * settings().max_examples // _USUAL_EXAMPLES))
+
+
+def written(plan: Plan, shape: str) -> Written:
+    """Write a plan down."""
+    return Written(shape, claude_session(plan) if shape == CLAUDE else SHAPES[shape](plan))
+
+
+TRANSCRIPTS = st.builds(written, PLANS, st.sampled_from(_SHAPES))
+LONG_TRANSCRIPTS = st.builds(written, LONG_PLANS, st.sampled_from(_SHAPES))
+
+_NAMES = [stage.name for stage in ALL_STAGES]
+_SETTINGS = st.fixed_dictionaries(
+    {
+        "dedup": st.fixed_dictionaries({"policy": st.sampled_from(["identical", "latest"])}),
+        "prune": st.fixed_dictionaries(
+            {"protect_tokens": st.sampled_from([0, 40, 400]), "min_savings": st.just(0)}
+        ),
+        "microcompact": st.fixed_dictionaries({"keep_recent": st.integers(1, 3)}),
+        "summarize": st.fixed_dictionaries(
+            {
+                "keep_min": st.integers(1, 4),
+                "keep_ratio": st.sampled_from([0.1, 0.3, 0.6]),
+                "min_messages": st.integers(1, 4),
+            }
+        ),
+        "truncate": st.fixed_dictionaries(
+            {"fraction": st.sampled_from([0.3, 0.5, 0.9]), "keep_first": st.integers(0, 2)}
+        ),
+        "collapse": st.fixed_dictionaries({"groups": st.integers(0, 3)}),
+    }
+)
+_STAGES = st.just(tuple(_NAMES)) | st.lists(
+    st.sampled_from(_NAMES), min_size=1, max_size=4, unique=True
+).map(tuple)
+_TARGETS = st.none() | st.sampled_from([100, 400, 1500]).map(
+    lambda tokens: Target(value=tokens, unit="tokens")
+)
+PLAN_OPTIONS = st.builds(PlanOptions, stages=_STAGES, target=_TARGETS, settings=_SETTINGS)
+PROTECT_OPTIONS = st.builds(
+    ProtectOptions,
+    keep_turns=st.sampled_from([0, 0, 1, None]),
+    pins=st.sampled_from([(), (), ("w1 w2 w3 w4 w5 w6 w0 w1 w2 w3",)]),
+    tools=st.sampled_from([(), (), ("grep",)]),
+)
+LAYOUTS = st.sampled_from(["split", "inline"])
+WAYS = st.fixed_dictionaries(
+    {"plan": PLAN_OPTIONS, "protect": PROTECT_OPTIONS, "layout": LAYOUTS, "tags": st.booleans()}
+)
+
+
+class Bench(NamedTuple):
+    """A folder with a transcript in it."""
+
+    folder: Path
+    path: Path
+
+    def options(self, **fields: Any) -> CompactOptions:  # noqa: ANN401
+        """Return options for this transcript that count fast and write beside it."""
+        common: dict[str, Any] = {"path": str(self.path), "measure": FAST, "output": str(self.out)}
+        if fields.get("in_place"):
+            common["output"] = None
+        return CompactOptions(**(common | fields))
+
+    @property
+    def out(self) -> Path:
+        """Where a compaction goes unless it is done in place."""
+        return self.folder / f"out{self.path.suffix}"
+
+
+@contextmanager
+def bench(data: bytes) -> Iterator[Bench]:
+    """Make a folder with a transcript of these bytes; it is gone afterwards."""
+    with TemporaryDirectory() as name:
+        path = Path(name) / "run.jsonl"
+        path.write_bytes(data)
+        yield Bench(Path(name), path)

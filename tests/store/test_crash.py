@@ -1,0 +1,86 @@
+"""A process that is killed at any call leaves the old state or the new one, and a way back."""
+
+import gc
+import os
+import signal
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from store.faults import Killing, Watched
+from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
+
+from compactctl.store.filesystem import FileSystem
+
+
+def lay_out(folder: Path) -> Path:
+    folder.mkdir()
+    path = folder / "run.jsonl"
+    path.write_bytes(BEFORE)
+    path.chmod(0o640)
+    return path
+
+
+def killed_by(fs: FileSystem, work: Callable[[FileSystem], object]) -> bool:
+    """Run ``work`` in a child process and tell whether its file system killed it."""
+    gc.collect()
+    with warnings.catch_warnings():
+        # Python 3.12 warns that threads of pyarrow do not live on in the child; none is needed.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        try:
+            work(fs)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])
+def test_killed_at_every_call(tmp_path: Path, name: str) -> None:
+    path = lay_out(tmp_path / "counted")
+    watched = Watched()
+    step(path, AFTER, target=path.with_name(name), fs=watched)
+    states = []
+    for point in range(1, len(watched.log) + 1):
+        path = lay_out(tmp_path / str(point))
+        target = path.with_name(name)
+        assert killed_by(
+            Killing(point),
+            lambda fs, path=path, target=target: step(path, AFTER, target=target, fs=fs),
+        )
+        states.append(state_left(path, target))
+        assert_a_retry_succeeds(path, target)
+    assert states == sorted(states, reverse=True), "once new, it stays new"
+    assert {"new", "old"} == set(states)
+
+
+def state_left(path: Path, target: Path) -> str:
+    """Tell which state a killed run left, after checking that it is one of the two."""
+    if target != path:
+        assert path.read_bytes() == BEFORE
+    if not target.exists():
+        return "old"
+    found = target.read_bytes()
+    assert found in (BEFORE, AFTER)
+    if found == AFTER:
+        each = operation(BEFORE, AFTER)
+        assert archive_of(target).current(found) == (each, b"")
+        assert archive_of(target).undo(each.id) == BEFORE
+        return "new"
+    assert archive_of(target).current(found) == (None, b"")
+    return "old"
+
+
+def assert_a_retry_succeeds(path: Path, target: Path) -> None:
+    """Whatever was left, the same command works afterwards and leaves no trace of the crash."""
+    if path.read_bytes() == BEFORE:
+        step(path, AFTER, target=target)
+    else:
+        step(path, AFTER, kind="rewind")
+    assert target.read_bytes() == AFTER
+    assert archive_of(target).undo(operation(BEFORE, AFTER).id) == BEFORE
+    assert not {name for name in names_below(path.parent) if ".cctl-" in name}
+    assert target.stat().st_mode & 0o777 == 0o640

@@ -1,0 +1,88 @@
+"""Compare-and-swap: an input that changes while its transcript is published."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from store.faults import Meddling, appending
+from store.states import AFTER, BEFORE, MORE, archive_of, names_below, step
+
+from compactctl.errors import ChangedError
+from compactctl.store.displaced import late_lines
+from compactctl.store.history import archive_folder
+from compactctl.store.lines import digest_of
+
+
+def shorten(path: Path) -> None:
+    path.write_bytes(BEFORE[:-5])
+
+
+def rewrite(path: Path) -> None:
+    path.write_bytes(BEFORE.replace(b"0", b"7"))
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def put_another_in_place(path: Path) -> None:
+    path.rename(path.with_name("old"))
+    path.write_bytes(BEFORE)
+
+
+@pytest.mark.parametrize("deed", [shorten, rewrite, remove, put_another_in_place])
+@pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])
+def test_an_input_that_changed_is_left_alone(
+    path: Path, name: str, deed: Callable[[Path], None]
+) -> None:
+    fs = Meddling("chmod", "", lambda: deed(path))
+    with pytest.raises(ChangedError):
+        step(path, AFTER, target=path.with_name(name), fs=fs)
+    assert names_below(path.parent) <= {"run.jsonl", "old"}
+    found = {file.read_bytes() for file in path.parent.iterdir()}
+    assert found <= {BEFORE, BEFORE[:-5], BEFORE.replace(b"0", b"7")}
+
+
+@pytest.mark.parametrize("moment", [("create", ""), ("link", ""), ("fsync", "")])
+def test_lines_appended_meanwhile_are_carried_over_in_place(
+    path: Path, moment: tuple[str, str]
+) -> None:
+    each, published = step(path, AFTER, fs=Meddling(*moment, appending(path, MORE)))
+    assert path.read_bytes() == AFTER + MORE
+    assert published.carried == len(MORE)
+    assert published.digest == digest_of(AFTER + MORE)
+    assert archive_of(path).current(path.read_bytes()) == (each, MORE)
+    assert late_lines(archive_folder(path), each, MORE) == ()
+
+
+def test_a_growing_input_of_a_new_file_is_a_conflict(path: Path, target: Path) -> None:
+    with pytest.raises(ChangedError, match="grew"):
+        step(path, AFTER, target=target, fs=Meddling("create", "", appending(path, MORE)))
+    assert names_below(path.parent) == {"run.jsonl"}
+    assert path.read_bytes() == BEFORE + MORE
+
+
+def test_half_a_line_is_not_carried_over(path: Path) -> None:
+    with pytest.raises(ChangedError, match="rests"):
+        step(path, AFTER, fs=Meddling("create", "", appending(path, b'{"n"')))
+    assert names_below(path.parent) == {"run.jsonl"}
+    assert path.read_bytes() == BEFORE + b'{"n"'
+
+
+@pytest.mark.parametrize(("before", "after"), [(BEFORE[:-1], AFTER), (BEFORE, AFTER[:-1])])
+def test_nothing_is_carried_over_an_unterminated_line(
+    path: Path, before: bytes, after: bytes
+) -> None:
+    path.write_bytes(before)
+    with pytest.raises(ChangedError):
+        step(path, after, fs=Meddling("create", "", appending(path, b"\n" + MORE)))
+    assert path.read_bytes() == before + b"\n" + MORE
+    assert names_below(path.parent) == {"run.jsonl"}
+
+
+def test_lines_written_to_the_old_file_in_the_last_moment_are_told(path: Path) -> None:
+    fs = Meddling("rename", str(path), appending(path, MORE))
+    each, published = step(path, AFTER, fs=fs)
+    assert path.read_bytes() == AFTER
+    assert late_lines(archive_folder(path), each, b"") == (MORE,)
+    assert [warning for warning in published.warnings if str(published.displaced) in warning]

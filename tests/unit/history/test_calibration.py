@@ -1,0 +1,126 @@
+"""Contexts measured from recorded usage."""
+
+from dataclasses import replace
+
+import pytest
+from builders import assistant, call, conversation, result, summary, thinking, user
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.history.calibration import (
+    MIN_STEPS,
+    calibrate,
+    observed_ratio,
+    since_edit,
+)
+from compactctl.history.requests import requests
+from compactctl.model.message import Message, ReportedUsage, Tags
+
+
+def words(message: Message) -> float:
+    texts = (getattr(part, "text", "") or getattr(part, "arguments", "") for part in message.parts)
+    return float(sum(len(text.split()) for text in texts))
+
+
+def reply(text: str, context: int, output: int | None, name: str = "r1") -> Message:
+    usage = ReportedUsage(context=context, output=output)
+    return replace(assistant(text), response_id=name, usage=usage)
+
+
+def test_without_recorded_usage_nothing_is_calibrated() -> None:
+    assert calibrate(conversation(user("hello there"), assistant("hi")), words) is None
+
+
+def test_the_newest_request_is_the_anchor_and_only_what_came_after_is_counted() -> None:
+    found = calibrate(
+        conversation(
+            user("one two three"),
+            reply("four five", 1_003, 2, "r1"),
+            user("six"),
+            reply("seven", 1_006, 1, "r2"),
+            user("eight nine"),
+        ),
+        words,
+    )
+    assert found is not None
+    assert found.total == 1_006 + 1 + 2
+    assert (found.reported, found.answer, found.added) == (1_006, 1, 2)
+    assert found.overhead == 1_003 - 3
+
+
+def test_lines_of_one_response_count_once_even_around_a_result() -> None:
+    usage = ReportedUsage(context=500, output=6)
+    first = replace(call("c1", "Read", path="a"), response_id="r", usage=usage)
+    second = replace(call("c2", "Read", path="b"), response_id="r", usage=usage)
+    messages = conversation(user("go"), first, result("c1", "x y z"), second, result("c2", "x y"))
+    assert len(requests(messages, words)) == 1
+    found = calibrate(messages, words)
+    assert found is not None
+    assert found.total == 500 + 6 + 5
+
+
+def test_the_last_line_of_a_response_has_the_final_output() -> None:
+    early = replace(thinking("hm"), response_id="r", usage=ReportedUsage(context=10, output=None))
+    last = replace(assistant("ok"), response_id="r", usage=ReportedUsage(context=10, output=40))
+    assert requests(conversation(user("go"), early, last), words)[0].answer == 40
+
+
+def test_a_placeholder_output_is_replaced_by_what_is_visible() -> None:
+    answer = reply("four words are here", 100, 1)
+    assert requests(conversation(user("go"), answer), words)[0].answer == 4
+
+
+def test_reasoning_whose_text_is_not_stored_is_told_apart() -> None:
+    usage = ReportedUsage(context=100, output=30)
+    hidden = replace(thinking("", opaque=True), response_id="r", usage=usage)
+    said = replace(assistant("two words"), response_id="r", usage=usage)
+    found = calibrate(conversation(user("go"), hidden, said), words)
+    assert found is not None
+    assert found.hidden_reasoning == 28
+
+
+def test_a_falling_context_means_it_was_edited_and_starts_anew() -> None:
+    messages = conversation(
+        user("a"), reply("b", 900, 1, "r1"), user("c"), reply("d", 400, 1, "r2")
+    )
+    assert [request.context for request in since_edit(requests(messages, words))] == [400]
+    found = calibrate(messages, words)
+    assert found is not None
+    assert found.overhead == 400 - 3
+
+
+def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
+    stale = reply("b", 9_000, 1, "r1")
+    messages = conversation(summary("short"), stale, user("next"))
+    marked = replace(messages[0], tags=Tags(condense_id="g", through=messages[1].id))
+    assert calibrate((marked, *messages[1:]), words) is None
+    fresh = replace(reply("later", 50, 1, "r2"), id="m9")
+    found = calibrate((marked, *messages[1:], fresh), words)
+    assert found is not None
+    assert found.reported == 50
+
+
+def test_the_ratio_is_only_told_when_enough_requests_back_it() -> None:
+    turns = [
+        part
+        for n in range(MIN_STEPS + 1)
+        for part in (user("w " * 10), reply("x", 100 + 33 * n, 1, f"r{n}"))
+    ]
+    found = requests(conversation(*turns), words)
+    assert observed_ratio(found) == pytest.approx(3.0)
+    assert observed_ratio(found[:-1]) is None
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5_000)), min_size=1, max_size=12))
+def test_the_rows_of_any_conversation_come_from_its_newest_request(
+    rows: list[tuple[int, int]],
+) -> None:
+    turns = [
+        part
+        for n, (size, context) in enumerate(rows)
+        for part in (user("w " * size), reply("said it", context, 2, f"r{n}"))
+    ]
+    found = calibrate(conversation(*turns), words)
+    assert found is not None
+    assert found.total == rows[-1][1] + 2
+    assert found.overhead >= 0

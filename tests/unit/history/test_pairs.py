@@ -1,0 +1,119 @@
+from builders import (
+    assistant,
+    call,
+    call_part,
+    conversation,
+    message,
+    raw_call,
+    result,
+    result_part,
+    user,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.history.pairs import Orphan, cut_points, orphans, result_tools, tool_pairs, units
+from compactctl.model.message import ToolCallPart
+
+
+def test_a_result_belongs_to_the_call_with_its_id() -> None:
+    messages = conversation(
+        call("a", "Read"), call("b", "Bash"), result("b", "x"), result("a", "y")
+    )
+    assert tool_pairs(messages) == {(2, 0): (1, 0), (3, 0): (0, 0)}
+
+
+def test_a_reused_id_means_the_newest_call_before_the_result() -> None:
+    messages = conversation(
+        call("1", "Read"), result("1", "x"), call("1", "Bash"), result("1", "y", tool="")
+    )
+    assert tool_pairs(messages) == {(1, 0): (0, 0), (3, 0): (2, 0)}
+
+
+def test_an_empty_id_joins_nothing_and_accuses_nobody() -> None:
+    messages = conversation(call("", "Read"), result("", "x"))
+    assert tool_pairs(messages) == {}
+    assert orphans(messages) == frozenset()
+
+
+def test_one_record_may_hold_both_call_and_result() -> None:
+    messages = conversation(message("assistant", call_part("a", "Read"), result_part("a", "x")))
+    assert tool_pairs(messages) == {(0, 1): (0, 0)}
+    assert orphans(messages) == frozenset()
+
+
+def test_orphans_are_calls_without_results_and_results_without_calls() -> None:
+    messages = conversation(call("a", "Read"), user("hi"), result("b", "x"))
+    assert orphans(messages) == {Orphan("m0", "a", "call"), Orphan("m2", "b", "result")}
+
+
+def test_a_whole_conversation_has_no_orphans() -> None:
+    messages = conversation(user("hi"), call("a", "Read"), result("a", "x"), assistant("done"))
+    assert orphans(messages) == frozenset()
+    assert orphans(()) == frozenset()
+
+
+def test_a_result_before_its_call_answers_nothing() -> None:
+    messages = conversation(result("a", "x"), call("a", "Read"))
+    assert {orphan.kind for orphan in orphans(messages)} == {"call", "result"}
+
+
+def test_the_tool_of_a_result_is_named_by_the_call_when_the_result_is_silent() -> None:
+    messages = (raw_call("a", "Read", "{}"), result("a", "x"), result("b", "y"))
+    assert result_tools(messages) == {(1, 0): "Read", (2, 0): ""}
+
+
+def test_cuts_fall_between_messages_that_do_not_belong_together() -> None:
+    # [0 prompt 1 (call result) 3 answer 4]
+    messages = conversation(user("hi"), call("a", "Read"), result("a", "x"), assistant("ok"))
+    assert units(messages) == ((0,), (1, 2), (3,))
+    assert cut_points(messages) == (0, 1, 3, 4)
+
+
+def test_parallel_calls_with_results_in_one_record_are_one_unit() -> None:
+    # [0 (call-a call-b results) 3]
+    messages = conversation(
+        call("a", "Read"),
+        call("b", "Read"),
+        message("user", result_part("a", "x"), result_part("b", "y")),
+    )
+    assert units(messages) == ((0, 1, 2),)
+    assert cut_points(messages) == (0, 3)
+
+
+def test_records_of_one_response_are_one_unit() -> None:
+    # [0 (text call result text) 4]
+    messages = conversation(
+        assistant("first", response_id="r"),
+        call("a", "Read"),
+        result("a", "x"),
+        assistant("last", response_id="r"),
+    )
+    assert units(messages) == ((0, 3), (1, 2))
+    assert cut_points(messages) == (0, 4)
+
+
+def test_a_late_result_keeps_everything_between_uncut_but_apart() -> None:
+    messages = conversation(call("a", "Bash"), user("meanwhile"), result("a", "x"))
+    assert units(messages) == ((0, 2), (1,))
+    assert cut_points(messages) == (0, 3)
+
+
+def test_an_empty_conversation_has_one_cut() -> None:
+    assert cut_points(()) == (0,)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["call", "result", "user"]), st.integers(0, 4))))
+def test_no_pair_is_parted_by_a_cut_and_every_other_place_is_one(
+    plan: list[tuple[str, int]],
+) -> None:
+    makers = {
+        "call": lambda n: call(f"c{n}", "Read"),
+        "result": lambda n: result(f"c{n}", "x"),
+        "user": lambda n: user(f"hello {n}"),
+    }
+    messages = conversation(*(makers[kind](n) for kind, n in plan))
+    pairs = [(c.message, r.message) for r, c in tool_pairs(messages).items()]
+    crossed = {i for first, last in pairs for i in range(first + 1, last + 1)}
+    assert set(cut_points(messages)).isdisjoint(crossed)
+    assert all(isinstance(messages[c].parts[0], ToolCallPart) for c, _ in pairs)

@@ -1,0 +1,97 @@
+import pytest
+from builders import assistant, call, conversation, message, result, result_part, system, user
+from unit.stages.trials import view, words
+
+from compactctl.errors import UsageError
+from compactctl.history.protection import hideable, protect
+from compactctl.model.message import Message
+
+
+def chat(turns: int) -> tuple[Message, ...]:
+    return conversation(*(m for n in range(turns) for m in (user(f"q {n}"), assistant(f"a {n}"))))
+
+
+def agent(steps: int) -> tuple[Message, ...]:
+    pairs = ((call(f"c{n}", "Read"), result(f"c{n}", words(10))) for n in range(steps))
+    return conversation(user("do it"), *(m for pair in pairs for m in pair))
+
+
+def test_the_newest_turn_of_a_chat_stays() -> None:
+    assert list(protect(chat(5))) == ["m8", "m9"]
+
+
+def test_the_newest_turns_stay_as_asked() -> None:
+    assert list(protect(chat(5), keep_turns=2)) == ["m6", "m7", "m8", "m9"]
+    assert list(protect(chat(5), keep_turns=0)) == []
+    assert len(protect(chat(5), keep_turns=9)) == 10
+
+
+def test_in_a_session_with_one_prompt_the_prompt_and_the_newest_steps_stay() -> None:
+    kept = protect(agent(30))
+    assert list(kept) == ["m0", *(f"m{n}" for n in range(41, 61))]
+    assert kept["m0"] == "prompt of the newest turn"
+    assert kept["m60"] == "in the newest 10 steps"
+
+
+def test_a_short_agent_session_stays_whole() -> None:
+    assert len(protect(agent(3))) == 7
+
+
+def test_steps_of_an_earlier_turn_are_not_the_newest_work() -> None:
+    messages = conversation(*agent(20), user(words(500)), assistant("ok"))
+    assert list(protect(messages)) == ["m41", "m42"]
+
+
+def test_fixed_records_and_the_system_prompt_stay_with_their_reason() -> None:
+    messages = conversation(
+        system("be good"), user("a"), assistant("b", fixed="signed"), user("c"), system("late")
+    )
+    kept = protect(messages, keep_turns=0)
+    assert kept == {"m0": "system prompt", "m2": "signed"}
+
+
+def test_pins_are_ids_or_patterns_in_any_text() -> None:
+    messages = conversation(
+        user("deploy to PROD"), call("a", "Read", path="prod.yaml"), result("a", "x"), user("bye")
+    )
+    kept = protect(messages, keep_turns=0, pins=["m2", r"(?i)prod\b"])
+    assert kept == {
+        "m0": r'pinned by "(?i)prod\b"',
+        "m1": r'pinned by "(?i)prod\b"',
+        "m2": "pinned by its id",
+    }
+
+
+def test_a_broken_pattern_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="--pin"):
+        protect(chat(1), pins=["("])
+
+
+def test_calls_and_results_of_protected_tools_stay() -> None:
+    messages = conversation(
+        user("a"), call("a", "Skill"), result("a", "x"), call("b", "Read"), result("b", "y")
+    )
+    kept = protect(messages, keep_turns=0, tools=["skill"])
+    assert kept == {"m1": "protected tool Skill", "m2": "protected tool Skill"}
+
+
+def test_a_unit_is_hideable_only_as_a_whole() -> None:
+    messages = conversation(user("a"), call("a", "Read"), result("a", "x"), assistant("b"))
+    assert hideable(view(messages), ["m0", "m1", "m3"]) == ("m0", "m3")
+    assert hideable(view(messages), ["m3", "m2", "m1"]) == ("m1", "m2", "m3")
+
+
+def test_protected_fixed_and_anchored_messages_hold_their_unit() -> None:
+    parts = (result_part("a", "x"), result_part("b", "y"))
+    messages = conversation(
+        call("a", "Read"), call("b", "Read"), message("user", *parts), user("free")
+    )
+    every = [m.id for m in messages]
+    assert hideable(view(messages, protected=["m0"]), every) == ("m3",)
+    anchored = conversation(user("a", anchored="kept by the client"), user("b", fixed="no"))
+    assert hideable(view(anchored), ["m0", "m1"]) == ()
+
+
+def test_the_system_prompt_is_never_hideable() -> None:
+    messages = conversation(system("be good"), user("a"))
+    assert hideable(view(messages), ["m0", "m1"]) == ("m1",)

@@ -1,0 +1,150 @@
+from builders import assistant, call, conversation, message, result, result_part, user
+from unit.stages.trials import carried_out, propose, rewritten, skipped, view, words
+
+from compactctl.model.edit import Replace
+from compactctl.model.message import Message
+from compactctl.stages.dedup import STAGE
+
+STUB = "[File a.py - refer to latest read below]"
+WHOLE = "\n".join(f"{n}\tline {n} of the file" for n in range(1, 41))
+BLOCK = "\n".join(WHOLE.split("\n")[9:29])
+CHANGED = WHOLE.replace("line 20", "row 20")
+
+
+def reads(*shown: tuple[str, str]) -> tuple[Message, ...]:
+    pairs = (
+        (call(f"c{n}", "Read", file_path=path), result(f"c{n}", text))
+        for n, (path, text) in enumerate(shown)
+    )
+    return conversation(*(m for pair in pairs for m in pair))
+
+
+def test_an_identical_read_is_kept_only_where_it_is_newest() -> None:
+    proposal = propose(STAGE, view(reads(("a.py", WHOLE), ("./a.py", WHOLE))))
+    assert rewritten(proposal) == {"m1": STUB}
+    assert [edit.refers_to for edit in proposal.edits if isinstance(edit, Replace)] == ["m3"]
+
+
+def test_three_reads_leave_the_last() -> None:
+    proposal = propose(STAGE, view(reads(*[("a.py", WHOLE)] * 3)))
+    assert rewritten(proposal) == {"m1": STUB, "m3": STUB}
+
+
+def test_a_read_of_some_lines_is_covered_by_a_later_read_of_more() -> None:
+    proposal = propose(STAGE, view(reads(("a.py", BLOCK), ("a.py", WHOLE))))
+    assert list(rewritten(proposal)) == ["m1"]
+    assert proposal.edits[0].reason == "a later read shows these lines too"
+
+
+def test_a_later_read_of_fewer_lines_covers_nothing() -> None:
+    assert skipped(STAGE, view(reads(("a.py", WHOLE), ("a.py", BLOCK)))).reason
+
+
+def test_different_files_and_changed_content_stay() -> None:
+    assert skipped(STAGE, view(reads(("a.py", WHOLE), ("b.py", WHOLE))))
+    outcome = skipped(STAGE, view(reads(("a.py", WHOLE), ("a.py", CHANGED))))
+    assert outcome.reason == "no file read is repeated by a later one"
+    assert "--dedup-policy latest" in outcome.detail
+
+
+def test_the_working_folder_makes_two_paths_one() -> None:
+    messages = reads(("/w/a.py", WHOLE), ("a.py", WHOLE))
+    assert list(rewritten(propose(STAGE, view(messages, cwd="/w")))) == ["m1"]
+
+
+def test_a_shell_read_is_a_read() -> None:
+    messages = conversation(
+        call("a", "exec_command", cmd="sed -n '1,9p' a.py"), result("a", words(50)),
+        call("b", "exec_command", cmd="cat a.py"), result("b", words(50)),
+    )  # fmt: skip
+    assert list(rewritten(propose(STAGE, view(messages)))) == ["m1"]
+
+
+def test_protected_and_excluded_reads_stay() -> None:
+    messages = reads(*[("a.py", WHOLE)] * 3)
+    assert list(rewritten(propose(STAGE, view(messages, protected=["m1"])))) == ["m3"]
+    assert list(rewritten(propose(STAGE, view(messages), exclude=("m3",)))) == ["m1"]
+    assert skipped(STAGE, view(messages), exclude=("m1", "m3"))
+
+
+def test_a_stub_saves_at_least_a_token() -> None:
+    assert skipped(STAGE, view(reads(*[("a.py", words(8))] * 2)))
+    assert list(rewritten(propose(STAGE, view(reads(*[("a.py", words(9))] * 2))))) == ["m1"]
+
+
+def test_a_minimum_can_be_asked_for() -> None:
+    outcome = skipped(STAGE, view(reads(*[("a.py", words(20))] * 2)), min_savings=13)
+    assert outcome.reason == "would save 12 tokens, below the minimum of 13"
+
+
+def test_only_the_repeated_part_of_a_record_with_several_results_goes() -> None:
+    results = (result_part("a", WHOLE), result_part("b", words(90)))
+    messages = conversation(
+        call("a", "Read", file_path="a.py"), call("b", "Bash", command="make"),
+        message("user", *results),
+        call("c", "Read", file_path="a.py"), result("c", WHOLE),
+    )  # fmt: skip
+    (edit,) = propose(STAGE, view(messages)).edits
+    assert isinstance(edit, Replace)
+    assert (edit.id, edit.part) == ("m2", 0)
+
+
+def test_latest_replaces_reads_of_other_content_too() -> None:
+    proposal = propose(STAGE, view(reads(("a.py", WHOLE), ("a.py", CHANGED))), policy="latest")
+    assert rewritten(proposal) == {"m1": STUB}
+    assert proposal.edits[0].reason == "the file is read again later"
+
+
+def test_latest_says_when_the_file_was_edited_in_between() -> None:
+    messages = conversation(
+        call("a", "Read", file_path="a.py"), result("a", WHOLE),
+        call("e", "Edit", file_path="a.py"), result("e", "ok"),
+        call("b", "Read", file_path="a.py"), result("b", CHANGED),
+    )  # fmt: skip
+    proposal = propose(STAGE, view(messages), policy="latest")
+    assert proposal.edits[0].reason == "the file is read again later, after edits"
+
+
+def shown(*texts: str) -> tuple[Message, ...]:
+    pairs = ((call(f"c{n}", "tool"), result(f"c{n}", text)) for n, text in enumerate(texts))
+    return conversation(*(m for pair in pairs for m in pair))
+
+
+def test_regex_finds_reads_by_their_words() -> None:
+    text = "read_file 'src/index.ts' " + words(5_000)
+    proposal = propose(STAGE, view(shown(text, text)), policy="regex")
+    assert rewritten(proposal) == {"m1": "[File src/index.ts - refer to latest read below]"}
+
+
+def test_regex_keeps_the_last_of_three() -> None:
+    texts = [f"Read file 'config.json' {words(99)}"] * 3
+    proposal = propose(STAGE, view(shown(*texts)), policy="regex")
+    assert list(rewritten(proposal)) == ["m1", "m3"]
+
+
+def test_regex_takes_different_files_for_different_files() -> None:
+    texts = [f"Read file 'a.json' {words(99)}", f"Read file 'b.json' {words(99)}"]
+    assert skipped(STAGE, view(shown(*texts)), policy="regex")
+
+
+def test_regex_leaves_prose_alone() -> None:
+    text = "Let me read src/index.ts again. " + words(99)
+    messages = conversation(user(text), assistant(text), assistant(text), *shown(text))
+    assert skipped(STAGE, view(messages), policy="regex")
+    assert skipped(STAGE, view(shown("read the docs " * 50, "read the docs " * 50)), policy="regex")
+
+
+def test_regex_is_all_or_nothing() -> None:
+    small = "read a.py " + words(12, "x")
+    outcome = skipped(STAGE, view(shown(small, small)), policy="regex", threshold=0.3)
+    assert "of the replaced characters, below 30%" in outcome.reason
+    proposal = propose(STAGE, view(shown(small, small)), policy="regex", threshold=-1)
+    assert list(rewritten(proposal)) == ["m1"]
+
+
+def test_a_second_run_finds_nothing() -> None:
+    for policy in ("identical", "latest", "regex"):
+        text = f"{WHOLE}\nread a.py"
+        of = view(reads(("a.py", BLOCK), *[("a.py", text)] * 3))
+        of = carried_out(of, propose(STAGE, of, policy=policy))
+        assert skipped(STAGE, of, policy=policy)

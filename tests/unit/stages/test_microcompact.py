@@ -1,0 +1,82 @@
+from builders import assistant, call, conversation, message, raw_call, result, result_part, user
+from unit.stages.trials import carried_out, joined, propose, rewritten, skipped, view, words
+
+from compactctl.history.reads import stub_for
+from compactctl.model.message import Message
+from compactctl.stages.microcompact import STAGE
+
+
+def results(count: int, tool: str = "Bash") -> tuple[Message, ...]:
+    pairs = ((call(f"c{n}", tool), result(f"c{n}", words(50))) for n in range(count))
+    return conversation(*(m for pair in pairs for m in pair))
+
+
+def test_all_but_the_newest_results_are_cleared() -> None:
+    proposal = propose(STAGE, view(results(5)), keep_recent=2)
+    assert rewritten(proposal) == dict.fromkeys(("m1", "m3", "m5"), "[Old tool result cleared]")
+
+
+def test_nothing_to_clear() -> None:
+    assert skipped(STAGE, view(()))
+    assert skipped(STAGE, view(results(1)))
+    assert skipped(STAGE, view(results(5))).reason == "nothing to clear before the newest 5 results"
+
+
+def test_one_result_is_always_kept() -> None:
+    assert list(rewritten(propose(STAGE, view(results(3)), keep_recent=0))) == ["m1", "m3"]
+
+
+def test_unknown_tools_and_results_without_a_call_stay() -> None:
+    messages = joined(result("ghost", words(50)), *results(3, "ask_user"), *results(2))
+    assert list(rewritten(propose(STAGE, view(messages), keep_recent=1))) == ["m8"]
+
+
+def test_the_tools_can_be_named() -> None:
+    messages = joined(*results(2, "ask_user"), *results(2))
+    proposal = propose(STAGE, view(messages), keep_recent=1, tools=("Ask_User",))
+    assert list(rewritten(proposal)) == ["m1"]
+
+
+def test_cleared_results_still_take_their_place_among_the_newest() -> None:
+    messages = conversation(
+        call("a", "Bash"), result("a", words(50)),
+        call("b", "Bash"), result("b", "[Old tool result cleared]", cleared=True),
+    )  # fmt: skip
+    assert list(rewritten(propose(STAGE, view(messages), keep_recent=1))) == ["m1"]
+
+
+def test_turns_and_steps_can_be_counted_instead() -> None:
+    messages = conversation(
+        user("one"), call("a", "Bash"), result("a", words(50)),
+        user("two"), call("b", "Bash"), call("c", "Bash"),
+        message("user", result_part("b", words(50)), result_part("c", words(50))),
+        call("d", "Bash"), result("d", words(50)), assistant("done"),
+    )  # fmt: skip
+    of = view(messages)
+    assert list(rewritten(propose(STAGE, of, keep_recent=1, unit="turns"))) == ["m2"]
+    assert skipped(STAGE, of, keep_recent=2, unit="turns")
+    assert list(rewritten(propose(STAGE, of, keep_recent=1, unit="steps"))) == ["m2", "m6", "m8"]
+    assert list(rewritten(propose(STAGE, of, keep_recent=2, unit="steps"))) == ["m2", "m6"]
+
+
+def test_protected_small_and_referred_results_stay() -> None:
+    messages = joined(
+        call("a", "Bash"), result("a", words(50)),
+        call("b", "Bash"), result("b", "ok"),
+        call("c", "Read", path="a.py"), result("c", stub_for("a.py")),
+        call("d", "Read", path="a.py"), result("d", words(50)),
+        *results(1),
+    )  # fmt: skip
+    proposal = propose(STAGE, view(messages), keep_recent=1)
+    assert list(rewritten(proposal)) == ["m1"]
+    assert skipped(STAGE, view(messages[:4], protected=["m1"]), keep_recent=1)
+
+
+def test_broken_arguments_do_not_matter() -> None:
+    messages = joined(raw_call("a", "Bash", "{"), result("a", words(50)), *results(1))
+    assert list(rewritten(propose(STAGE, view(messages), keep_recent=1))) == ["m1"]
+
+
+def test_a_second_run_finds_nothing() -> None:
+    of = view(results(9))
+    assert skipped(STAGE, carried_out(of, propose(STAGE, of)))

@@ -1,0 +1,143 @@
+"""What every stage promises about every conversation."""
+
+from typing import Any
+
+import pytest
+from builders import assistant, call, conversation, message, result, result_part, system, user
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from unit.stages.trials import carried_out, meter, view, words
+
+from compactctl.history.pairs import orphans
+from compactctl.history.view import View
+from compactctl.model.edit import Hide, Proposal, Replace
+from compactctl.model.message import Message
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.stages.stage import Stage
+
+# Options under which small generated conversations give each stage something to do.
+EAGER: dict[str, dict[str, Any]] = {
+    "dedup": {"policy": "latest"},
+    "prune": {"protect_tokens": 30, "min_savings": 0},
+    "microcompact": {"keep_recent": 1},
+    "summarize": {"keep_min": 2, "min_messages": 2, "text": "in short"},
+    "collapse": {},
+    "truncate": {"fraction": 0.8},
+}
+
+
+def build(plan: list[tuple[str, int, int]]) -> tuple[Message, ...]:
+    """Make a conversation, orphans and results far from their calls included."""
+    messages: list[Message] = []
+    for kind, number, size in plan:
+        name, text = f"c{number}", words(size, f"w{number % 2}")
+        path = f"file{number % 2}.py"
+        response = f"r{number}" if size % 5 == 0 else None
+        messages.append(
+            {
+                "system": lambda t=text: system(t),
+                "user": lambda t=text: user(t),
+                "reminder": lambda t=text: user(t, injected=True),
+                "assistant": lambda t=text, r=response: assistant(t, response_id=r),
+                "call": lambda n=name, p=path, r=response: message(
+                    "assistant", *call(n, "Read", file_path=p).parts, response_id=r
+                ),
+                "result": lambda n=name, t=text: result(n, t),
+                "pair": lambda n=name, t=text: message(
+                    "user", result_part(n, t), result_part("c0", t)
+                ),
+                "fixed": lambda t=text: assistant(t, fixed="signed"),
+                "anchored": lambda t=text: user(t, anchored="held by the client"),
+            }[kind]()
+        )
+    return conversation(*messages)
+
+
+KINDS = [
+    "system", "user", "user", "reminder", "assistant", "assistant", "call", "call", "result",
+    "result", "pair", "fixed", "anchored",
+]  # fmt: skip
+PLANS = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.integers(0, 4), st.integers(0, 40)), max_size=30
+)
+SIXTHS = st.sets(st.integers(0, 29), max_size=5)
+STAGES = pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
+
+
+def outcome(stage: Stage, of: View) -> Proposal | None:
+    found = stage.propose(of, meter(), stage.options(**EAGER[stage.name]))
+    return found if isinstance(found, Proposal) else None
+
+
+def seen(plan: list[tuple[str, int, int]], pinned: set[int], target: int | None) -> View:
+    return view(build(plan), protected=[f"m{n}" for n in pinned], target=target)
+
+
+@STAGES
+@settings(max_examples=60, deadline=None)
+@given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
+def test_a_proposal_shrinks_the_view_and_breaks_nothing(
+    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+) -> None:
+    before = seen(plan, pinned, target)
+    proposal = outcome(stage, before)
+    if proposal is None:
+        return
+    after = carried_out(before, proposal)
+    assert meter().total(after.messages) < meter().total(before.messages)
+    assert orphans(after.messages) <= orphans(before.messages)
+
+
+@STAGES
+@settings(max_examples=60, deadline=None)
+@given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
+def test_what_is_protected_fixed_or_anchored_stays(
+    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+) -> None:
+    before = seen(plan, pinned, target)
+    proposal = outcome(stage, before)
+    edits = proposal.edits if proposal else ()
+    gone = {name for edit in edits if isinstance(edit, Hide) for name in edit.ids}
+    changed = {edit.id for edit in edits if isinstance(edit, Replace)}
+    for one in before.messages:
+        if one.fixed or one.id in before.protected:
+            assert one.id not in gone | changed
+        assert not (one.anchored and one.id in gone)
+
+
+@STAGES
+@settings(max_examples=60, deadline=None)
+@given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
+def test_a_second_run_proposes_nothing(
+    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+) -> None:
+    before = seen(plan, pinned, target)
+    proposal = outcome(stage, before)
+    if proposal is not None:
+        assert outcome(stage, carried_out(before, proposal)) is None
+
+
+@STAGES
+@settings(max_examples=40, deadline=None)
+@given(plan=PLANS, pinned=SIXTHS)
+def test_a_marker_or_summary_never_lands_inside_a_pair(
+    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int]
+) -> None:
+    before = seen(plan, pinned, None)
+    proposal = outcome(stage, before)
+    if proposal is None:
+        return
+    after = carried_out(before, proposal).messages
+    calls: dict[str, int] = {}
+    for index, one in enumerate(after):
+        calls.update({part.call_id: index for part in one.calls})
+        for part in one.results:
+            between = after[calls.get(part.call_id, index) : index]
+            assert not any(item.synthetic for item in between)
+
+
+@STAGES
+def test_the_generated_conversations_give_the_stage_work(stage: Stage) -> None:
+    plan = [("user", 0, 40), ("assistant", 0, 9)]
+    plan += [(kind, n % 5, 31) for n in range(10) for kind in ("user", "call", "result")]
+    assert outcome(stage, view(build(plan))) is not None

@@ -1,0 +1,36 @@
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compactctl import tokens
+
+ROOT = Path(__file__).resolve().parents[3]
+MODULES = sorted(
+    f"compactctl.tokens.{module.name}" for module in pkgutil.iter_modules(tokens.__path__)
+)
+HEAVY = ["click", "orjson", "pyarrow", "requests", "rich", "tiktoken"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_importing_loads_no_heavy_library(module: str) -> None:
+    code = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_naming_a_counter_loads_no_vocabulary() -> None:
+    code = (
+        "import sys; from compactctl.tokens.choose import counter_for, counter_named;"
+        "from compactctl.tokens.models import resolve_model;"
+        "counter_for(resolve_model('gpt-4o')).count_many(['', '']);"
+        "counter_named('chars/4').count_many(['text']); print('tiktoken' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
