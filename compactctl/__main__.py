@@ -1,5 +1,6 @@
 """The program's entry: runs a command and turns every outcome into an exit code."""
 
+import io
 import os
 import signal
 import sys
@@ -100,11 +101,13 @@ def _drop_output() -> None:
 
 
 def _accept_any_text() -> None:
-    """Write what the terminal's encoding cannot express as escapes instead of failing."""
+    """Write what the terminal's encoding cannot express in other words instead of failing."""
+    from compactctl.reports.letters import PLAIN, register
+
+    register()
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=PLAIN)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001

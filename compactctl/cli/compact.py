@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from compactctl.cli.options import (
+    STANDARD_STREAM,
     format_option,
     json_option,
     layout_options,
@@ -38,14 +39,17 @@ from compactctl.commands.compact import CompactOptions, CompactResult, compact
 def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None:  # noqa: ANN401
     """Compact a transcript; every byte can be restored.
 
-    FILE is a transcript; - reads standard input. FILE itself is left alone: run.jsonl gives
-    run.compacted.jsonl, which its own client can load, and beside it an archive that
-    compactctl rewind restores from.
+    FILE is a transcript; - reads standard input and writes standard output. FILE itself is left
+    alone: run.jsonl gives run.compacted.jsonl, which its own client can load, and beside it an
+    archive that compactctl rewind restores from.
 
     Without --stages, the stages dedup, prune, summarize and truncate run in this order until the
     context is under the trigger. With --stages, exactly those run, in the order given.
     """
-    one_document(values["output"], as_json=as_json)
+    if path == STANDARD_STREAM and not values["in_place"]:
+        values["output"] = values["output"] or STANDARD_STREAM
+    if not values["dry_run"]:
+        one_document(values["output"], as_json=as_json)
     options = CompactOptions(
         path=path,
         plan=plan_from(values),

@@ -10,7 +10,8 @@ from compactctl.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-STANDARD_OUTPUT = "-"
+# Standard input as FILE, standard output as --output.
+STANDARD_STREAM = "-"
 FORMATS = "claude-code, codex, openai-chat, anthropic-messages, neurolink"
 
 
@@ -33,7 +34,7 @@ def json_option(function: F) -> F:
 
 def one_document(output: str | None, *, as_json: bool) -> None:
     """Raise UsageError when both a transcript and a JSON document are to go to standard output."""
-    if as_json and output == STANDARD_OUTPUT:
+    if as_json and output == STANDARD_STREAM:
         raise UsageError("--json and a transcript both need standard output; name a file with -o")
 
 

@@ -1,6 +1,5 @@
 """Help with the options of each stage under a heading of its own."""
 
-from itertools import groupby
 from typing import Any
 
 import click
@@ -19,11 +18,14 @@ class SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in sections."""
-        for title, options in groupby(self.get_params(ctx), key=_section):
-            rows = [row for option in options if (row := option.get_help_record(ctx))]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record:
+                sections.setdefault(_section(option), []).append(record)
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 def _section(parameter: click.Parameter) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -102,10 +103,11 @@ def _run(
     # Every task is sent with the options; those of a long command line are not sent again.
     pool = Pool(partial(run_file, replace(options, paths=())), died_row)
     rows: dict[int, BatchRow] = {}
-    for index, row in pool.run(tasks, sizes, workers_for(options.jobs, sizes)):
-        rows[index] = row
-        if progress is not None:
-            progress(len(rows), len(tasks), row)
+    with closing(pool.run(tasks, sizes, workers_for(options.jobs, sizes))) as finished:
+        for index, row in finished:
+            rows[index] = row
+            if progress is not None:
+                progress(len(rows), len(tasks), row)
     return tuple(rows[index] for index in range(len(tasks)))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from compactctl.commands.batch_options import BatchOptions
 from compactctl.commands.batch_row import INTERNAL_ERROR, BatchRow, failed_row
 from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.conversations import conversations
+from compactctl.commands.conversations import conversations, unseen_size
 from compactctl.commands.discover import Input
 from compactctl.commands.measure import Measure, measure
 from compactctl.commands.outputs import make_folder
@@ -116,7 +116,8 @@ def _figures(path: str, transcript: Transcript, measured: Measure) -> BatchRow:
     history, meter, budget = transcript.effective, measured.meter, measured.budget
     meter.prime(history)
     talks = conversations(history)
-    largest = max((meter.total(talk) for talk in talks), default=0)
+    unseen = unseen_size(transcript, measured).unseen
+    largest = unseen + max((meter.total(talk) for talk in talks), default=0)
     usage = usage_of(largest, budget.available)
     categories = category_tokens(history, file_reads(history, cwd=transcript.cwd), meter)
     return BatchRow(
@@ -128,6 +129,7 @@ def _figures(path: str, transcript: Transcript, measured: Measure) -> BatchRow:
         window=budget.window,
         available=budget.available,
         tokens_before=sum(categories.values()),
+        unseen=unseen,
         ratio_before=usage.ratio,
         level=usage.level,
         messages=len(history),

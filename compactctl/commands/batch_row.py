@@ -22,7 +22,10 @@ class BatchRow:
         window, available: the context window, and what of it is free for input, in tokens.
         tokens_before, tokens_after: the effective history over all conversations; ``after`` and
             what depends on it are None when the file was only measured.
-        ratio_before, ratio_after: the largest conversation as a share of ``available``.
+        unseen: tokens that every request has beside the transcript's own, where recorded usage
+            tells; 0 where nothing does.
+        ratio_before, ratio_after: the largest conversation and ``unseen`` as a share of
+            ``available``.
         level: how full that is in the end.
         messages, turns, steps, categories: the effective history before; categories add up to
             ``tokens_before``.
@@ -45,6 +48,7 @@ class BatchRow:
     tokens_before: int | None = None
     tokens_after: int | None = None
     saved: int | None = None
+    unseen: int | None = None
     ratio_before: float | None = None
     ratio_after: float | None = None
     level: str | None = None

@@ -4,102 +4,39 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from compactctl import __version__
-from compactctl.commands.conversations import Outcome, ProtectOptions, run_all
-from compactctl.commands.explain import Explained, explain
+from compactctl.commands.compaction import CompactOptions, CompactResult
+from compactctl.commands.conversations import Outcome, run_all
+from compactctl.commands.explain import explain
 from compactctl.commands.inline import inline_operations, own_fields
-from compactctl.commands.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measure import Measure, measure
 from compactctl.commands.originals import originals_of
-from compactctl.commands.plan import Plan, PlanOptions, make_plan
+from compactctl.commands.plan import Plan, make_plan
 from compactctl.commands.proof import prove_layout
 from compactctl.commands.reading import Loaded, check_strict, load
 from compactctl.errors import DoesNotFitError, UsageError
 from compactctl.history.standins import newest_id
 from compactctl.model.edit import groups_of
-from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId, StageRecord
-from compactctl.model.transcript import Opaque
+from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows
-from compactctl.pipeline.layout import Layout, NewLine, Style, lay_out
+from compactctl.pipeline.layout import NewLine, Style, lay_out
 from compactctl.store.archive import archived_lines
 from compactctl.store.chain import chain_of
 from compactctl.store.deposit import Deposit
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.history import Archive, archive_folder
 from compactctl.store.lines import STANDARD_INPUT, digest_of
-from compactctl.store.publish import publish, write_output
+from compactctl.store.publish import Published, publish
+
+__all__ = ["CompactOptions", "CompactResult", "compact"]
 
 _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactOptions:
-    """Everything a compaction can be asked for; see the command's help for the meaning."""
-
-    path: str
-    format: str | None = None
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
-    plan: PlanOptions = field(default_factory=PlanOptions)
-    protect: ProtectOptions = field(default_factory=ProtectOptions)
-    layout: Layout = "split"
-    output: str | None = None
-    in_place: bool = False
-    tags: bool = True
-    dry_run: bool = False
-    force: bool = False
-    strict: bool = False
-    require_fit: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactResult:
-    """What a compaction did, or would do with ``dry_run``.
-
-    ``output`` and ``archive`` are None when nothing was written there; ``data`` holds the new
-    transcript when it goes to standard output. Tokens before and after are counted over the
-    effective history; ``unseen`` are those that every request has beside it, and
-    ``largest_after``, which has to fit, includes them.
-    """
-
-    path: str
-    format: str
-    measure: Measure
-    target: int | None
-    stages: tuple[StageRecord, ...]
-    tokens_before: int
-    tokens_after: int
-    unseen: int
-    unseen_source: str
-    largest_after: int
-    messages_before: int
-    messages_after: int
-    before: Digest
-    after: Digest
-    output: str | None
-    archive: str | None
-    operation: str | None
-    dry_run: bool
-    explained: tuple[Explained, ...]
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    opaque: tuple[Opaque, ...]
-    data: bytes | None = None
-
-    @property
-    def compacted(self) -> bool:
-        """Whether any stage changed anything."""
-        return self.tokens_after < self.tokens_before
-
-    @property
-    def fits(self) -> bool:
-        """Whether every conversation is within the target, or the available input without one."""
-        limit = self.measure.budget.available if self.target is None else self.target
-        return self.largest_after <= limit
 
 
 def compact(options: CompactOptions) -> CompactResult:
@@ -172,8 +109,8 @@ class _Job:
         data = self.loaded.source.data
         if self.options.output == STANDARD_INPUT:
             return replace(result, data=data)
-        write_output(FileSystem(), Path(self.options.output), data)
-        return replace(result, output=self.options.output)
+        published = self._write(Path(self.options.output), [], data)
+        return replace(result, output=self.options.output, warnings=published.warnings)
 
     def _publish(
         self,
@@ -189,19 +126,22 @@ class _Job:
         if self.options.layout == "split" or self.options.in_place:
             archives = self._earlier_archives(target)
             archives.append((operation, self._rows(new_lines)))
-        published = publish(
+        published = self._write(target, archives, data)
+        return replace(
+            result,
+            output=str(target),
+            archive=str(archive_folder(target)) if archives else None,
+            warnings=(*result.warnings, *published.warnings),
+        )
+
+    def _write(self, target: Path, archives: Sequence[Deposit], data: bytes) -> Published:
+        return publish(
             FileSystem(),
             source=self.loaded.source,
             target=target,
             archives=archives,
             data=data,
             force=self.options.force,
-        )
-        return replace(
-            result,
-            output=str(target),
-            archive=str(archive_folder(target)) if archives else None,
-            warnings=(*result.warnings, *published.warnings),
         )
 
     def _target(self) -> Path:

@@ -2,14 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from compactctl.commands.appended import appended
+from compactctl.commands.calibrated import recorded_unseen
 from compactctl.commands.reading import parse, split
 from compactctl.commands.rewind_operation import rewind_operation
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
+from compactctl.history.standins import newest_id
 from compactctl.model.edit import Edit, groups_of, without_group
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Operation, OperationId
@@ -55,7 +58,7 @@ def without(group: str, archive: Archive, data: bytes, chain: Sequence[Operation
     base = archive.undo(first.id)
     carry = appended(archive, first, data, chain)
     kept = tuple(chain[:place])
-    replay = _Replay(base + carry, kept)
+    replay = _Replay(base + carry, kept, _own_fields(data, first.format), group)
     for each in made[place:]:
         replay.carry_out(each, without_group(each.edits, group))
     return Regrouped(
@@ -100,8 +103,12 @@ def _place_of(group: str, made: Sequence[_Made]) -> int:
 class _Replay:
     """Carries archived operations out again, one after another."""
 
-    def __init__(self, base: bytes, kept: Sequence[Operation]) -> None:
+    def __init__(
+        self, base: bytes, kept: Sequence[Operation], own: Mapping[str, Any], group: str
+    ) -> None:
         self.data = base
+        self.own = own
+        self.group = group
         self.chain = list(kept)
         self.archives: list[Deposit] = []
 
@@ -114,7 +121,7 @@ class _Replay:
         transcript = parse(lines, chosen)
         folded = fold(edits)
         name = _new_id(made.operation, self.data)
-        after = lay_out(lines, transcript, folded, chosen, Style(operation=name))
+        after = lay_out(lines, transcript, folded, chosen, Style(operation=name, own=self.own))
         before = digest_of(self.data)
         self.data = b"".join(line.data for line in after)
         parent = self.chain[-1].id if self.chain else None
@@ -125,7 +132,7 @@ class _Replay:
             parent=parent,
             before=before,
             after=digest_of(self.data),
-            detail=f"operation {made.operation.id} without a group",
+            detail=f"{made.operation.id} without group {self.group}",
         )
         rows = archive_rows(
             lines,
@@ -135,6 +142,15 @@ class _Replay:
         )
         self.chain.append(operation)
         self.archives.append((operation, rows))
+
+
+def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
+    """Return what the newest compaction recorded of the requests, to be recorded again."""
+    lines, chosen = split(left, "the transcript", format_name)
+    messages = parse(lines, chosen).effective
+    unseen, newest = recorded_unseen(messages), newest_id(messages)
+    fields: dict[str, Any] = {"through": newest} if newest else {}
+    return fields | ({"unseen": unseen} if unseen else {})
 
 
 def _new_id(operation: Operation, base: bytes) -> OperationId:

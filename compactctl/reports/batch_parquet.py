@@ -27,6 +27,7 @@ COLUMNS: Mapping[str, str] = {
     "tokens_before": "int64",
     "tokens_after": "int64",
     "saved": "int64",
+    "unseen": "int64",
     "ratio_before": "float64",
     "ratio_after": "float64",
     "level": "large_string",

@@ -83,16 +83,13 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
     yield Fact("on disk", f"{size_text(totals.bytes):>11} in {plural(totals.lines, 'line')}")
     if totals.opaque_lines:
         yield Fact("not understood", f"{totals.opaque_lines:>11,} of these lines")
-    what = f"in {plural(totals.messages, 'message')}, counted with {', '.join(totals.counters)}"
-    yield Fact("before" if result.compacted else "tokens", f"{_tokens(totals)} {what}".rstrip())
+    counters = f", counted with {', '.join(totals.counters)}" if totals.counters else ""
+    what = f"{tokens_text(totals.tokens_before)} in {plural(totals.messages, 'message')}{counters}"
+    yield Fact("before" if result.compacted else "tokens", what)
     if totals.tokens_after is not None and totals.saved is not None:
         yield Fact("after", tokens_text(totals.tokens_after))
         share = share_text(totals.saved / max(1, totals.tokens_before))
         yield Fact("saved", f"{tokens_text(totals.saved)} ({share})")
-
-
-def _tokens(totals: BatchTotals) -> str:
-    return tokens_text(totals.tokens_before)
 
 
 def _statuses(totals: BatchTotals) -> str:

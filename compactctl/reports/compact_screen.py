@@ -88,10 +88,10 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     name = "next request" if is_single else "largest request"
     yield Fact(name, tokens_text(result.largest_after))
     budget = result.measure.budget
-    limit, name = budget.available, "available input"
+    limit, name, good = budget.available, "available input", "it fits"
     if result.target is not None:
-        limit, name = result.target, "target"
-    verdict = f"{tokens_text(limit)}: {'reached' if result.fits else 'STILL OVER'}"
+        limit, name, good = result.target, "target", "reached"
+    verdict = f"{tokens_text(limit)}: {good if result.fits else 'STILL OVER'}"
     yield Fact(name, verdict, "" if result.fits else "bold red")
 
 

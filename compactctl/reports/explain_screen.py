@@ -6,34 +6,23 @@ from compactctl.commands.compact import CompactResult
 from compactctl.commands.explain import Explained
 from compactctl.reports.screen import Item
 from compactctl.reports.tables import number, table, text
-from compactctl.reports.text import one_line
+from compactctl.reports.text import one_line, plural
 
 
 def explain_screen(result: CompactResult) -> Iterator[Item]:
     """Yield every message with its fate, then every reason in full with its figures."""
-    yield table(
-        (
-            number("Line"),
-            text("Message", "end", least=14),
-            number("Tokens"),
-            number("After"),
-            text("Fate"),
-            text("Why", "end", least=17),
-        ),
-        map(_message_cells, result.explained),
+    columns = (
+        number("Line"),
+        text("Message", "end", least=14),
+        number("Tokens"),
+        number("After", spare=1),
+        text("Fate"),
+        text("Why", "end", least=17, spare=2),
     )
+    yield table(columns, map(_message_cells, result.explained))
     yield ""
-    yield "Why, in full"
-    yield table(
-        (
-            number("Messages"),
-            number("Tokens"),
-            number("After"),
-            text("Fate"),
-            text("Why", "end", least=40),
-        ),
-        _reasons(result),
-    )
+    yield "Why"
+    yield from _reasons(result)
     yield ""
 
 
@@ -53,10 +42,11 @@ def _fate(row: Explained) -> str:
     return f"{row.fate} by {row.stage}" if row.stage else row.fate
 
 
-def _reasons(result: CompactResult) -> Iterator[tuple[str, ...]]:
+def _reasons(result: CompactResult) -> Iterator[str]:
     groups: dict[tuple[str, str], list[Explained]] = {}
     for row in result.explained:
         groups.setdefault((_fate(row), row.reason), []).append(row)
     for (fate, reason), rows in groups.items():
         before, after = sum(row.tokens for row in rows), sum(row.tokens_after for row in rows)
-        yield f"{len(rows):,}", f"{before:,}", f"{after:,}", fate, one_line(reason)
+        what = f"{plural(len(rows), 'message')} {fate} ({before:,} tokens before, {after:,} after)"
+        yield f"{what}: {one_line(reason)}"

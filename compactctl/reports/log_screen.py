@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compactctl.commands.log import LogEntry, LogResult
 from compactctl.reports.screen import Item
 from compactctl.reports.tables import number, table, text
-from compactctl.reports.text import one_line, plural, safe_text, shell_path, size_text
+from compactctl.reports.text import one_line, path_name, plural, shell_path, size_text
 
 
 def log_screen(result: LogResult) -> Iterator[Item]:
@@ -86,7 +86,7 @@ def _groups(result: LogResult) -> Iterator[Item]:
 
 def _inline(result: LogResult) -> Iterator[Item]:
     if not result.inline:
-        yield f"{safe_text(result.path)} was never compacted: no archive beside it, no tags in it"
+        yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"
         return
     yield f"{plural(len(result.inline), 'compaction')} inside the transcript (inline layout)"
     columns = (number("No"), text("Operation"), text("Groups", "end", least=24))

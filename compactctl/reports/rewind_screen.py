@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from compactctl.commands.rewind import RewindResult
 from compactctl.reports.screen import Fact, Facts, Item
-from compactctl.reports.text import plural, safe_text, shell_path, size_text
+from compactctl.reports.text import path_name, plural, safe_text, shell_path, size_text
 
 
 def rewind_screen(result: RewindResult) -> Iterator[Item]:
     """Yield what to print: what was restored and its digest."""
     if not result.moved:
-        yield f"{safe_text(result.path)} is in that state already; nothing to rewind"
+        yield f"{path_name(result.path)} is in that state already; nothing to rewind"
         return
     yield Facts(tuple(_facts(result)))
 

@@ -52,7 +52,13 @@ def plural(count: int, noun: str) -> str:
 
 def shell_path(path: str) -> str:
     """Return a path as it can be pasted into a shell, where a leading dash is no option."""
-    return safe_text(shlex.quote(f"./{path}" if path.startswith("-") else path))
+    is_like_option = path.startswith("-") and path != "-"
+    return safe_text(shlex.quote(f"./{path}" if is_like_option else path))
+
+
+def path_name(path: str) -> str:
+    """Return a path as people read it."""
+    return "standard input" if path == "-" else safe_text(path)
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
-from compactctl.reports.text import safe_text, size_text
+from compactctl.reports.text import path_name, safe_text, size_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 SHORT_TEXT = 2_000
@@ -36,7 +36,7 @@ def view_messages(result: ViewResult) -> Iterator[str]:
     """Yield the lines for standard error: why there is nothing to see."""
     if not result.messages:
         nothing = "nothing is hidden" if result.what == "archived" else "there are no messages"
-        yield f"{safe_text(result.path)}: {nothing}"
+        yield f"{path_name(result.path)}: {nothing}"
 
 
 def _title(viewed: ViewedMessage) -> str:

@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 
-def transcript(exchanges: int = 6, topic: str = "parser") -> bytes:
-    """Return a session: a question, a file read, its result and an answer for each exchange."""
+def transcript(exchanges: int = 6, topic: str = "parser", overhead: int = 0) -> bytes:
+    """Return a session: a question, a file read, its result and an answer for each exchange.
+
+    With ``overhead`` the provider reports that many tokens and 400 more for each exchange.
+    """
     records: list[dict[str, Any]] = []
 
     def add(kind: str, content: object, **more: object) -> None:
@@ -24,7 +27,8 @@ def transcript(exchanges: int = 6, topic: str = "parser") -> bytes:
         add("assistant", [call], id=f"r{n}", model="claude-sonnet-4-5")
         add("user", [{"type": "tool_result", "tool_use_id": f"c{n}", "content": text}])
         answer = [{"type": "text", "text": f"The {topic} says {n}."}]
-        add("assistant", answer, id=f"a{n}", model="claude-sonnet-4-5")
+        usage = {"input_tokens": overhead + 400 * n, "output_tokens": 10} if overhead else {}
+        add("assistant", answer, id=f"a{n}", model="claude-sonnet-4-5", usage=usage)
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 

@@ -53,8 +53,10 @@ def by_status(result: BatchResult, status: str) -> list[str]:
     return [row.path for row in result.rows if row.status == status]
 
 
-def test_a_row_holds_what_stats_says() -> None:
-    path = str(write(Path("in/run.jsonl")))
+@pytest.mark.parametrize("overhead", [0, 30_000])
+def test_a_row_holds_what_stats_says(overhead: int) -> None:
+    data = transcript(overhead=overhead)
+    path = str(write(Path("in/run.jsonl"), data))
     (row,) = run("in").rows
     expected = stats(StatsOptions(path=path))
     assert row == BatchRow(
@@ -66,16 +68,26 @@ def test_a_row_holds_what_stats_says() -> None:
         window=expected.measure.budget.window,
         available=expected.measure.budget.available,
         tokens_before=expected.breakdown.total,
+        unseen=expected.size.unseen,
         ratio_before=expected.usage.ratio,
         level=expected.usage.level,
         messages=expected.messages,
         turns=expected.turns,
         steps=expected.steps,
         lines=24,
-        bytes=len(transcript(topic="run")),
+        bytes=len(data),
         opaque_lines=0,
         categories=expected.breakdown.categories,
     )
+
+
+def test_what_every_request_holds_beside_the_transcript_counts_before_and_after() -> None:
+    write(Path("run.jsonl"), transcript(overhead=30_000))
+    (row,) = run("run.jsonl", plan=PLAN).rows
+    unseen, available = row.unseen or 0, row.available or 0
+    assert unseen > 25_000
+    assert row.ratio_before == ((row.tokens_before or 0) + unseen) / available
+    assert row.ratio_after == ((row.tokens_after or 0) + unseen) / available
 
 
 def test_bad_files_stop_no_good_ones() -> None:
@@ -311,8 +323,10 @@ def test_an_interruption_ends_the_batch_and_its_workers(jobs: int) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    # The traceback keeps the batch's variables alive, so only an orderly end can end the workers.
+    with pytest.raises(KeyboardInterrupt) as stopped:
         batch(BatchOptions(paths=("in",), jobs=jobs), interrupt)
+    assert stopped.traceback
     assert not active_children()
 
 

@@ -17,11 +17,13 @@ _SESSION = {
 }
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
+_OPENING = Step(kind="prompt", number=0, size=5, style=0)
+
 
 def claude_session(plan: Plan) -> bytes:
     """Return the bytes of a session in which the plan happens."""
     session = _Session()
-    for step in plan:
+    for step in (_OPENING, *plan):
         session.take(step)
     return last_torn(session.lines, plan[-1].style)
 

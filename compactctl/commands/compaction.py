@@ -1,0 +1,76 @@
+"""What a compaction is asked for, and what it did."""
+
+from dataclasses import dataclass, field
+
+from compactctl.commands.conversations import ProtectOptions
+from compactctl.commands.explain import Explained
+from compactctl.commands.measure import Measure, MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.model.operation import Digest, StageRecord
+from compactctl.model.transcript import Opaque
+from compactctl.pipeline.layout import Layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactOptions:
+    """Everything a compaction can be asked for; see the command's help for the meaning."""
+
+    path: str
+    format: str | None = None
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    plan: PlanOptions = field(default_factory=PlanOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    layout: Layout = "split"
+    output: str | None = None
+    in_place: bool = False
+    tags: bool = True
+    dry_run: bool = False
+    force: bool = False
+    strict: bool = False
+    require_fit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactResult:
+    """What a compaction did, or would do with ``dry_run``.
+
+    ``output`` and ``archive`` are None when nothing was written there; ``data`` holds the new
+    transcript when it goes to standard output. Tokens before and after are counted over the
+    effective history; ``unseen`` are those that every request has beside it, and
+    ``largest_after``, which has to fit, includes them.
+    """
+
+    path: str
+    format: str
+    measure: Measure
+    target: int | None
+    stages: tuple[StageRecord, ...]
+    tokens_before: int
+    tokens_after: int
+    unseen: int
+    unseen_source: str
+    largest_after: int
+    messages_before: int
+    messages_after: int
+    before: Digest
+    after: Digest
+    output: str | None
+    archive: str | None
+    operation: str | None
+    dry_run: bool
+    explained: tuple[Explained, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    opaque: tuple[Opaque, ...]
+    data: bytes | None = None
+
+    @property
+    def compacted(self) -> bool:
+        """Whether any stage changed anything."""
+        return self.tokens_after < self.tokens_before
+
+    @property
+    def fits(self) -> bool:
+        """Whether every conversation is within the target, or the available input without one."""
+        limit = self.measure.budget.available if self.target is None else self.target
+        return self.largest_after <= limit
