@@ -5,8 +5,8 @@ from pathlib import Path
 
 from compactctl.commands.batch_options import BatchOptions
 from compactctl.commands.batch_row import INTERNAL_ERROR, BatchRow, failed_row
+from compactctl.commands.calibrated import unseen_size
 from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.conversations import conversations, unseen_size
 from compactctl.commands.discover import Input
 from compactctl.commands.measure import Measure, measure
 from compactctl.commands.outputs import make_folder
@@ -14,6 +14,7 @@ from compactctl.commands.plan import PlanOptions
 from compactctl.commands.reading import check_strict, scan
 from compactctl.errors import ChangedError, CompactctlError, NoInputError
 from compactctl.history.categories import category_tokens
+from compactctl.history.conversations import conversations
 from compactctl.history.reads import file_reads
 from compactctl.history.turns import steps
 from compactctl.model.transcript import Transcript

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from compactctl.commands.measure import Measure
 from compactctl.history.calibration import Calibration, calibrate
+from compactctl.history.conversations import conversations
 from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
 from compactctl.tokens.framing import framed_tokens, framing_for
 
 
@@ -71,3 +73,11 @@ def recorded_unseen(messages: Sequence[Message]) -> int:
     """Return the unseen tokens that the newest compaction recorded; 0 without one."""
     recorded = (m.tags.unseen for m in reversed(messages) if m.tags.unseen is not None)
     return next(recorded, 0)
+
+
+def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
+    """Measure what a request holds beside a conversation; nothing is known for several in one."""
+    talks = conversations(transcript.effective)
+    if len(talks) != 1:
+        return ContextSize(counted=measured.meter.total(transcript.effective))
+    return context_size(talks[0], measured)

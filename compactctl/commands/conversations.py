@@ -1,12 +1,12 @@
 """Runs the stages over every conversation in a transcript."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from compactctl.commands.calibrated import ContextSize, context_size
+from compactctl.commands.calibrated import ContextSize, unseen_size
 from compactctl.commands.measure import Measure
 from compactctl.commands.plan import Plan
+from compactctl.history.conversations import conversations
 from compactctl.history.protection import protect
 from compactctl.history.view import View
 from compactctl.model.edit import Edit
@@ -47,22 +47,6 @@ class Outcome:
     largest_after: int
     unseen: int
     unseen_source: str
-
-
-def conversations(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
-    """Split an effective history into its conversations, in order."""
-    found: dict[int, list[Message]] = defaultdict(list)
-    for message in messages:
-        found[message.conversation].append(message)
-    return tuple(tuple(found[number]) for number in sorted(found))
-
-
-def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
-    """Measure what a request holds beside a conversation; nothing is known for several in one."""
-    talks = conversations(transcript.effective)
-    if len(talks) != 1:
-        return ContextSize(counted=measured.meter.total(transcript.effective))
-    return context_size(talks[0], measured)
 
 
 def run_all(

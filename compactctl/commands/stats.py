@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from compactctl.commands.calibrated import ContextSize
-from compactctl.commands.conversations import conversations, unseen_size
+from compactctl.commands.calibrated import ContextSize, unseen_size
 from compactctl.commands.extras import ExtraOptions, with_extras
 from compactctl.commands.measure import Measure, MeasureOptions, measure
 from compactctl.commands.reading import check_strict, scan
 from compactctl.history.breakdown import Breakdown, breakdown
+from compactctl.history.conversations import conversations
 from compactctl.history.turns import steps
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript

@@ -50,6 +50,19 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSplit:
+    """What a client itself counted of its context when the session ended, in tokens.
+
+    ``total`` is everything the next request would have sent.
+    """
+
+    system: int
+    conversation: int
+    tool_definitions: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
     """What a format read from a file.
 
@@ -67,6 +80,7 @@ class Transcript:
         window: context window in tokens, when the file says so.
         cwd: the session's working folder, when the file says so.
         warnings: one line each, ready to be shown.
+        split: what the client counted of the effective history, when the file says so.
     """
 
     format: str
@@ -81,3 +95,4 @@ class Transcript:
     window: int | None = None
     cwd: str | None = None
     warnings: tuple[str, ...] = ()
+    split: ClientSplit | None = None

@@ -45,11 +45,6 @@ def largest_messages(result: StatsResult) -> Iterator[Item]:
     )
 
 
-def _line_text(line: int) -> str:
-    """Return a line's number; what was counted on top of the transcript has none."""
-    return str(line + 1) if line >= 0 else "added"
-
-
 def tool_uses(result: StatsResult) -> Iterator[Item]:
     """Yield the tools that cost most."""
     tools = result.breakdown.tools
@@ -114,6 +109,11 @@ def unsent_records(result: StatsResult) -> Iterator[Item]:
         f"{size_text(result.text_bytes)} ({share}) of {size_text(transcript.n_bytes)} on disk "
         "are text that the model reads"
     )
+
+
+def _line_text(line: int) -> str:
+    """Return a line's number; what was counted on top of the transcript has none."""
+    return str(line + 1) if line >= 0 else "added"
 
 
 def _outside_rows(result: StatsResult) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,196 @@
+"""OpenCode sessions, as its export command writes them."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.decode import Decoded
+from compactctl.formats.draft import Draft
+from compactctl.formats.entries import Container, Entry, containers
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.gather import Gatherer
+from compactctl.formats.opencode_history import Said, effective, mapping
+from compactctl.formats.opencode_parts import is_typed, message_parts
+from compactctl.model.message import JsonPath, Message, ReportedUsage, Synthetic, ToolResultPart
+from compactctl.model.transcript import Transcript
+
+# Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
+_MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
+_RANDOM = 14
+# Sorts behind what the client draws at random, so that an id comes last in its millisecond.
+_LAST = "zzzz"
+
+
+class OpenCode:
+    """Reads and writes the messages of an export document."""
+
+    name = "opencode"
+    title = "OpenCode export"
+    reads_arrays = True
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise records of ``info`` and ``parts``, bare or in a document's ``messages``."""
+        return any(map(_is_message, records)) or any(
+            isinstance(record.get("info"), Mapping) and any(map(_is_message, inner))
+            for record in records
+            if isinstance(inner := record.get("messages"), list)
+        )
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = _Reader()
+        for container in containers(lines, reader.gather):
+            reader.container(container)
+        return reader.finish()
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id; the record's is derived from the one it stands before."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - a user message names no parent
+    ) -> Mapping[str, Any]:
+        """Build a user message of one text that the client sorts right before ``like``."""
+        info = mapping(like.get("info"))
+        name = _id_before(_text(info.get("id")), message.id)
+        session = {"sessionID": info["sessionID"]} if "sessionID" in info else {}
+        part = {"id": "prt" + name.removeprefix("msg"), **session, "messageID": name}
+        return {
+            "info": {"id": name, **session, "role": "user", **_sender(info)},
+            "parts": [{**part, "type": "text", "text": message.text, "synthetic": True}],
+        }
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        if not isinstance(old, REPLACEABLE):
+            raise ValueError(f"a {type(old).__name__} has no replaceable content")  # noqa: TRY004 - the parts are not what a caller gave
+        if isinstance(old, ToolResultPart):
+            if old.path[-1] != "state":
+                return text
+            rest = {name: value for name, value in current.items() if name != "attachments"}
+            return {**rest, "output": text}
+        if isinstance(current, Mapping):
+            kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
+            return {**kept, "type": "text", "text": text}
+        return text
+
+
+class _Reader:
+    """Reads whole conversations and settles their effective history."""
+
+    def __init__(self) -> None:
+        self.gather = Gatherer()
+        self.effective: list[Message] = []
+        self.cwd: str | None = None
+        self._count = 0
+
+    def container(self, container: Container) -> None:
+        session = mapping(container.document.get("info"))
+        self.cwd = _text(session.get("directory")) or self.cwd
+        said = [one for entry in container.entries if (one := self._said(entry)) is not None]
+        if not container.entries:
+            self.gather.meta("empty conversation", container.decoded.n_bytes)
+        self.effective += effective(said, session)
+        self._count += 1
+
+    def finish(self) -> Transcript:
+        spoken = (message.model for message in reversed(self.gather.messages) if message.model)
+        shown = tuple(self.effective)
+        return self.gather.transcript(
+            OpenCode.name, shown, model=next(spoken, None), cwd=self.cwd
+        )
+
+    def _said(self, entry: Entry) -> Said | None:
+        draft = _draft(entry)
+        if draft is None:
+            self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
+            return None
+        if not draft.parts:
+            self.gather.meta("empty message", entry.n_bytes)
+            return Said(entry.record, None)
+        message = self.gather.message(
+            draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
+        )
+        return Said(entry.record, message)
+
+
+def _draft(entry: Entry) -> Draft | None:
+    record = entry.record
+    info = mapping(record.get("info"))
+    if not _is_message(record) or info.get("role") not in ("user", "assistant"):
+        return None
+    parts = message_parts(record["parts"], (*entry.element, "parts"))
+    name = _text(info.get("id")) or None
+    place = ".".join(map(str, entry.element)) or str(entry.decoded.index)
+    if info["role"] == "user":
+        injected = not any(map(is_typed, record["parts"]))
+        return Draft(role="user", parts=parts, name=name, injected=injected)
+    return Draft(
+        role="assistant",
+        parts=parts,
+        name=name,
+        # Redaction makes ids alike, and each of these records is a response of its own.
+        response_id=f"{name} {place}",
+        model=_text(info.get("modelID")) or None,
+        summary=info.get("summary") is True,
+        usage=_usage(info, record["parts"]),
+    )
+
+
+def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | None:
+    """Return what was reported for an answer's request.
+
+    An answer of several steps tells the numbers of its last request, which also held the first
+    steps: those are left out.
+    """
+    tokens = mapping(info.get("tokens"))
+    cache = mapping(tokens.get("cache"))
+    sent = (tokens.get("input"), cache.get("read"), cache.get("write"))
+    context = sum(number for number in sent if isinstance(number, int))
+    steps = sum(mapping(part).get("type") == "step-finish" for part in parts)
+    if context <= 0 or steps > 1:
+        return None
+    total, output = tokens.get("total"), tokens.get("output")
+    if isinstance(total, int) and total >= context:
+        # Whether ``output`` has the reasoning in it depends on the version; the total always has.
+        output = total - context
+    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+
+
+def _is_message(record: object) -> bool:
+    found = mapping(record)
+    return isinstance(found.get("info"), Mapping) and isinstance(found.get("parts"), list)
+
+
+def _id_before(anchor: str, name: str) -> str:
+    """Return an id that sorts right before ``anchor`` where that is one of the client's ids."""
+    digest = hashlib.sha256(f"{anchor} {name}".encode()).hexdigest()
+    match = _MESSAGE_ID.fullmatch(anchor)
+    time = int(match[1], 16) - 1 if match else -1
+    if time < 0:
+        return f"{anchor or 'msg_'}{digest[:12]}"
+    return f"msg_{time:012x}{_LAST}{digest[: _RANDOM - len(_LAST)]}"
+
+
+def _sender(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts that a user message must have, as its neighbour has them."""
+    model = info.get("model")
+    if not isinstance(model, Mapping):
+        model = {name: info[name] for name in ("providerID", "modelID") if name in info}
+    created = mapping(info.get("time")).get("created")
+    return {
+        **({} if created is None else {"time": {"created": created}}),
+        **({} if "agent" not in info else {"agent": info["agent"]}),
+        **({"model": model} if model else {}),
+    }
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,35 @@
+"""What a test asks of the command line, and what it gets."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Ask(Protocol):
+    """Runs a command line in this process, with bytes as standard input."""
+
+    def __call__(self, *arguments: str | Path, stdin: bytes = b"") -> Outcome:
+        """Return what the command came to."""
+
+
+class Sample(Protocol):
+    """Copies a bundled transcript into the test's own folder."""
+
+    def __call__(self, name: str) -> Path:
+        """Return the copy."""
+
+
+def archives(transcript: Path) -> list[Path]:
+    """Return the archives beside a transcript, oldest first."""
+    return sorted(Path(f"{transcript}.archive").glob("*.parquet"))

@@ -1,0 +1,46 @@
+"""The command line, run inside the test's own process, and transcripts to run it on."""
+
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+from cli.asking import SAMPLES, Ask, Outcome, Sample
+
+from compactctl.__main__ import run
+
+
+@pytest.fixture
+def ask(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Return a function that runs a command line."""
+
+    def asked(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = run([str(each) for each in arguments])
+        captured = capfdbinary.readouterr()
+        return Outcome(code, captured.out.decode(), captured.err.decode())
+
+    return asked
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Sample:
+    """Return a function that copies a bundled transcript."""
+
+    def copied(name: str) -> Path:
+        return Path(shutil.copy(SAMPLES / f"{name}.jsonl", tmp_path / f"{name}.jsonl"))
+
+    return copied
+
+
+@pytest.fixture
+def desk(sample: Sample) -> Path:
+    """Return a copy of a small transcript with large tool results."""
+    return sample("openai-chat")
+
+
+@pytest.fixture
+def compacted(ask: Ask, desk: Path) -> Path:
+    """Return that transcript compacted, with its archive beside it."""
+    assert ask("compact", desk, "--target", "5k").code == 0
+    return desk.with_name("openai-chat.compacted.jsonl")
