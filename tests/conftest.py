@@ -1,11 +1,18 @@
 """Fixtures shared by all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 REAL = ROOT.parent / "shared" / "transcripts"
+
+settings.register_profile("default", deadline=None)
+# For nightly runs: HYPOTHESIS_PROFILE=long
+settings.register_profile("long", deadline=None, max_examples=2_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.fixture(scope="session")

@@ -62,6 +62,6 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """See where an LLM agent's context went, compact its transcript, get every byte back.
 
-    Works offline on session files of Claude Code and Codex, on OpenAI chat and Anthropic
-    messages and on NeuroLink history.
+    Works offline on the session files of coding agents (Claude Code, Codex CLI, Copilot CLI,
+    OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLink messages.
     """

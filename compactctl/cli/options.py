@@ -7,12 +7,15 @@ import click
 
 from compactctl.commands.measure import MeasureOptions
 from compactctl.errors import UsageError
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.tokens.choose import COUNTER_NAMES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Standard input as FILE, standard output as --output.
 STANDARD_STREAM = "-"
-FORMATS = "claude-code, codex, openai-chat, anthropic-messages, neurolink"
+COUNTERS = ", ".join(COUNTER_NAMES)
+FORMATS = ", ".join(each.name for each in ALL_FORMATS)
 
 
 def format_option(function: F) -> F:
@@ -94,8 +97,8 @@ def measure_options(function: F) -> F:
         click.option(
             "--counter",
             metavar="NAME",
-            help="Token counter: o200k_base, cl100k_base, chars/4, bytes/4 or neurolink, "
-            'each also with a factor ("o200k_base x1.2"). [default: by model]',
+            help=f"Token counter: {COUNTERS}; each also with a factor "
+            '("o200k_base x1.2"). [default: by model]',
         ),
     )
     for option in reversed(options):

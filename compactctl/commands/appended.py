@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from compactctl.errors import ChangedError
 from compactctl.model.operation import Operation
-from compactctl.store.history import Archive
+from compactctl.store.history import Archive, can_carry
 from compactctl.store.lines import digest_of
 
 
@@ -33,3 +34,12 @@ def appended_since(archive: Archive, operation: Operation, data: bytes) -> bytes
             return suffix
         pieces.append(before[earlier.after.n_bytes :])
     return b"".join((*pieces, suffix))
+
+
+def require_carried(state: bytes, carry: bytes) -> None:
+    """Raise ChangedError when ``carry`` would grow into the last line of ``state``."""
+    if not can_carry(state, carry):
+        raise ChangedError(
+            "the restored state ends in an unterminated line, which the lines appended since would "
+            "run into; take them out of the transcript first, or restore with -o"
+        )

@@ -8,6 +8,7 @@ from compactctl.commands.measure import Measure
 from compactctl.commands.plan import Plan
 from compactctl.history.conversations import conversations
 from compactctl.history.protection import protect
+from compactctl.history.standins import newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
@@ -67,12 +68,7 @@ def run_all(
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
     for messages in conversations(transcript.effective):
-        kept = protect(
-            messages,
-            keep_turns=options.keep_turns,
-            pins=options.pins,
-            tools=options.tools,
-        )
+        kept = _protected(messages, options)
         protected.update(kept)
         view = View(
             messages=messages,
@@ -83,6 +79,15 @@ def run_all(
         )
         runs.append(run(view, plan.steps, meter))
     return _outcome(transcript, runs, protected, meter, size)
+
+
+def _protected(messages: Sequence[Message], options: ProtectOptions) -> Mapping[MessageId, str]:
+    newest = newest_id(messages)
+    always = {newest: "the newest message"} if newest else {}
+    chosen = protect(
+        messages, keep_turns=options.keep_turns, pins=options.pins, tools=options.tools
+    )
+    return {**always, **chosen}
 
 
 def _outcome(

@@ -1,10 +1,13 @@
 """The messages behind summaries of earlier runs, so that no summary is summarised again."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from compactctl.commands.reading import Loaded, parse
 from compactctl.model.message import Message, MessageId
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.edit_text import edits_from_rows
 from compactctl.store.archive import archived_lines
 from compactctl.store.chain import chain_of
 from compactctl.store.history import Archive, archive_folder
@@ -47,7 +50,9 @@ def _hidden_messages(loaded: Loaded) -> Iterator[tuple[Message, str]]:
 def _archived(archive: Archive, loaded: Loaded) -> Iterator[tuple[Message, str]]:
     for operation in chain_of(archive, loaded.source.data):
         rows = tuple(archived_lines(archive.file_of(operation.id)))
+        edits = edits_from_rows(edit for row in rows if row.edits for edit in json.loads(row.edits))
+        hidden = fold(edits).hidden
         for message in parse(tuple(row.raw for row in rows), loaded.format).messages:
-            parent = rows[message.line].condense_parent
-            if parent:
-                yield message, parent
+            hide = hidden.get(message.id)
+            if hide is not None and hide.kind == "condense":
+                yield message, hide.group

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from compactctl.commands.reading import Loaded, parse
+from compactctl.commands.reading import Loaded, parse, split
 from compactctl.errors import IntegrityError
 from compactctl.model.message import Message
-from compactctl.store.lines import split_lines
 from compactctl.tokens.meter import part_texts
 
 
@@ -14,8 +13,8 @@ def prove_layout(data: bytes, loaded: Loaded, expected: Sequence[Message]) -> No
 
     Raises IntegrityError at the first message that differs; nothing has been written then.
     """
-    lines = (data,) if len(loaded.lines) == 1 else split_lines(data)
-    found = parse(lines, loaded.format).effective
+    lines, chosen = split(data, "the new file", loaded.format.name)
+    found = parse(lines, chosen).effective
     for index, (new, old) in enumerate(zip(found, expected, strict=False)):
         if _content(new) != _content(old):
             raise _refusal(loaded, f"message {index + 1} (line {old.line + 1}) differs")

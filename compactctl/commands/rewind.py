@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compactctl.commands.appended import appended, appended_since
+from compactctl.commands.appended import appended, appended_since, require_carried
 from compactctl.commands.inline import inline_compactions, rewind_inline
 from compactctl.commands.regroup import without
 from compactctl.commands.rewind_operation import rewind_operation
@@ -164,11 +164,7 @@ def _ancestors(archive: Archive, operation: Operation) -> tuple[Operation, ...]:
 
 
 def _joined(state: bytes, carry: bytes, chain: tuple[Operation, ...]) -> _Move:
-    if not can_carry(state, carry):
-        raise ChangedError(
-            "the restored state ends in an unterminated line, which the lines appended since would "
-            "run into; take them out of the transcript first, or restore with -o"
-        )
+    require_carried(state, carry)
     return _Move(data=state + carry, chain=chain, carried=len(carry))
 
 

@@ -10,7 +10,6 @@ from compactctl.pipeline.interleave import Shown, interleave
 from compactctl.store.archive import archived_lines
 from compactctl.store.chain import chain_of
 from compactctl.store.history import Archive, archive_folder
-from compactctl.store.lines import split_lines
 
 What = Literal["effective", "archived", "all"]
 
@@ -63,7 +62,7 @@ def _all_lines(loaded: Loaded) -> tuple[Shown, ...]:
     if archive is None or not chain:
         return _inline_lines(loaded)
     rows = [tuple(archived_lines(archive.file_of(operation.id))) for operation in chain]
-    states = [_raw(each) for each in rows[1:]] + [split_lines(loaded.source.data)]
+    states = [_raw(each) for each in rows[1:]] + [loaded.lines]
     return interleave(list(zip(rows, states, strict=True)))
 
 

@@ -5,7 +5,7 @@ and with it what parallel tool calls hung beside the path: results of calls on i
 same response, and attachments of those.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +29,10 @@ class _Node:
 
 
 class Chain:
-    """Takes in records in file order, then tells the effective history."""
+    """Takes in records in file order, then tells the effective history.
+
+    ``resumed`` then tells which record follows which where the parent it names is not in the file.
+    """
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
@@ -37,6 +40,8 @@ class Chain:
         self._loose: list[Message] = []
         self._held: dict[str, str] = {}
         self._gaps: list[int] = []
+        self._repeated: set[str] = set()
+        self.resumed: dict[str, str] = {}
 
     def gap(self, line: int) -> None:
         """Take in that a line is not understood; a record may have been lost with it."""
@@ -64,7 +69,13 @@ class Chain:
     def message(self, message: Message, uuid: str) -> None:
         """Take in the message of the record ``uuid``, or of one without a uuid."""
         node = self._nodes.get(uuid)
-        (self._loose if node is None else node.messages).append(message)
+        if node is None:
+            self._loose.append(message)
+        elif node.messages and not message.tags.parents:
+            # A client keeps one record for each uuid; an inline compaction tags what it hides.
+            self._repeated.add(uuid)
+        else:
+            node.messages.append(message)
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
@@ -73,13 +84,22 @@ class Chain:
             return tuple(self._loose)
         included = self._with_side_records(self._path(leaf))
         ordered = _clear(self._ordered(included), self._cleared_ids(included))
-        held = {
-            m.id: why
-            for u, why in self._held.items()
-            if u in included
-            for m in self._nodes[u].messages
-        }
-        return tuple(replace(m, anchored=held[m.id]) if m.id in held else m for m in ordered)
+        return tuple(self._kept(ordered, included))
+
+    def _kept(self, messages: tuple[Message, ...], included: dict[str, None]) -> Iterator[Message]:
+        """Yield the messages, with the reasons why some must stay."""
+        held = {m.id: why for u, why in self._held.items() for m in self._included(u, included)}
+        fixed = {m.id for u in self._repeated for m in self._included(u, included)}
+        for message in messages:
+            if message.id in fixed:
+                yield replace(message, fixed="the file holds it more than once")
+            elif message.id in held:
+                yield replace(message, anchored=held[message.id])
+            else:
+                yield message
+
+    def _included(self, uuid: str, included: dict[str, None]) -> list[Message]:
+        return self._nodes[uuid].messages if uuid in included else []
 
     def _leaf(self) -> str | None:
         ends = [uuid for uuid, node in self._nodes.items() if _may_end(node)]
@@ -122,9 +142,14 @@ class Chain:
         anchor = heads.get(at)
         if anchor is not None and anchor not in path:
             return anchor
-        if parent is not None and parent not in self._nodes:
-            return self._resume(at, parent, path)
-        return parent
+        if parent is None or parent in self._nodes:
+            return parent
+        found = self._resume(at, parent, path)
+        if found is not None:
+            self.resumed[at] = found
+            if parent in self._held:
+                self.hold(found, self._held[parent])
+        return found
 
     def _resume(self, at: str, parent: str, path: dict[str, None]) -> str | None:
         """Find where the chain goes on when a parent is not in the file."""

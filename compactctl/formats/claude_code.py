@@ -206,6 +206,10 @@ class _Reader:
 
     def finish(self) -> Transcript:
         effective = self.chain.effective()
+        followed = self.chain.resumed
+        self.gather.links = [
+            replace(link, parent=followed.get(link.id, link.parent)) for link in self.gather.links
+        ]
         self.gather.warnings += self.chain.warnings
         return self.gather.transcript(ClaudeCode.name, effective, model=self.model, cwd=self.cwd)
 

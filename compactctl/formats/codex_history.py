@@ -73,7 +73,7 @@ class History:
 def _kept(messages: Iterable[Message]) -> Iterator[Message]:
     started = False
     for message in messages:
-        started = started or message.starts_turn
+        started = started or message.starts_turn or message.synthetic
         # A record compactctl wrote is a user message to the client.
         if not started or message.starts_turn or message.synthetic:
             yield message

@@ -23,17 +23,12 @@ def _signature(title: str, *keys: str, **values: str) -> _Signature:
 
 # From files of these clients and their published types.
 _RECORDS = (
-    _signature("a Copilot CLI session", "type", "data", "id", "timestamp", "parentId"),
     _signature("a VS Code Copilot Chat session", "requests", "responderUsername"),
     _signature("a VS Code Copilot Chat session log", "kind", "v"),
-    _signature("a pi session", "id", "timestamp", "cwd", type="session"),
     _signature("a Factory Droid session", "id", type="session_start"),
     _signature("a Gemini CLI session", "sessionId", "projectHash"),
-    _signature("an OpenCode export", "info", "parts"),
     _signature("the screen file of a Cline or Roo Code task", "ts", type="say ask"),
     _signature("the metadata file of a Cline or Roo Code task", "files_in_context"),
-    _signature("the history of a Cline or Roo Code task", "role", "content", "ts"),
-    _signature("the history of a Cline or Roo Code task", "role", "content", "modelInfo"),
     _signature("the transcript of a hosted agent", "role", "kind", "raw"),
     _signature("a Goose session", "working_dir", "message_count"),
     _signature("a Goose session", "role", "content", "created"),

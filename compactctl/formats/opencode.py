@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.decode import Decoded
-from compactctl.formats.draft import Draft
-from compactctl.formats.entries import Container, Entry, containers
+from compactctl.formats.entries import containers
 from compactctl.formats.format import REPLACEABLE
-from compactctl.formats.gather import Gatherer
-from compactctl.formats.opencode_history import Said, effective, mapping
-from compactctl.formats.opencode_parts import is_typed, message_parts
-from compactctl.model.message import JsonPath, Message, ReportedUsage, Synthetic, ToolResultPart
+from compactctl.formats.opencode_history import mapping
+from compactctl.formats.opencode_reader import NAME, OpenCodeReader, is_message
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
 
 # Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
@@ -25,22 +23,22 @@ _LAST = "zzzz"
 class OpenCode:
     """Reads and writes the messages of an export document."""
 
-    name = "opencode"
+    name = NAME
     title = "OpenCode export"
     reads_arrays = True
     parent_path: JsonPath | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise records of ``info`` and ``parts``, bare or in a document's ``messages``."""
-        return any(map(_is_message, records)) or any(
-            isinstance(record.get("info"), Mapping) and any(map(_is_message, inner))
+        return any(map(is_message, records)) or any(
+            isinstance(record.get("info"), Mapping) and any(map(is_message, inner))
             for record in records
             if isinstance(inner := record.get("messages"), list)
         )
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = _Reader()
+        reader = OpenCodeReader()
         for container in containers(lines, reader.gather):
             reader.container(container)
         return reader.finish()
@@ -80,93 +78,6 @@ class OpenCode:
             kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
             return {**kept, "type": "text", "text": text}
         return text
-
-
-class _Reader:
-    """Reads whole conversations and settles their effective history."""
-
-    def __init__(self) -> None:
-        self.gather = Gatherer()
-        self.effective: list[Message] = []
-        self.cwd: str | None = None
-        self._count = 0
-
-    def container(self, container: Container) -> None:
-        session = mapping(container.document.get("info"))
-        self.cwd = _text(session.get("directory")) or self.cwd
-        said = [one for entry in container.entries if (one := self._said(entry)) is not None]
-        if not container.entries:
-            self.gather.meta("empty conversation", container.decoded.n_bytes)
-        self.effective += effective(said, session)
-        self._count += 1
-
-    def finish(self) -> Transcript:
-        spoken = (message.model for message in reversed(self.gather.messages) if message.model)
-        shown = tuple(self.effective)
-        return self.gather.transcript(
-            OpenCode.name, shown, model=next(spoken, None), cwd=self.cwd
-        )
-
-    def _said(self, entry: Entry) -> Said | None:
-        draft = _draft(entry)
-        if draft is None:
-            self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
-            return None
-        if not draft.parts:
-            self.gather.meta("empty message", entry.n_bytes)
-            return Said(entry.record, None)
-        message = self.gather.message(
-            draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
-        )
-        return Said(entry.record, message)
-
-
-def _draft(entry: Entry) -> Draft | None:
-    record = entry.record
-    info = mapping(record.get("info"))
-    if not _is_message(record) or info.get("role") not in ("user", "assistant"):
-        return None
-    parts = message_parts(record["parts"], (*entry.element, "parts"))
-    name = _text(info.get("id")) or None
-    place = ".".join(map(str, entry.element)) or str(entry.decoded.index)
-    if info["role"] == "user":
-        injected = not any(map(is_typed, record["parts"]))
-        return Draft(role="user", parts=parts, name=name, injected=injected)
-    return Draft(
-        role="assistant",
-        parts=parts,
-        name=name,
-        # Redaction makes ids alike, and each of these records is a response of its own.
-        response_id=f"{name} {place}",
-        model=_text(info.get("modelID")) or None,
-        summary=info.get("summary") is True,
-        usage=_usage(info, record["parts"]),
-    )
-
-
-def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | None:
-    """Return what was reported for an answer's request.
-
-    An answer of several steps tells the numbers of its last request, which also held the first
-    steps: those are left out.
-    """
-    tokens = mapping(info.get("tokens"))
-    cache = mapping(tokens.get("cache"))
-    sent = (tokens.get("input"), cache.get("read"), cache.get("write"))
-    context = sum(number for number in sent if isinstance(number, int))
-    steps = sum(mapping(part).get("type") == "step-finish" for part in parts)
-    if context <= 0 or steps > 1:
-        return None
-    total, output = tokens.get("total"), tokens.get("output")
-    if isinstance(total, int) and total >= context:
-        # Whether ``output`` has the reasoning in it depends on the version; the total always has.
-        output = total - context
-    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
-
-
-def _is_message(record: object) -> bool:
-    found = mapping(record)
-    return isinstance(found.get("info"), Mapping) and isinstance(found.get("parts"), list)
 
 
 def _id_before(anchor: str, name: str) -> str:

@@ -66,7 +66,9 @@ def _reasoning(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
         yield ReasoningPart(text=text, path=(*path, "text"))
     metadata = part.get("metadata")
     providers = metadata.values() if isinstance(metadata, Mapping) else ()
-    encrypted = any(isinstance(p, Mapping) and p.get("reasoningEncryptedContent") for p in providers)
+    encrypted = any(
+        isinstance(p, Mapping) and p.get("reasoningEncryptedContent") for p in providers
+    )
     if encrypted or not text:
         yield ReasoningPart(text="", opaque=True, path=(*path, "metadata"))
 

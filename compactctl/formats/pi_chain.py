@@ -11,6 +11,7 @@ from typing import Any
 
 from compactctl.model.message import Message
 
+_LEAF = "the client takes the newest entry for the end, and another branch would then have it"
 _KEPT = "the client's own compaction keeps the conversation from here on"
 
 
@@ -28,15 +29,20 @@ class _Node:
 
 
 class Chain:
-    """Takes in entries in file order, then tells the effective history."""
+    """Takes in entries in file order, then tells the effective history.
+
+    ``resumed`` then tells which entry follows which where a damaged line took its parent.
+    """
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+        self.resumed: dict[str, str] = {}
         self._nodes: dict[str, _Node] = {}
         # Every record in file order, as version 1 numbers them; None is the header.
         self._records: list[str | None] = []
         self._held: dict[str, str] = {}
         self._gaps: list[int] = []
+        self._lost: dict[str, str] = {}
 
     def gap(self, line: int) -> None:
         """Take in that a line is not understood; an entry may have been lost with it."""
@@ -50,8 +56,8 @@ class Chain:
         """Keep the entry ``name`` where it is."""
         self._held[name] = why
 
-    def add(self, entry: Mapping[str, Any], line: int, message: Message | None) -> None:
-        """Take in an entry, and the message it stands for if it is one that is sent."""
+    def add(self, entry: Mapping[str, Any], line: int) -> str:
+        """Take in an entry; return the name under which its message is to be added."""
         name, parent = entry.get("id"), entry.get("parentId")
         if not isinstance(name, str) or not name:
             name, parent = f"entry {len(self._records)}", next(reversed(self._nodes), None)
@@ -61,89 +67,93 @@ class Chain:
                 line=line,
                 parent=parent if isinstance(parent, str) else None,
                 type=str(entry.get("type")),
-                first_kept=_first_kept(entry),
+                first_kept=_kept_from(entry),
             )
-        if message is not None:
-            self._nodes[name].messages.append(message)
+        return name
+
+    def message(self, name: str, message: Message) -> None:
+        """Take in what the entry ``name`` puts into the context."""
+        self._nodes[name].messages.append(message)
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
-        path = self._path()
-        compactions = [name for name in path if self._nodes[name].type == "compaction"]
-        if not compactions:
-            return tuple(self._messages(path))
-        at = path.index(compactions[-1])
-        kept = [replace(message, usage=None) for message in self._messages(path[:at])]
-        after = self._messages(path[at + 1 :])
-        return (*self._nodes[path[at]].messages, *kept, *after)
+        back = self._way_back()
+        if len(back) < len(self._nodes):
+            self.hold(back[0], _LEAF)
+        compaction = next((n for n in back if self._nodes[n].type == "compaction"), None)
+        if compaction is None:
+            self._warn(back)
+            return tuple(self._messages(self._with_written(back)))
+        at = back.index(compaction)
+        start = self._first_kept(self._nodes[compaction], back[at + 1 :])
+        after, kept = back[:at], back[at + 1 : back.index(start) + 1] if start else []
+        self._warn([*after, compaction, *kept][:-1])
+        # What was reported for these describes a context that the compaction ended.
+        older = [replace(m, usage=None) for m in self._messages(self._with_written(kept))]
+        newer = self._messages(self._with_written(after))
+        return (*self._nodes[compaction].messages, *older, *newer)
 
-    def _path(self) -> list[str]:
-        """Return what the newest entry follows, from the first entry that is still sent on."""
-        path: dict[str, None] = {}
+    def _way_back(self) -> list[str]:
+        """Return the newest entry and all it follows, back to a root or a reset."""
+        way: dict[str, None] = {}
         at = next(reversed(self._nodes), None)
-        start: str | None = None
-        compacted = False
-        while at is not None and at not in path:
-            path[at] = None
+        while at is not None and at not in way:
+            way[at] = None
             node = self._nodes[at]
-            if node.type == "compaction" and not compacted:
-                compacted, start = True, self._kept_from(node)
-            if at == start or node.type == "reset_boundary" or (compacted and start is None):
-                break
-            at = self._before(at, path)
-        return self._with_written(path)
+            at = None if node.type == "reset_boundary" else self._before(at, node)
+        return list(way)
 
-    def _kept_from(self, compaction: _Node) -> str | None:
-        """Return the first entry that a compaction kept, None when it kept none."""
-        first = compaction.first_kept
-        if isinstance(first, int):
-            return self._records[first] if 0 <= first < len(self._records) else None
-        if first not in self._nodes:
-            return None
-        # Were this entry gone, the client would keep nothing at all.
-        self.hold(first, _KEPT)
-        return first
-
-    def _before(self, name: str, path: Mapping[str, None]) -> str | None:
+    def _before(self, name: str, node: _Node) -> str | None:
         """Return what an entry follows; what a damaged line took away is bridged."""
-        node = self._nodes[name]
         if node.parent is None or node.parent in self._nodes:
             return node.parent
-        earlier = [other for other in self._nodes.values() if other.line < node.line]
-        if not any(other.messages for other in earlier):
-            return None
         bridge = self._before_gap(node.line)
-        if bridge is not None and bridge not in path:
-            self.warnings.append(
-                f"line {node.line + 1}: its parent was lost with a damaged line; "
-                f"it is taken to follow line {self._nodes[bridge].line + 1}"
-            )
-            return bridge
-        self.warnings.append(
-            f"line {node.line + 1}: its parent {node.parent[:8]} is not in the file; "
-            "what stands before it is not part of the conversation"
-        )
-        return None
+        where = f"line {node.line + 1}: its parent"
+        if bridge is not None:
+            self.resumed[name] = bridge
+            if node.parent in self._held:
+                self.hold(bridge, self._held[node.parent])
+            follows = f"it is taken to follow line {self._nodes[bridge].line + 1}"
+            self._lost[name] = f"{where} was lost with a damaged line; {follows}"
+        elif any(n.messages for n in self._nodes.values() if n.line < node.line):
+            dropped = "what stands before it is not part of the conversation"
+            self._lost[name] = f"{where} {node.parent[:8]} is not in the file; {dropped}"
+        return bridge
 
     def _before_gap(self, line: int) -> str | None:
         """Return the newest entry before the newest damaged line before ``line``."""
         gap = max((at for at in self._gaps if at < line), default=-1)
         return next((n for n in reversed(self._nodes) if self._nodes[n].line < gap), None)
 
-    def _with_written(self, path: Mapping[str, None]) -> list[str]:
-        """Return a path in file order, with each written record that stands before one of it.
+    def _warn(self, names: list[str]) -> None:
+        self.warnings += [self._lost[name] for name in reversed(names) if name in self._lost]
+
+    def _first_kept(self, compaction: _Node, older: list[str]) -> str | None:
+        """Return which of the ``older`` entries a compaction kept first, None when it kept none."""
+        first = compaction.first_kept
+        if isinstance(first, int):
+            name = self._records[first] if 0 <= first < len(self._records) else None
+            return name if name in older else None
+        if first not in older:
+            return None
+        # Were this entry gone, the client would keep nothing at all.
+        self.hold(first, _KEPT)
+        return first
+
+    def _with_written(self, names: list[str]) -> list[str]:
+        """Return entries in file order, with each written record that stands before one of them.
 
         Such a record leads nowhere when what it stands before still follows its own parent.
         """
-        included: list[str] = []
-        follows = False
+        wanted, followed = set(names), {node.parent for node in self._nodes.values()}
+        found: list[str] = []
+        stands_before = False
         for name in reversed(self._nodes):
-            if name in path or (follows and self._nodes[name].written):
-                included.append(name)
-                follows = True
-            else:
-                follows = False
-        return included[::-1]
+            aside = self._nodes[name].written and name not in followed
+            stands_before = name in wanted or (stands_before and aside)
+            if stands_before:
+                found.append(name)
+        return found[::-1]
 
     def _messages(self, names: list[str]) -> list[Message]:
         return [
@@ -154,7 +164,7 @@ class Chain:
         ]
 
 
-def _first_kept(entry: Mapping[str, Any]) -> str | int | None:
+def _kept_from(entry: Mapping[str, Any]) -> str | int | None:
     """Return the name of the first entry a compaction kept, in version 1 its number."""
     for value in (entry.get("firstKeptEntryId"), entry.get("firstKeptEntryIndex")):
         if isinstance(value, str | int) and not isinstance(value, bool):

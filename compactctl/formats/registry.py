@@ -8,16 +8,26 @@ from typing import Any
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.claude_code import ClaudeCode
+from compactctl.formats.cline import Cline, Roo
 from compactctl.formats.codex import Codex
+from compactctl.formats.copilot_cli import CopilotCli
 from compactctl.formats.decode import Decoded
 from compactctl.formats.foreign import foreign_file, foreign_records
 from compactctl.formats.format import Format
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
+from compactctl.formats.opencode import OpenCode
+from compactctl.formats.pi import Pi
 
 ALL_FORMATS: tuple[Format, ...] = (
+    # Before Codex: its oldest rollouts hold bare items, and pi has entries of the same types.
+    Pi(),
     Codex(),
     ClaudeCode(),
+    CopilotCli(),
+    OpenCode(),
+    Roo(),
+    Cline(),
     AnthropicMessages(),
     NeuroLink(),
     OpenAIChat(),

@@ -17,7 +17,7 @@ from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, written_tags
 from compactctl.pipeline.records import changed, dump, value_changes, with_appended, with_fields
-from compactctl.pipeline.relink import Relinked, relink
+from compactctl.pipeline.relink import Placed, Relinked, relink
 from compactctl.pipeline.spans import Span, element_spans, rebuild, record_span, splice
 from compactctl.pipeline.writer import Writer
 
@@ -67,6 +67,8 @@ class _Page:
         for message in transcript.messages:
             if self._touched(message):
                 self.on_line[message.line].append(message)
+        self.effective = transcript.effective
+        self.places = {message.id: place for place, message in enumerate(self.effective)}
         self.relinked = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
@@ -94,12 +96,19 @@ class _Page:
             if all(message.id in self.folded.hidden for message in messages)
         }
         written = [
-            (line, self.writer.new_id(item))
+            Placed(id=self.writer.new_id(item), line=line, next_line=self._next_line(message))
             for line, messages in sorted(self.on_line.items())
             for message in messages
             for item in self._written_before(message)
         ]
-        return relink(transcript.links, dropped, written)
+        damaged = {opaque.line for opaque in transcript.opaque}
+        return relink(transcript.links, dropped, written, damaged)
+
+    def _next_line(self, message: Message) -> int | None:
+        """Return the line of the first message shown from ``message`` on."""
+        start = self.places.get(message.id, len(self.effective))
+        shown = (m.line for m in self.effective[start:] if m.id not in self.folded.hidden)
+        return next(shown, None)
 
     def _inline_parents(self, transcript: Transcript) -> dict[str, str | None]:
         parents = {link.line: link.parent for link in reversed(transcript.links)}
@@ -179,10 +188,9 @@ class _Page:
         return with_appended(record, self._parent_field(message.id))
 
     def _rewritten(self, message: Message, text: str, span: Span, *, hidden: bool) -> str:
-        start, end = span
-        changes = value_changes(text, message, self.folded.replaced[message.id], self.writer)
-        inner = {(a - start, b - start): new for (a, b), new in changes.items()}
-        record = splice(text[start:end], inner)
+        record = text[slice(*span)]
+        edits = self.folded.replaced[message.id]
+        record = splice(record, value_changes(record, message, edits, self.writer))
         if not self.style.tags:
             return record
         fields: dict[str, Any] = {"editId": self._edit_group(message)}

@@ -22,15 +22,19 @@ def dump(value: Any) -> str:  # noqa: ANN401 - JSON is any value
 
 
 def value_changes(
-    text: str, message: Message, edits: Mapping[int, Replace], writer: Writer
+    record: str, message: Message, edits: Mapping[int, Replace], writer: Writer
 ) -> dict[Span, str]:
-    """Return the span changes that put the edits' texts in place in a line's text."""
-    paths = {index: message.parts[index].path for index in edits}
-    spans = find_spans(text, paths.values())
+    """Return the span changes that put the edits' texts in place in a message's own record.
+
+    The work grows with the record, not with the document that it may stand in.
+    """
+    depth = len(message.element)
+    paths = {index: message.parts[index].path[depth:] for index in edits}
+    spans = find_spans(record, paths.values())
     changes: dict[Span, str] = {}
     for index, edit in edits.items():
         span = spans[paths[index]]
-        current = json.loads(text[slice(*span)], strict=False)
+        current = json.loads(record[slice(*span)], strict=False)
         changes[span] = dump(writer.new_value(message, index, current, edit.text))
     return changes
 

@@ -7,6 +7,15 @@ from dataclasses import dataclass
 from compactctl.model.transcript import Link
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A written record: its id, the line it stands before, and that of the next shown record."""
+
+    id: str
+    line: int
+    next_line: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Relinked:
     """New parent ids, by line for kept records and by id for written ones."""
@@ -16,65 +25,109 @@ class Relinked:
 
 
 def relink(
-    links: Sequence[Link], dropped: Collection[int], written: Sequence[tuple[int, str]]
+    links: Sequence[Link],
+    dropped: Collection[int],
+    written: Sequence[Placed],
+    frozen: Collection[int] = (),
 ) -> Relinked:
-    """Re-point records whose parent stands on a dropped line.
+    """Re-point records whose parent stands on a dropped line, and what follows written records.
 
     Args:
         links: the file's linked records, in file order.
         dropped: indices of lines that go away.
-        written: (line it stands before, id) of each written record, in file order.
+        written: the written records, in file order.
+        frozen: indices of lines that cannot be changed; none of them follows a dropped one.
 
     Returns:
         The parents that change: the nearest surviving ancestor, or the newest written record
-        between that ancestor and the child.
+        between that ancestor and the child. The path from the record after a written one leads
+        through it, where no frozen line is in between.
     """
     chain = _Chain(links, dropped, written)
-    lines = {
-        link.line: chain.parent_of(link.parent, link.line)
-        for link in links
-        if link.line not in dropped and chain.is_dropped(link.parent)
-    }
+    for link in links:
+        if link.line not in dropped and chain.is_dropped(link.parent):
+            chain.lines[link.line] = chain.parent_of(link.parent, link.line)
     first = {link.line: link for link in reversed(links)}
-    records = {
-        name: chain.parent_of(first[line].parent if line in first else None, line, index)
-        for index, (line, name) in enumerate(written)
-    }
-    return Relinked(lines=lines, written=records)
+    for index, record in enumerate(written):
+        parent = first[record.line].parent if record.line in first else None
+        chain.written[record.id] = chain.parent_of(parent, record.line, index)
+    for record in written:
+        if record.next_line in first:
+            chain.lead_through(record, first[record.next_line], frozen)
+    return Relinked(lines=chain.lines, written=chain.written)
 
 
 class _Chain:
+    """The records by id, and the new parents so far."""
+
     def __init__(
-        self, links: Sequence[Link], dropped: Collection[int], written: Sequence[tuple[int, str]]
+        self, links: Sequence[Link], dropped: Collection[int], written: Sequence[Placed]
     ) -> None:
         self.by_id = {link.id: link for link in reversed(links)}
         self.dropped = dropped
-        self.names = [name for _, name in written]
-        self.positions = [line for line, _ in written]
+        self.names = [record.id for record in written]
+        self.positions = [record.line for record in written]
+        self.lines: dict[int, str | None] = {}
+        self.written: dict[str, str | None] = {}
 
     def is_dropped(self, name: str | None) -> bool:
+        """Tell whether a record goes away."""
         link = self.by_id.get(name) if name is not None else None
         return link is not None and link.line in self.dropped
 
     def parent_of(self, name: str | None, line: int, limit: int | None = None) -> str | None:
-        """Return the parent for a record at ``line`` that used to follow ``name``."""
+        """Return the parent for a record at ``line`` that used to follow ``name``.
+
+        ``limit`` is how many of the written records come into question.
+        """
         ancestor, follower = self._survivor(name, line)
         newest = bisect_right(self.positions, line) if limit is None else limit
         if newest > 0 and self.positions[newest - 1] > self._start(ancestor, follower):
             return self.names[newest - 1]
         return ancestor
 
+    def lead_through(self, record: Placed, following: Link, frozen: Collection[int]) -> None:
+        """Put a written record on the path from ``following``, if it only hangs beside it.
+
+        It does when all it stands for hung beside the path. What follows its parent on the path
+        follows the written record then.
+        """
+        end = self.written[record.id]
+        at: str | None = following.id
+        seen: set[str | None] = {None}
+        while at not in seen and at != record.id:
+            seen.add(at)
+            parent = self._parent_now(at)
+            if parent == end:
+                self._put_below(at, record.id, frozen)
+                return
+            at = parent
+
+    def _parent_now(self, name: str | None) -> str | None:
+        if name in self.written:
+            return self.written[name]
+        link = self.by_id.get(name or "")
+        return None if link is None else self.lines.get(link.line, link.parent)
+
+    def _put_below(self, name: str | None, parent: str, frozen: Collection[int]) -> None:
+        if name in self.written:
+            self.written[name] = parent
+        elif name in self.by_id and self.by_id[name].line not in frozen:
+            self.lines[self.by_id[name].line] = parent
+
     def _start(self, ancestor: str | None, follower: int) -> int:
         """Return the line after which a written record continues the chain at ``ancestor``."""
         if ancestor is None:
             return -1
+        link = self.by_id.get(ancestor)
         # A parent that is not in the file is known by the record that follows it.
-        return self.by_id[ancestor].line if ancestor in self.by_id else follower - 1
+        return follower - 1 if link is None else link.line
 
     def _survivor(self, name: str | None, line: int) -> tuple[str | None, int]:
         """Return the nearest ancestor that stays, and the line of the record that follows it."""
         seen: set[str] = set()
         while name is not None and self.is_dropped(name) and name not in seen:
             seen.add(name)
-            name, line = self.by_id[name].parent, self.by_id[name].line
+            link = self.by_id[name]
+            name, line = link.parent, link.line
         return (None if name in seen else name), line

@@ -10,6 +10,7 @@ from compactctl.model.message import JsonPath
 Span = tuple[int, int]
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_BEFORE_RECORD = re.compile(r"[ \t\r\n]*\ufeff?[ \t\r\n]*")
 # Numbers are only skipped, so they are never converted: an integer may have 5,000 digits.
 _DECODER = JSONDecoder(parse_int=len, parse_float=len, parse_constant=len, strict=False)
 _scan_once = _DECODER.scan_once  # type: ignore[attr-defined]
@@ -18,7 +19,8 @@ _HERE = object()
 
 def record_span(text: str) -> Span:
     """Return the span of the JSON value in a line, without byte order mark and blanks."""
-    start = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    match = _BEFORE_RECORD.match(text)
+    start = match.end() if match else 0
     return start, _scan_once(text, start)[1]
 
 

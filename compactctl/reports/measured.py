@@ -12,7 +12,11 @@ _UNNAMED = "unknown"
 
 def counter_text(measured: Measure) -> str:
     """Return the counter and how far its counts can be trusted."""
-    return f"{measured.counter.id} ({measured.counter.exactness})"
+    counter, model = measured.counter, measured.model
+    is_own = model.exact and counter.id == model.counter
+    if counter.exactness == "exact" and not is_own:
+        return f"{counter.id} (exact for this vocabulary, which is not known to be the model's)"
+    return f"{counter.id} ({counter.exactness})"
 
 
 def model_text(measured: Measure) -> str:

@@ -62,7 +62,7 @@ class Screen:
     def show(self, *items: Item) -> None:
         """Print items, one below the other."""
         for item in items:
-            for lines, style in _lines(item, self.width):
+            for lines, style in item_lines(item, self.width):
                 self._write(lines, style)
 
     def _write(self, lines: Sequence[str], style: Style) -> None:
@@ -83,20 +83,8 @@ class Screen:
         return Console(file=self._stream, color_system=None if is_plain else "auto", soft_wrap=True)
 
 
-def write_bytes(lines: Iterable[bytes]) -> None:
-    """Write raw bytes to standard output."""
-    sys.stdout.flush()
-    sys.stdout.buffer.writelines(lines)
-    sys.stdout.buffer.flush()
-
-
-def tell(*lines: str) -> None:
-    """Print lines to standard error: what changed, warnings, advice; paths in them stay whole."""
-    for line in lines:
-        click.echo(line, err=True)
-
-
-def _lines(item: Item, width: int | None) -> Iterator[tuple[Sequence[str], Style]]:
+def item_lines(item: Item, width: int | None) -> Iterator[tuple[Sequence[str], Style]]:
+    """Yield an item's lines for a terminal of this width, None for any, with their styles."""
     match item:
         case str():
             yield _wrapped(item, width), ""
@@ -112,10 +100,23 @@ def _lines(item: Item, width: int | None) -> Iterator[tuple[Sequence[str], Style
             yield rows, ""
 
 
+def write_bytes(lines: Iterable[bytes]) -> None:
+    """Write raw bytes to standard output."""
+    sys.stdout.flush()
+    sys.stdout.buffer.writelines(lines)
+    sys.stdout.buffer.flush()
+
+
+def tell(*lines: str) -> None:
+    """Print lines to standard error: what changed, warnings, advice; paths in them stay whole."""
+    for line in lines:
+        click.echo(line, err=True)
+
+
 def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:
     start = fact.label.ljust(label_width) + _GAP
     if width is None:
-        return [start + fact.text]
+        return [(start + fact.text).rstrip()]
     if width - len(start) < _LEAST_TEXT:
         return _wrapped(f"{fact.label}{_GAP}{fact.text.strip()}", width)
     first, *rest = _wrapped(fact.text, width - len(start), indent="")

@@ -102,11 +102,7 @@ def _fitted(grid: Table, width: int) -> Table:
     while True:
         widths = _widths(grid)
         excess = _total_width(widths) - width
-        room = sum(
-            max(0, size - column.least)
-            for column, size in zip(grid.columns, widths, strict=True)
-            if column.cut != "never"
-        )
+        room = sum(_room(column, size) for column, size in zip(grid.columns, widths, strict=True))
         most = max(column.spare for column in grid.columns)
         if excess <= 0:
             return grid
@@ -140,12 +136,17 @@ def _without(grid: Table, index: int) -> Table:
 def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
     """Take ``excess`` from the columns that may be cut, the widest first."""
     for index in sorted(range(len(widths)), key=lambda at: -widths[at]):
-        column = grid.columns[index]
-        taken = min(excess, max(0, widths[index] - column.least)) if column.cut != "never" else 0
-        if taken:
+        taken = min(excess, _room(grid.columns[index], widths[index]))
+        if taken > 0:
             grid = _cut_column(grid, index, widths[index] - taken)
             excess -= taken
     return grid
+
+
+def _room(column: Column, width: int) -> int:
+    """Return how much can be cut off a column of this width; its title stays whole."""
+    least = max(column.least, cell_width(column.title))
+    return 0 if column.cut == "never" else max(0, width - least)
 
 
 def _cut_column(grid: Table, index: int, width: int) -> Table:

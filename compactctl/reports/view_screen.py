@@ -21,12 +21,13 @@ SHORT_TEXT = 2_000
 
 def view_text(result: ViewResult, *, full: bool) -> Iterator[str]:
     """Yield the lines of the messages; long texts are cut with a note unless ``full``."""
-    conversation = 0
+    numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
+    newest = None
     for viewed in result.messages:
-        if viewed.message.conversation != conversation:
-            conversation = viewed.message.conversation
-            yield f"══ conversation {conversation + 1}"
-        yield _title(viewed)
+        if len(numbers) > 1 and viewed.message.conversation != newest:
+            newest = viewed.message.conversation
+            yield f"══ conversation {newest + 1}"
+        yield _title(viewed, "line" if result.what == "effective" else "no")
         for part in viewed.message.parts:
             yield _part_text(part, full=full)
         yield ""
@@ -39,7 +40,11 @@ def view_messages(result: ViewResult) -> Iterator[str]:
         yield f"{path_name(result.path)}: {nothing}"
 
 
-def _title(viewed: ViewedMessage) -> str:
+def _title(viewed: ViewedMessage, place: str) -> str:
+    """Return a message's heading; ``place`` says what its number counts.
+
+    Among hidden messages it counts the lines that are shown, as ``--jsonl`` prints them.
+    """
     message = viewed.message
     marks = [
         "summary" if message.summary else "",
@@ -50,7 +55,7 @@ def _title(viewed: ViewedMessage) -> str:
         viewed.stage or "",
     ]
     noted = ", ".join(mark for mark in marks if mark)
-    return f"── line {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
+    return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
 
 
 def _part_text(part: Part, *, full: bool) -> str:
@@ -65,7 +70,8 @@ def _part_text(part: Part, *, full: bool) -> str:
         case ToolResultPart():
             failed = " (error)" if part.is_error else ""
             images = "".join(f"\n{_media(item)}" for item in part.media)
-            return f"← {safe_text(part.tool)}{failed}: {_cut(part.text, full=full)}{images}"
+            tool = safe_text(part.tool) or "result"
+            return f"← {tool}{failed}: {_cut(part.text, full=full)}{images}"
         case FilePart():
             return f"file {safe_text(part.file_path)}: {_cut(part.text, full=full)}"
         case ToolDefinitionPart():

@@ -19,7 +19,7 @@ VERSIONS: Mapping[str, str] = MappingProxyType({"claude-3": "3.0", "claude-4.7":
 # ctok counts them differently than segments add up, its own engine counts everything.
 _PROBES = (
     "it's DON'T we'll o'clock x'y 's",
-    "  Foo fooBar FOO_BAR HTTPServer a A ",
+    "  Foo fooBar FOO_BAR HTTPServer ABC a A AB ",
     " (a) [b]! c , d\n\n\te 'f' \"g\"\n",
     "x=12345; 2026-11-21T09:30:00Z 7 8\n1",
     "é ÉCOLE → 日本 语 «ёж» a\u0301b ½ x\n\n",
@@ -67,6 +67,6 @@ def load_reconstruction(name: str) -> Callable[[str], int]:
     pieces = engine.pieces()
     if not are_separable(pieces):
         return engine.count
-    fast = SegmentCounter(engine, WordTiles(pieces)).count
+    fast = SegmentCounter(engine, WordTiles(pieces, engine.capitals_from())).count
     agrees = all(fast(probe) == engine.count(probe) for probe in _PROBES)
     return fast if agrees else engine.count

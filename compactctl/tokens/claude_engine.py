@@ -7,7 +7,9 @@ from collections.abc import Collection
 LETTER = "q"
 _FRAME = "⟨pad⟩"
 _WORD_START = "⟨bow⟩"
+_CAPITALS = "⟨caps⟩"
 _BYTES = "prefix"
+_LONGEST_TRIED = 10
 
 
 class Engine:
@@ -44,6 +46,14 @@ class Engine:
         """Tell whether an apostrophe joins "s" to a word that ends with a character."""
         return self._is_one_word(LETTER + char + "'s")
 
+    def capitals_from(self) -> int:
+        """Return how long a word in capitals must be to be written small with a mark, or 0."""
+        words = ("A" * length for length in range(1, _LONGEST_TRIED))
+        marked = (w for w in words if self._stream(w).startswith(_CAPITALS))
+        return len(next(marked, ""))
+
     def _is_one_word(self, text: str) -> bool:
-        stream = self._ctok.marked_stream(text, self._version)
-        return str(stream).count(_WORD_START) == 1
+        return self._stream(text).count(_WORD_START) == 1
+
+    def _stream(self, text: str) -> str:
+        return str(self._ctok.marked_stream(text, self._version))

@@ -39,7 +39,8 @@ def main() -> None:
     texts = texts_of(given.paths, most_bytes=given.megabytes * MEGABYTE)
     distinct = sorted(set(texts))
     size = sum(map(size_of, texts)) / MEGABYTE
-    print(f"{size:.1f} MB in {len(texts):,} texts, {len(distinct):,} of them distinct")
+    unique = sum(map(size_of, distinct)) / MEGABYTE
+    print(f"{size:.1f} MB in {len(texts):,} texts; distinct: {unique:.1f} MB in {len(distinct):,}")
     ways = exact_ways(texts, distinct)
     times = least_times(ways, given.rounds)
     pure = times["tiktoken alone, each distinct text once"]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 # Pictures and encrypted reasoning are no text that a model reads.
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_\-\s]{2000,}")
+# Shorter strings are mostly ids, kinds and times.
+_SHORTEST = 40
 _JSON = {".json", ".jsonl"}
 _PLAIN = {".md", ".txt"}
 
@@ -45,7 +47,11 @@ def _texts_in(path: Path) -> Iterator[str]:
             value = json.loads(piece)
         except ValueError:
             continue
-        yield from (text for text in _strings(value) if text and not _BASE64.fullmatch(text))
+        yield from filter(_is_text, _strings(value))
+
+
+def _is_text(string: str) -> bool:
+    return len(string) >= _SHORTEST and not _BASE64.fullmatch(string)
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -54,9 +54,7 @@ def test_the_gate_says_what_it_found_on_standard_error(ask: Ask, desk: Path) -> 
         ("batch", "-"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_2(
-    ask: Ask, desk: Path, arguments: tuple[str, ...]
-) -> None:
+def test_a_usage_error_is_2(ask: Ask, desk: Path, arguments: tuple[str, ...]) -> None:
     given = [str(desk) if each == "FILE" else each for each in arguments]
     assert ask(*given, stdin=desk.read_bytes()).code == 2
 

@@ -10,6 +10,8 @@ from compactctl.formats.registry import ALL_FORMATS, detect, format_named
 TEXT = [{"type": "text", "text": "hi"}]
 HI = {"role": "user", "content": "hi"}
 CALL = [{"type": "tool_use", "id": "t", "name": "Read", "input": {}}]
+EVENT = {"type": "session.start", "data": {}, "id": "1", "timestamp": "t", "parentId": None}
+ROO = [{"type": "text", "text": "<environment_details>\n# Current Mode\n<slug>code</slug>"}]
 ITEM = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
 
 OWN: list[tuple[str, list[Any]]] = [
@@ -24,6 +26,19 @@ OWN: list[tuple[str, list[Any]]] = [
     ("neurolink", [{"id": "1", "role": "tool_call", "content": "", "tool": "f"}]),
     ("neurolink", [[{"id": "1", "role": "user", "content": "x", "metadata": {"isSummary": True}}]]),
     ("neurolink", [{"sessionId": "s", "messages": [{"id": "1", "role": "tool_result"}]}]),
+    ("copilot-cli", [EVENT]),
+    ("copilot-cli", [{"note": "before"}, EVENT]),
+    ("pi", [{"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/w"}]),
+    ("pi", [{"type": "message", "message": {"role": "toolResult", "toolCallId": "c"}}]),
+    ("pi", [{"type": "title"}, {"type": "session", "id": "s", "timestamp": "t", "cwd": "/w"}]),
+    ("pi", [{"type": "session", "id": "s", "timestamp": "t"}, {"type": "compaction"}]),
+    ("opencode", [{"info": {}, "messages": [{"info": {}, "parts": []}]}]),
+    ("opencode", [[{"info": {"role": "user"}, "parts": []}]]),
+    ("cline", [[{"role": "user", "content": TEXT, "ts": 1}]]),
+    ("cline", [[HI, {"role": "assistant", "content": CALL, "modelInfo": {"modelId": "m"}}]]),
+    ("cline", [{"sessionId": "s", "messages": [{"id": "1", **HI, "ts": 1}]}]),
+    ("roo", [[{**HI, "ts": 1}, {**HI, "ts": 2, "isSummary": True, "condenseId": "c"}]]),
+    ("roo", [[{"role": "user", "content": ROO, "ts": 1}]]),
     ("openai-chat", [{"role": "user", "content": "hi"}]),
     ("openai-chat", [{"role": "assistant", "content": None, "tool_calls": []}]),
     ("openai-chat", [{"messages": [{"role": "user", "content": TEXT}], "tools": []}]),
@@ -36,15 +51,9 @@ FOREIGN: list[tuple[str, Any]] = [
         "Gemini CLI",
         {"sessionId": "s", "projectHash": "h", "messages": [{"id": "1", "type": "user"}]},
     ),
-    ("pi", {"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/w"}),
-    (
-        "Copilot CLI",
-        {"type": "session.start", "data": {}, "id": "1", "timestamp": "t", "parentId": None},
-    ),
     ("VS Code", {"requests": [], "responderUsername": "x"}),
-    ("OpenCode", {"info": {}, "messages": [{"info": {}, "parts": []}]}),
-    ("Cline or Roo", [{"role": "user", "content": TEXT, "ts": 1}]),
-    ("Cline or Roo", [{"ts": 1, "type": "say", "say": "text"}]),
+    ("screen file of a Cline or Roo", [{"ts": 1, "type": "say", "say": "text"}]),
+    ("metadata file of a Cline or Roo", {"files_in_context": []}),
     ("Cursor", {"role": "user", "message": {"content": TEXT}}),
     ("Goose", {"working_dir": "/w", "message_count": 3}),
     ("hosted agent", {"role": "user", "kind": "x", "raw": {}}),
@@ -127,5 +136,5 @@ def test_formats_are_found_by_name() -> None:
     assert [format_named(f.name).name for f in ALL_FORMATS] == [f.name for f in ALL_FORMATS]
     with pytest.raises(UsageError, match="did you mean codex"):
         format_named("codx")
-    with pytest.raises(UsageError, match="there are codex, claude-code"):
+    with pytest.raises(UsageError, match=r"there are .*codex, claude-code"):
         format_named("?")

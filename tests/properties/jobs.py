@@ -6,16 +6,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from hypothesis import settings
+from hypothesis import reject, settings
 from hypothesis import strategies as st
 from properties.chats import SHAPES, WRITERS, lines_of
 from properties.claude import claude_session, claude_turn
 from properties.plans import LONG_PLANS, PLANS, Plan
 
-from compactctl.commands.compact import CompactOptions
+from compactctl.commands.compaction import CompactOptions
 from compactctl.commands.conversations import ProtectOptions
 from compactctl.commands.measure import MeasureOptions
 from compactctl.commands.plan import PlanOptions
+from compactctl.commands.reading import Loaded, load
+from compactctl.errors import NotUnderstoodError
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.budget import Target
 
@@ -36,6 +38,7 @@ class Written(NamedTuple):
 
     def more(self, plan: Plan) -> bytes:
         """Return lines that a client would append; b"" where it cannot append."""
+        plan = tuple(step for step in plan if step.kind != "garbage")
         if not self.data.endswith(b"\n"):
             return b""
         if self.shape == CLAUDE:
@@ -124,3 +127,11 @@ def bench(data: bytes) -> Iterator[Bench]:
         path = Path(name) / "run.jsonl"
         path.write_bytes(data)
         yield Bench(Path(name), path)
+
+
+def read(at: Bench) -> Loaded:
+    """Load a generated transcript; a few hold so much damage that no format recognises them."""
+    try:
+        return load(str(at.path))
+    except NotUnderstoodError:
+        reject()

@@ -4,22 +4,12 @@ from typing import NoReturn
 import pytest
 import tiktoken
 from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from unit.tokens.awkward_texts import any_text, texts
 
 from compactctl.tokens.bpe import BpeCounter, count_or_bound, without_surrogates
 from compactctl.tokens.vocabulary import VOCABULARIES, load_encoding, load_tokens
 
 NAMES = sorted(VOCABULARIES)
-
-LETTERS = ("it's", "DON'T", "fooBar", "ÉCOLE", "straße", "日本語", "\u017f", "\u0301")
-SPACES = (" ", "  ", "\t", "\n", "\r\n", "\u00a0", "\u3000", "\x1c", "\x85", "\ufeff")
-OTHERS = ("1234567", "0x1F", "/", "//", "'", "_", "\0", "{", '":', "...", "====", "<|endoftext|>")
-WIDE = ("\ud800", "\udc00", "👩\u200d👧")
-
-any_text = st.text(st.characters(exclude_categories=()), max_size=200)
-fragments = st.sampled_from((*LETTERS, *SPACES, *OTHERS, *WIDE))
-code_like = st.lists(fragments, max_size=40).map("".join)
-texts = st.one_of(any_text, code_like)
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +39,6 @@ def test_counts_are_those_of_tiktokens_own_encoder(
     expected = len(tiktokens_own[name].encode(text, disallowed_special=()))
     assert counter.count_many([text]) == [expected]
     assert counter.exactness == "exact"
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(batch=st.lists(texts, max_size=20))
-@settings(deadline=None, max_examples=50)
-def test_counts_are_those_of_an_independent_engine(name: str, batch: list[str]) -> None:
-    engine = pytest.importorskip(
-        "toktok", reason="the independent engine toktok-rs is not installed"
-    )
-    expected = engine.batch_count([without_surrogates(text) for text in batch], name)
-    assert BpeCounter(name).count_many(batch) == list(expected)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from compactctl.errors import UsageError
@@ -5,6 +7,11 @@ from compactctl.tokens.choose import counter_for, counter_named
 from compactctl.tokens.models import resolve_model
 
 TEXT = "The quick brown fox jumps over the lazy dog."
+
+
+@pytest.fixture(autouse=True)
+def _without_the_claude_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ctok", None)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +75,10 @@ def test_a_counter_is_named_by_its_id(name: str) -> None:
         "o200k_base x0",
         "o200k_base x-1",
         "o200k_base 1.2",
+        "tiktoken:gpt2",
+        "tiktoken:",
+        "file:",
+        "claude",
     ],
 )
 def test_an_unknown_counter_lists_the_known_ones(name: str) -> None:

@@ -1,0 +1,144 @@
+"""Carries archived operations out again on another state."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compactctl.commands.reading import parse, split
+from compactctl.commands.renaming import Names, names_after, with_names
+from compactctl.errors import ChangedError
+from compactctl.formats.registry import format_named
+from compactctl.history.pairs import orphans
+from compactctl.model.edit import Edit, Insert
+from compactctl.model.message import MessageId
+from compactctl.model.operation import ArchivedLine, Operation, OperationId
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.archive_rows import StageEdits, archive_rows
+from compactctl.pipeline.edit_text import edits_from_rows, stages_from_rows
+from compactctl.pipeline.layout import Style, lay_out
+from compactctl.store.archive import archived_lines
+from compactctl.store.history import Archive
+from compactctl.store.lines import digest_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What an archived operation did: its edits, the stage of each group, the sizes it saw.
+
+    ``names`` maps the ids before it to those after it; ``appended`` are the ids of the messages
+    that came between it and the next operation.
+    """
+
+    operation: Operation
+    edits: tuple[Edit, ...]
+    stages: dict[str, str]
+    tokens: dict[MessageId, int]
+    names: Names
+    appended: tuple[MessageId, ...]
+
+
+def made_by(archive: Archive, operation: Operation, state: bytes) -> Made:
+    """Return what an operation did; ``state`` is its outcome with what was appended to it."""
+    lines = tuple(archived_lines(archive.file_of(operation.id)))
+    rows = [row for line in lines if line.edits for row in json.loads(line.edits)]
+    edits = edits_from_rows(rows)
+    before = read_state(archive.undo(operation.id), operation.format)
+    after = read_state(state[: operation.after.n_bytes], operation.format)
+    return Made(
+        operation=operation,
+        edits=edits,
+        stages=stages_from_rows(rows),
+        tokens={MessageId(line.message_id): line.tokens or 0 for line in lines if line.message_id},
+        names=names_after(before.effective, edits, after.effective),
+        appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
+    )
+
+
+def read_state(data: bytes, format_name: str) -> Transcript:
+    """Read the messages of a state that the archive knows."""
+    lines, chosen = split(data, "an archived state", format_name)
+    return parse(lines, chosen)
+
+
+def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
+    return tuple(message.id for message in transcript.messages if message.line >= line)
+
+
+class Replay:
+    """Carries archived operations out again, one after another.
+
+    ``names`` maps the ids in the state that an operation saw to those in the state so far.
+    """
+
+    def __init__(
+        self, base: bytes, kept: Sequence[Operation], own: Mapping[str, Any], group: str
+    ) -> None:
+        self.data = base
+        self.own = own
+        self.group = group
+        self.chain = list(kept)
+        self.archives: list[tuple[Operation, tuple[ArchivedLine, ...]]] = []
+        self.names: dict[MessageId, MessageId] = {}
+        self.carried: list[MessageId] = []
+
+    def start(self, transcript: Transcript, n_lines: int) -> None:
+        """Take in the state to start from; what stands after ``n_lines`` was appended later."""
+        self.names = {message.id: message.id for message in transcript.messages}
+        self.carried = list(_ids_from(transcript, n_lines))
+
+    def carry_out(self, made: Made, edits: tuple[Edit, ...]) -> None:
+        """Carry out one operation's remaining edits on the state so far."""
+        wanted = with_names(edits, self.names)
+        new_names = self._carry_out(made, wanted) if wanted else {}
+        written = {e.message.id: e.message.id for e in wanted if isinstance(e, Insert)}
+        known = {**self.names, **written}
+        self.carried = [new_names.get(name, name) for name in self.carried]
+        came, self.carried = self.carried[: len(made.appended)], self.carried[len(made.appended) :]
+        self.names = {
+            later: new_names.get(known[earlier], known[earlier])
+            for earlier, later in made.names.items()
+            if earlier in known
+        } | dict(zip(made.appended, came, strict=False))
+
+    def _carry_out(self, made: Made, edits: tuple[Edit, ...]) -> Names:
+        chosen = format_named(made.operation.format)
+        lines, _ = split(self.data, "the restored state", chosen.name)
+        transcript = parse(lines, chosen)
+        name = _new_id(made.operation, self.data)
+        style = Style(operation=name, own=self.own)
+        after = lay_out(lines, transcript, fold(edits), chosen, style)
+        before = digest_of(self.data)
+        self.data = b"".join(line.data for line in after)
+        result = read_state(self.data, chosen.name)
+        _require_whole(transcript, result, self.group)
+        operation = replace(
+            made.operation,
+            id=name,
+            head=name,
+            parent=self.chain[-1].id if self.chain else None,
+            before=before,
+            after=digest_of(self.data),
+            detail=f"{made.operation.id} without group {self.group}",
+        )
+        edited = StageEdits(edits=edits, stages=made.stages, tokens=made.tokens)
+        self.chain.append(operation)
+        self.archives.append((operation, archive_rows(lines, after, transcript, edited)))
+        return names_after(transcript.effective, edits, result.effective)
+
+
+def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
+    """Raise ChangedError when calls or results were parted that were not parted before."""
+    known = {(orphan.call_id, orphan.kind) for orphan in orphans(before.effective)}
+    if {(orphan.call_id, orphan.kind) for orphan in orphans(after.effective)} - known:
+        raise ChangedError(
+            f"group {group} cannot be taken back alone: a later operation hides the other half of "
+            "a tool call in it; take that one back first, or rewind to the operation before"
+        )
+
+
+def _new_id(operation: Operation, base: bytes) -> OperationId:
+    content = f"regroup\n{operation.id}\n{digest_of(base).sha256}"
+    return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])

@@ -1,0 +1,57 @@
+"""The program run as a process: in a pipe, or on a terminal of a given width."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+PROGRAM = (sys.executable, "-m", "compactctl")
+PLAIN = {"PATH": os.environ.get("PATH", ""), "TERM": "xterm-256color", "HOME": "/nonexistent"}
+
+
+def run_piped(
+    *arguments: str | Path, stdin: bytes = b"", **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program with its output in pipes."""
+    return subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env=PLAIN | environment,
+    )
+
+
+def run_on_terminal(width: int, folder: Path, *arguments: str | Path, **environment: str) -> str:
+    """Run the program in a folder, on a terminal so many columns wide; return what it shows."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    with subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=PLAIN | environment,
+        cwd=folder,
+    ):
+        os.close(theirs)
+        shown = _read_all(ours)
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def _read_all(descriptor: int) -> bytes:
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(descriptor, 1 << 16)
+        except OSError:  # Linux reports the end of a terminal as an error.
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    return b"".join(chunks)

@@ -1,0 +1,96 @@
+"""``compactctl batch``: a row per file, sums, files written, and an exit code that gates."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cli.asking import SAMPLES, Ask
+from pyarrow import parquet
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with two transcripts, one of them below, and a file that is none."""
+    runs = tmp_path / "runs"
+    (runs / "older").mkdir(parents=True)
+    (runs / "desk.jsonl").write_bytes((SAMPLES / "openai-chat.jsonl").read_bytes())
+    (runs / "older" / "night.jsonl").write_bytes((SAMPLES / "neurolink.jsonl").read_bytes())
+    (runs / "older" / "broken.jsonl").write_text("no transcript\n")
+    return runs
+
+
+def test_a_row_per_file_and_the_errors_in_full(ask: Ask, folder: Path) -> None:
+    outcome = ask("batch", folder)
+    assert outcome.code == 4
+    assert re.search(r"desk\.jsonl +openai-chat +unknown +[\d,]+ +\d+\.\d % +ok\n", outcome.out)
+    assert re.search(r"broken\.jsonl +failed\n", outcome.out)
+    assert "1 file failed\nexit 4: " in outcome.out
+    assert outcome.out.count("broken.jsonl: ") == 1
+    assert "3: 2 ok, 1 failed" in outcome.out
+
+
+def test_measuring_writes_nothing(ask: Ask, folder: Path) -> None:
+    before = sorted(folder.parent.rglob("*"))
+    ask("batch", folder, "--stages", "summarize")
+    assert sorted(folder.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "is_compacted"),
+    [
+        ((), False),
+        (("--fail-over", "2"), False),
+        (("--stages", "summarize"), True),
+        (("--target", "1000"), True),
+        (("--prune-min-savings", "0"), True),
+    ],
+)
+def test_stages_run_when_asked_for(
+    ask: Ask, folder: Path, options: tuple[str, ...], *, is_compacted: bool
+) -> None:
+    document = json.loads(ask("batch", folder, "--json", *options).out)
+    assert document["compacted"] is is_compacted
+    assert (document["totals"]["saved"] is not None) is is_compacted
+
+
+def test_out_gets_every_transcript_at_its_place(ask: Ask, folder: Path) -> None:
+    out = folder.parent / "out"
+    outcome = ask("batch", folder, "--out", out, "--target", "1000", "--exclude", "broken*")
+    assert outcome.code == 0
+    assert "wrote 2 transcripts" in outcome.err
+    small = out / "older" / "night.compacted.jsonl"
+    assert ask("rewind", small).code == 0
+    assert small.read_bytes() == (folder / "older" / "night.jsonl").read_bytes()
+
+
+def test_the_report_is_a_parquet_file(ask: Ask, folder: Path) -> None:
+    report = folder.parent / "report.parquet"
+    outcome = ask("batch", folder, "--report", report)
+    assert f"wrote {report} (3 rows)" in outcome.err
+    rows = parquet.read_table(report).to_pylist()
+    assert [Path(row["path"]).name for row in rows] == ["desk.jsonl", "broken.jsonl", "night.jsonl"]
+    assert [row["status"] for row in rows] == ["ok", "failed", "ok"]
+
+
+def test_the_gate_counts_what_is_over(ask: Ask, folder: Path) -> None:
+    outcome = ask("batch", folder, "--fail-over", "0.1", "--exclude", "broken*")
+    assert outcome.code == 1
+    assert "1 file over the limit of 10.0 % of the available input" in outcome.err
+    assert re.search(r"desk\.jsonl .* over\n", outcome.out)
+
+
+def test_a_file_that_failed_is_never_hidden_by_the_gate(ask: Ask, folder: Path) -> None:
+    assert ask("batch", folder, "--fail-over", "0.1").code == 4
+
+
+def test_only_what_is_included_is_taken(ask: Ask, folder: Path) -> None:
+    document = json.loads(ask("batch", folder, "--include", "night*", "--json").out)
+    assert [Path(row["path"]).name for row in document["files"]] == ["night.jsonl"]
+
+
+def test_workers_give_the_same_rows(ask: Ask, folder: Path) -> None:
+    alone, together = (
+        json.loads(ask("batch", folder, "--json", "-j", str(jobs)).out) for jobs in (1, 2)
+    )
+    assert alone == together

@@ -1,0 +1,98 @@
+"""JSON documents: one per command, with a schema name, complete and safe to be shown."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask, Sample
+
+NAME = re.compile(r"[a-z]+(?:[A-Z0-9][a-z0-9]*)*")
+OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]|##\\[|^\\s*::", re.MULTILINE)
+# Objects whose names are data: categories, kinds of records, options, tags in the file.
+DATA = {"breakdown", "metadata", "categories", "options", "tags"}
+
+
+def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
+    outcome = ask(*arguments, "--json")
+    found = json.loads(outcome.out)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("command", ["stats", "compact", "view", "log", "rewind", "batch"])
+def test_a_document_names_its_schema(ask: Ask, compacted: Path, command: str) -> None:
+    found = document(ask, command, compacted)
+    assert found["schema"] == f"compactctl.{command}/1"
+    assert next(iter(found)) == "schema"
+
+
+@pytest.mark.parametrize("command", ["stats", "compact", "view", "log", "rewind", "batch"])
+def test_names_are_in_camel_case(ask: Ask, compacted: Path, command: str) -> None:
+    names = list(_names(document(ask, command, compacted)))
+    assert len(names) > 3
+    assert [name for name in names if not NAME.fullmatch(name)] == []
+
+
+def _names(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON is any value
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield name
+            if name not in DATA:
+                yield from _names(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _names(each)
+
+
+def test_the_categories_add_up(ask: Ask, desk: Path) -> None:
+    found = document(ask, "stats", desk)
+    assert sum(found["breakdown"].values()) == found["totalTokens"] > 0
+    assert found["countedTokens"] == found["totalTokens"]
+
+
+def test_the_savings_add_up(ask: Ask, desk: Path) -> None:
+    found = document(ask, "compact", desk, "--target", "5k", "-n")
+    assert found["tokensBefore"] - found["tokensAfter"] == found["tokensSaved"] > 0
+    assert sum(stage["tokensSaved"] for stage in found["stages"]) == found["tokensSaved"]
+    assert found["stagesUsed"] == ["summarize", "truncate"]
+
+
+def test_explain_adds_every_message(ask: Ask, desk: Path) -> None:
+    found = document(ask, "compact", desk, "--target", "5k", "-n", "--explain")
+    messages = found["messages"]
+    kept = [each for each in messages if each["fate"] != "written"]
+    assert len(kept) == found["originalCount"] == 39
+    assert sum(each["tokensAfter"] for each in messages) == found["tokensAfter"]
+
+
+def test_a_batch_has_a_row_per_file_and_sums(ask: Ask, desk: Path, tmp_path: Path) -> None:
+    found = document(ask, "batch", desk, tmp_path / "missing.jsonl", "--stages", "truncate")
+    assert [row["status"] for row in found["files"]] == ["ok", "failed"]
+    assert found["exitCode"] == found["files"][1]["exitCode"] == 3
+    assert found["totals"]["saved"] == found["files"][0]["saved"] > 0
+
+
+def test_lines_that_are_not_understood_are_listed(ask: Ask, sample: Sample) -> None:
+    found = document(ask, "stats", sample("damaged"))
+    assert [each["line"] for each in found["file"]["notUnderstood"]][:3] == [3, 4, 5]
+
+
+def test_errors_leave_standard_output_empty(ask: Ask, tmp_path: Path) -> None:
+    outcome = ask("stats", tmp_path / "missing.jsonl", "--json")
+    assert outcome.out == ""
+    assert outcome.code == 3
+
+
+def test_what_a_terminal_obeys_is_escaped(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "\x1b[31m \x9b31m \u202e ##[error]boom\n::error::boom \ud800"
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps({"role": "user", "content": text}) + "\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    outcome = ask("view", path, "--json")
+    assert json.loads(outcome.out)["messages"][0]["parts"][0]["text"] == text
+    assert OBEYED.search(outcome.out) is None

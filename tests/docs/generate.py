@@ -1,0 +1,91 @@
+"""Runs what the documentation shows and writes down what came out.
+
+In every page, the lines that start with ``$`` in a block marked ``console`` are run in order, in a
+folder of the page's own that holds the bundled transcripts; the lines below them are what they
+printed. ``python tests/docs/generate.py`` writes the pages anew, ``--check`` only compares.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PROMPT = "$ "
+_BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+# What differs from run to run or from one version of pyarrow to the next: the time of an
+# operation, and the size of its archive.
+_VARYING = re.compile(
+    r"20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+    r"|(?<=  )[\d.]+ kB(?=  in effect|  back to|\n)"
+    r"|(?<=\"archiveBytes\": )\d+"
+)
+
+
+def generated(page: str) -> str:
+    """Return a page with the output of its commands as it is now."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(ROOT / "sample_transcripts", folder / "sample_transcripts")
+        return _BLOCK.sub(lambda block: _run_block(block[1], folder), page)
+
+
+def stable(page: str) -> str:
+    """Return a page without what may differ from one run to the next."""
+    return _VARYING.sub("…", page)
+
+
+def commands(page: str) -> Iterator[str]:
+    """Yield the commands of a page."""
+    for block in _BLOCK.finditer(page):
+        yield from _commands(block[1])
+
+
+def _commands(block: str) -> list[str]:
+    lines = block.splitlines()
+    return [line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)]
+
+
+def _run_block(block: str, folder: Path) -> str:
+    runs = (f"{PROMPT}{command}\n{_output(command, folder)}" for command in _commands(block))
+    return "\n".join(runs)
+
+
+def _output(command: str, folder: Path) -> str:
+    """Return what a command prints, on a path that has this environment's compactctl first."""
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    done = subprocess.run(
+        ["/bin/bash", "-c", command],
+        cwd=folder,
+        env={"PATH": programs, "HOME": str(folder), "LC_ALL": "C.UTF-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def main() -> int:
+    """Write the pages anew, or say which differ; return the exit code."""
+    is_check = sys.argv[1:] == ["--check"]
+    stale = 0
+    for path in PAGES:
+        page = path.read_text()
+        fresh = generated(page)
+        if stable(fresh) != stable(page):
+            stale += 1
+            print(path.relative_to(ROOT))  # noqa: T201 - the answer of this program
+            if not is_check:
+                path.write_text(fresh)
+    return 1 if is_check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""The documentation is complete, and what it shows is what the program does."""
+
+import json
+import re
+import shutil
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs.generate import PAGES, ROOT, commands, generated, stable
+
+from compactctl import __main__ as program
+from compactctl import errors
+from compactctl.__main__ import run
+from compactctl.cli.group import COMMANDS
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.history.categories import CATEGORIES
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.store.errors import DiskError
+from compactctl.store.parquet import COLUMNS
+from compactctl.tokens.choose import COUNTER_NAMES
+from compactctl.tokens.claude import claude_is_installed
+
+DOCS = ROOT / "docs"
+
+
+def page(name: str) -> str:
+    return (DOCS / f"{name}.md").read_text()
+
+
+def sections(text: str) -> dict[str, str]:
+    pieces = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+@pytest.mark.skipif(claude_is_installed(), reason="ctok counts Claude in its own way")
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_is_shown_is_what_is_printed(path: Path) -> None:
+    shown = path.read_text()
+    assert stable(generated(shown)) == stable(shown), "run: python tests/docs/generate.py"
+
+
+def test_every_command_is_shown_with_its_help() -> None:
+    shown = set(commands(page("commands")))
+    for name in COMMANDS:
+        assert any(each.startswith(f"compactctl {name} --help") for each in shown), name
+
+
+@pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
+def test_every_stage_has_a_section_with_options_and_when_it_does_nothing(stage: Any) -> None:  # noqa: ANN401
+    section = sections(page("stages"))[stage.name]
+    assert "It does nothing when" in section
+    assert f"--stages {stage.name}" in section
+    for field in fields(stage.options()):
+        flag = f"--{stage.name}-{field.name}".replace("_", "-")
+        assert flag in section or (stage.name, field.name) in {
+            ("dedup", "exclude"),
+            ("summarize", "text"),
+        }
+
+
+@pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)
+def test_every_format_is_described(known: Any) -> None:  # noqa: ANN401
+    assert f"| `{known.name}` |" in (ROOT / "README.md").read_text()
+    assert f"| `{known.name}` |" in page("formats")
+    section = sections(page("formats"))[known.name]
+    assert "Effective history" in section
+
+
+@pytest.mark.parametrize("where", ["README.md", "docs/exit-codes.md"])
+def test_every_exit_code_is_described(where: str) -> None:
+    classes = [errors.CompactctlError, *errors.CompactctlError.__subclasses__(), DiskError]
+    own = (program.INTERRUPTED, program.TERMINATED, program.OUTPUT_ERROR, program.INTERNAL_ERROR)
+    codes = {0, 1, *own, *(each.exit_code for each in classes)}
+    rows = re.findall(r"^\| ([\d, ]+) \|", (ROOT / where).read_text(), flags=re.MULTILINE)
+    described = {int(code) for row in rows for code in row.split(",")}
+    assert described == codes
+
+
+def test_every_category_and_counter_is_described() -> None:
+    text = page("counting")
+    assert [name for name in CATEGORIES if f"| {name} |" not in text] == []
+    assert [name for name in COUNTER_NAMES if f"`{name}`" not in text] == []
+
+
+def test_every_column_of_the_archive_is_described() -> None:
+    text = sections(page("storage"))["Archive"]
+    assert [name for name in COLUMNS if f"`{name}`" not in text] == []
+
+
+def test_the_readme_has_the_two_commands_of_the_quick_start() -> None:
+    blocks = re.findall(
+        r"^```bash\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert blocks == [
+        "pip install . && compactctl stats sample_transcripts/claude-code-session.jsonl\n",
+        "pip install -e '.[dev]' && pytest -n 2 -q\n",
+    ]
+
+
+def test_every_file_that_is_linked_exists() -> None:
+    for path in (*PAGES, ROOT / "CHANGELOG.md"):
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()):
+            assert link.startswith("https://") or (path.parent / link).exists(), (path, link)
+
+
+def test_the_changelog_has_the_version() -> None:
+    from compactctl import __version__
+
+    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+DATA = {"breakdown", "metadata", "categories", "options", "tags"}
+
+
+def field_names(value: Any) -> set[str]:  # noqa: ANN401
+    if isinstance(value, dict):
+        inner = [field_names(each) for name, each in value.items() if name not in DATA]
+        return set(value).union(*inner)
+    if isinstance(value, list):
+        return set().union(*map(field_names, value))
+    return set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_field_of_a_document_is_described(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = shutil.copy(ROOT / "sample_transcripts" / "openai-chat.jsonl", tmp_path / "run.jsonl")
+    damaged = shutil.copy(ROOT / "sample_transcripts" / "damaged.jsonl", tmp_path)
+    small = tmp_path / "run.compacted.jsonl"
+    assert run(["compact", str(source), "--target", "5k"]) == 0
+    arguments = {
+        "stats": [str(damaged)],
+        "compact": [str(source), "--target", "5k", "-n", "--explain"],
+    }
+    capfd.readouterr()
+    run([name, *arguments.get(name, [str(small)]), "--json"])
+    document = json.loads(capfd.readouterr().out)
+    described = sections(page("json"))
+    text = described[f"compactctl.{name}/1"] + described["Measured with"]
+    text += described["compactctl.compact/1"] if name == "log" else ""
+    assert sorted(each for each in field_names(document) if f"`{each}`" not in text) == []

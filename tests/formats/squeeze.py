@@ -1,0 +1,69 @@
+"""Compacts a document and takes it back, as the commands do, and checks what is promised."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+from compactctl.commands.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.reading import load
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.history.pairs import orphans
+from compactctl.model.message import JsonPath
+from compactctl.pipeline.layout import Layout
+from compactctl.pipeline.spans import element_spans
+
+ALL = ("dedup", "prune", "microcompact", "summarize", "collapse", "truncate")
+PLANS = (*((stage,) for stage in ALL), ALL)
+# Low limits, so that small documents have something to give.
+_SETTINGS = {
+    "prune": {"min_savings": 1, "protect_tokens": 200},
+    "microcompact": {"keep_recent": 2},
+    "summarize": {"keep_min": 2, "min_messages": 2},
+    "collapse": {},
+    "truncate": {"keep_first": 1},
+    "dedup": {},
+}
+
+
+def plan(stages: tuple[str, ...]) -> PlanOptions:
+    """Return a plan of these stages with low limits."""
+    return PlanOptions(stages=stages, settings={name: _SETTINGS[name] for name in stages})
+
+
+def pretty(document: object, path: Path) -> Path:
+    """Write a document over many lines, with tabs and without a line break at the end."""
+    path.write_text(json.dumps(document, indent="\t", ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) -> CompactResult:
+    """Compact a file to ``folder/out.json`` and check that it is whole and can be taken back."""
+    out = folder / "out.json"
+    before = orphans(load(str(path)).transcript.effective)
+    options = CompactOptions(path=str(path), output=str(out), plan=plan(stages), layout=layout)
+    result = compact(options)
+    written = load(str(out))
+    assert orphans(written.transcript.effective) <= before
+    assert written.format.name == result.format
+    again = CompactOptions(path=str(out), plan=plan(stages), layout=layout, dry_run=True)
+    assert not compact(again).compacted
+    if result.compacted:
+        rewind(RewindOptions(path=str(out)))
+    assert out.read_bytes() == path.read_bytes()
+    return result
+
+
+def pieces(text: str, array: JsonPath = ()) -> list[str]:
+    """Return the text of a document as the elements of an array in it and what is around them."""
+    spans = element_spans(text, array)
+    bounds = [0, *(bound for span in spans for bound in span), len(text)]
+    return [text[start:end] for start, end in pairwise(bounds)]
+
+
+def edited(before: Path, after: Path, array: JsonPath = ()) -> list[int]:
+    """Return the places of the records that differ; nothing else does."""
+    old, new = (pieces(path.read_text(), array) for path in (before, after))
+    changed = [index for index, pair in enumerate(zip(old, new, strict=True)) if len({*pair}) > 1]
+    assert all(index % 2 for index in changed)
+    return [index // 2 for index in changed]

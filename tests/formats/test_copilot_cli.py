@@ -1,0 +1,446 @@
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.jsonl import detected, file_lines, raw_lines, read, texts
+from formats.test_any_input import check
+from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved, load
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.formats.registry import format_named
+from compactctl.history.pairs import orphans
+from compactctl.model.message import (
+    MediaPart,
+    Message,
+    ReasoningPart,
+    ReportedUsage,
+    TextPart,
+    ToolCallPart,
+)
+from compactctl.model.transcript import ClientSplit, Transcript
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.layout import Style, lay_out
+
+Record = dict[str, Any]
+# The first bytes of a PNG of 7 by 5 pixels, in base64.
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAcAAAAF"
+
+
+def event(kind: str, name: str = "", envelope: Record | None = None, **data: object) -> Record:
+    """Build an event; its parent is set by ``session``."""
+    stamp = "2026-01-02T03:04:05.000Z"
+    return {"type": kind, "data": data, "id": name, "timestamp": stamp, **(envelope or {})}
+
+
+def session(*events: Record) -> list[Record]:
+    """Name the events that have no name and link each to the one before it."""
+    named = [each | {"id": each["id"] or f"e{n}"} for n, each in enumerate(events)]
+    parents = [None, *(each["id"] for each in named)]
+    return [each | {"parentId": parent} for each, parent in zip(named, parents, strict=False)]
+
+
+def prompt(text: str, **data: object) -> Record:
+    return event("user.message", content=text, **data)
+
+
+def said(text: str, **data: object) -> Record:
+    return event("assistant.message", content=text, toolRequests=[], **data)
+
+
+def called(call: str, tool: str = "view", **data: object) -> Record:
+    request = {"toolCallId": call, "name": tool, "arguments": {"path": call}}
+    return event("assistant.message", content="", toolRequests=[request], **data)
+
+
+def answered(call: str, text: str = "ok", **data: object) -> Record:
+    result = {"content": text, "detailedContent": "for the screen"}
+    return event(
+        "tool.execution_complete", toolCallId=call, **{"success": True, "result": result, **data}
+    )
+
+
+def found(*events: Record) -> Transcript:
+    return read("copilot-cli", *session(*events))
+
+
+def only(*events: Record) -> Message:
+    messages = found(*events).effective
+    assert len(messages) == 1
+    return messages[0]
+
+
+def test_the_conversation_is_what_was_sent() -> None:
+    transcript = found(
+        event("session.start", sessionId="s", context={"cwd": "/w"}),
+        event("system.message", role="system", content="old prompt"),
+        prompt("typed", transformedContent="typed, with a reminder"),
+        event("assistant.turn_start", turnId="0"),
+        called("c1", reasoningText="let me look"),
+        event("tool.execution_start", toolCallId="c1", toolName="view"),
+        event("hook.start", hookType="postToolUse", input={"toolResult": "print(1)"}),
+        answered("c1", "print(1)"),
+        event("system.message", role="system", content="new prompt"),
+        said("It prints 1."),
+    )
+
+    assert texts(transcript.effective) == [
+        "new prompt",
+        "typed, with a reminder",
+        'let me look | view({"path":"c1"})',
+        "print(1)",
+        "It prints 1.",
+    ]
+    roles = ["system", "user", "assistant", "tool", "assistant"]
+    assert [message.role for message in transcript.effective] == roles
+    assert transcript.effective[3].results[0].tool == "view"
+    assert len(transcript.messages) == 6
+    assert transcript.cwd == "/w"
+    assert sum(volume.count for volume in transcript.meta.values()) == 4
+
+
+def test_paths_lead_to_what_was_sent() -> None:
+    records = session(prompt("a", transformedContent="b"), called("c1"), answered("c1", "r"))
+    for message in read("copilot-cli", *records).effective:
+        for part in message.parts:
+            value: Any = records[message.line]
+            for step in part.path:
+                value = value[step]
+            expected = {"path": "c1"} if isinstance(part, ToolCallPart) else part.text
+            assert value == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "typed"),
+    [
+        ({}, True),
+        ({"source": "user"}, True),
+        ({"source": ""}, True),
+        ({"source": "immediate-prompt"}, True),
+        # Prompts that a person types have it as well.
+        ({"parentAgentTaskId": "t"}, True),
+        ({"source": "system"}, False),
+        ({"source": "skill-pdf"}, False),
+        ({"isAutopilotContinuation": True}, False),
+    ],
+)
+def test_a_prompt_starts_a_turn_when_a_person_wrote_it(data: Record, typed: bool) -> None:  # noqa: FBT001
+    assert only(prompt("hi", **data)).starts_turn is typed
+
+
+@pytest.mark.parametrize(
+    ("envelope", "data"),
+    [({"agentId": "a"}, {}), ({}, {"agentId": "a"}), ({}, {"parentToolCallId": "c"})],
+)
+def test_what_a_subagent_does_is_not_in_the_main_context(envelope: Record, data: Record) -> None:
+    transcript = found(
+        event("session.start", selectedModel="main-model"),
+        event("system.message", content="main prompt"),
+        prompt("go"),
+        event("system.message", envelope=envelope, content="its prompt", **data),
+        event("user.message", envelope=envelope, content="its task", **data),
+        event("assistant.message", envelope=envelope, content="hm", model="small", **data),
+        event("session.compaction_complete", envelope=envelope, success=True, **data),
+    )
+
+    assert texts(transcript.effective) == ["main prompt", "go"]
+    assert transcript.model == "main-model"
+    assert len(transcript.messages) == 5
+
+
+def test_events_of_one_response_belong_together() -> None:
+    transcript = found(
+        said("first", apiCallId="r1", messageId="m1"),
+        called("c1", apiCallId="r1", messageId="m2"),
+        said("other", messageId="m3"),
+        said("nameless"),
+    )
+
+    assert [m.response_id for m in transcript.effective] == ["r1", "r1", "m3", "e3"]
+
+
+def test_hidden_reasoning_is_known_to_be_there() -> None:
+    thought = only(said("", reasoningOpaque="eyJ"))
+
+    assert thought.parts == (ReasoningPart(text="", opaque=True, path=("data", "reasoningOpaque")),)
+    seen = only(said("", reasoningOpaque="eyJ", reasoningText="aha"))
+    assert seen.parts == (ReasoningPart(text="aha", path=("data", "reasoningText")),)
+
+
+def test_an_empty_response_is_no_message() -> None:
+    assert found(said("")).meta["assistant.message"].count == 1
+
+
+def test_arguments_may_be_a_text() -> None:
+    request = {"toolCallId": "c", "name": "apply_patch", "arguments": "*** Begin Patch"}
+    call = only(event("assistant.message", content="", toolRequests=[request])).calls[0]
+
+    assert call.arguments == "*** Begin Patch"
+    path = ("data", "toolRequests", 0, "arguments")
+    assert call.path == path
+
+
+def test_a_failure_is_answered_with_its_message() -> None:
+    error = {"message": "Path does not exist", "code": "failure"}
+    failed = event("tool.execution_complete", toolCallId="c", success=False, error=error)
+    result = found(called("c"), failed).effective[1].results[0]
+
+    assert (result.text, result.is_error) == ("Path does not exist", True)
+    path = ("data", "error", "message")
+    assert result.path == path
+
+
+def test_a_result_that_is_not_recorded_stays_as_it_is() -> None:
+    message = found(called("c"), event("tool.execution_complete", toolCallId="c")).effective[1]
+
+    assert message.fixed == "it records no result"
+
+
+def test_what_a_person_ran_by_hand_is_not_sent() -> None:
+    transcript = found(prompt("hi"), answered("c", isUserRequested=True))
+
+    assert texts(transcript.effective) == ["hi"]
+    assert transcript.meta["tool.execution_complete"].count == 1
+
+
+def test_media_of_a_result_count_and_go_with_it() -> None:
+    binary = [{"type": "image", "data": PNG, "mimeType": "image/png"}]
+    answer = answered(
+        "c", result={"content": "seen", "binaryResultsForLlm": binary, "contents": []}
+    )
+    message = found(called("c", "view"), answer).effective[1]
+    result = message.results[0]
+
+    assert [(m.media_type, m.width, m.height) for m in result.media] == [("image/png", 7, 5)]
+    assert result.path == ("data", "result")
+    replaced = format_named("copilot-cli").new_value(message, 0, answer["data"]["result"], "gone")
+    assert replaced == {"content": "gone"}
+
+
+def test_attachments_are_sent_beside_the_text() -> None:
+    attachments = [
+        {"type": "file", "path": "/w/a.py", "taggedFilesEntry": "* /w/a.py (3 lines)"},
+        {"type": "file", "path": "/w/b.png", "assetId": "sha256:b"},
+        {"type": "blob", "data": PNG, "mimeType": "image/png"},
+        {"type": "file", "path": "/w/c.pdf", "assetId": "x", "mimeType": "application/pdf"},
+        {"type": "selection", "text": "in the text already"},
+        "damaged",
+    ]
+    asset = event("session.binary_asset", assetId="sha256:b", data=PNG, mimeType="image/png")
+    parts = only(asset, prompt("look", attachments=attachments)).parts
+
+    assert [type(part) for part in parts] == [TextPart, TextPart, MediaPart, MediaPart, MediaPart]
+    assert [(p.width, p.height) for p in parts if isinstance(p, MediaPart)][:2] == [(7, 5), (7, 5)]
+    path = ("data", "attachments", 1)
+    assert parts[2].path == path
+
+
+def test_usage_belongs_to_the_response_it_names_or_follows() -> None:
+    transcript = found(
+        prompt("hi"),
+        event("assistant.usage", apiCallId="r1", inputTokens=100, outputTokens=7),
+        said("one", apiCallId="r1"),
+        said("two", messageId="m2"),
+        event("assistant.usage", inputTokens=120, cacheReadTokens=100),
+        said("three"),
+        event("assistant.usage", inputTokens=0),
+    )
+
+    assert [message.usage for message in transcript.effective] == [
+        None,
+        ReportedUsage(context=100, output=7),
+        ReportedUsage(context=120),
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "model", "window"),
+    [
+        ([event("session.start", selectedModel="a")], "a", None),
+        ([event("session.model_change", newModel="b")], "b", None),
+        ([event("session.start", selectedModel="a"), called("c", model="d")], "d", None),
+        ([event("session.compaction_start", tokenLimit=128_000)], None, 128_000),
+        ([event("session.usage_info", tokenLimit=0)], None, None),
+        ([event("session.usage_info", tokenLimit="many")], None, None),
+    ],
+)
+def test_facts_come_from_any_event(
+    facts: list[Record], model: str | None, window: int | None
+) -> None:
+    transcript = found(*facts)
+
+    assert (transcript.model, transcript.window) == (model, window)
+
+
+SHUTDOWN = event(
+    "session.shutdown",
+    systemTokens=3,
+    conversationTokens=2,
+    toolDefinitionsTokens=5,
+    currentTokens=10,
+)
+
+
+def test_the_clients_own_split_is_kept() -> None:
+    split = ClientSplit(system=3, conversation=2, tool_definitions=5, total=10)
+
+    assert found(prompt("hi"), SHUTDOWN).split == split
+    assert found(prompt("hi"), SHUTDOWN, event("session.resume")).split == split
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [prompt("hi"), SHUTDOWN, prompt("more")],
+        [prompt("hi"), SHUTDOWN, event("session.context_cleared")],
+        [prompt("hi"), event("session.shutdown", systemTokens=3, currentTokens=10)],
+        [prompt("hi"), SHUTDOWN | {"data": SHUTDOWN["data"] | {"currentTokens": 0}}],
+        [prompt("hi") | {"compactctl": {"op": "o"}, "condenseId": "g"}, SHUTDOWN],
+    ],
+    ids=["more was said", "cleared", "older client", "nothing counted", "edited since"],
+)
+def test_a_split_of_something_else_is_not_kept(events: list[Record]) -> None:
+    assert found(*events).split is None
+
+
+def test_transcripts_of_vs_code_are_not_taken_for_it() -> None:
+    start = event("session.start", vscodeVersion="1.99.0")
+
+    assert not format_named("copilot-cli").sniff(session(start, prompt("hi")))
+    assert detected(*session(event("session.start"), prompt("hi"))) == "copilot-cli"
+
+
+def test_what_is_no_event_is_carried() -> None:
+    transcript = read("copilot-cli", *session(prompt("hi")), {"type": "x"}, [], b"{torn")
+
+    assert [opaque.line for opaque in transcript.opaque] == [1, 2, 3]
+
+
+def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
+    first, second = session(prompt("one"), prompt("two"))
+    transcript = read("copilot-cli", first, b"\0" + json.dumps(second).encode())
+
+    assert transcript.effective[0].anchored == "an event on a damaged line follows it"
+    assert transcript.effective[1].fixed
+    assert [link.id for link in transcript.links] == ["e0"]
+
+
+TALK = session(
+    event("session.start", sessionId="s"),
+    event("system.message", content="prompt"),
+    prompt("one"),
+    event("assistant.turn_start"),
+    called("a"),
+    event("tool.execution_start", toolCallId="a"),
+    answered("a", "1"),
+    said("first done"),
+    event("assistant.turn_end"),
+    prompt("two"),
+    called("b"),
+    answered("b", "2"),
+    said("second done"),
+)
+CASE = Case("copilot", TALK, range(1, 5), 7)
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_the_new_file_says_what_the_edits_say(layout: Any) -> None:  # noqa: ANN401
+    _, again, expected = compacted(CASE, layout)
+
+    assert texts(again.effective) == expected == ["prompt", SUMMARY, "two", *expected[3:]]
+    assert STUB in expected
+    assert orphans(again.effective) == frozenset()
+    assert (again.warnings, again.opaque) == ((), ())
+    ours = [message for message in again.effective if message.synthetic]
+    assert [(m.summary, m.starts_turn) for m in ours] == [(True, False)]
+
+
+def test_a_written_event_has_the_whole_envelope() -> None:
+    lines, _, _ = compacted(CASE, "split")
+    written = json.loads(lines[2])
+
+    assert list(written)[:5] == ["type", "data", "id", "timestamp", "parentId"]
+    assert (written["type"], written["parentId"]) == ("user.message", "e1")
+    assert written["timestamp"] == TALK[2]["timestamp"]
+    assert [len(piece) for piece in written["id"].split("-")] == [8, 4, 4, 4, 12]
+
+
+def test_events_stay_a_plain_list() -> None:
+    lines, _, _ = compacted(CASE, "split")
+
+    assert_list([json.loads(line) for line in lines])
+
+
+def assert_list(events: list[Record]) -> None:
+    assert events[0]["parentId"] is None
+    assert all(after["parentId"] == before["id"] for before, after in pairwise(events))
+
+
+def test_a_real_session_stays_a_plain_list(real_transcripts: Path) -> None:
+    lines = file_lines(real_transcripts / "copilot-cli/copilot-cli-1.0.64.jsonl")
+    before = load(lines)
+    folded = fold(halved(list(before.effective)))
+    style = Style(operation="op1")
+    new = lay_out(lines, before, folded, format_named("copilot-cli"), style)
+
+    assert_list([json.loads(line.data) for line in new])
+    assert len(new) == len(lines) - len(folded.hidden) + 1
+
+
+def test_real_sessions_carry_the_clients_split(real_transcripts: Path) -> None:
+    splits = {
+        name: load(file_lines(real_transcripts / f"copilot-cli/{name}.jsonl")).split
+        for name in ("copilot-cli-1.0.20", "copilot-cli-1.0.64", "copilot-cli-small")
+    }
+
+    assert splits == {
+        "copilot-cli-1.0.20": ClientSplit(
+            system=7_780, conversation=549, tool_definitions=12_290, total=20_623
+        ),
+        "copilot-cli-1.0.64": None,
+        "copilot-cli-small": ClientSplit(
+            system=11_340, conversation=89, tool_definitions=4_481, total=15_913
+        ),
+    }
+
+
+def test_only_texts_can_be_replaced() -> None:
+    call = found(called("c")).effective[0]
+
+    with pytest.raises(ValueError, match="ToolCallPart"):
+        format_named("copilot-cli").new_value(call, 0, {"path": "c"}, "x")
+    assert format_named("copilot-cli").new_value(call, 0, "patch", "x") == "x"
+
+
+_SCALARS = st.none() | st.booleans() | st.integers(-5, 2**70) | st.sampled_from(["", "e1", "x"])
+_NAMES = """
+    content transformedContent toolRequests toolCallId result error success source attachments
+    agentId apiCallId summaryContent initialMessage upToEventId messagesRemovedDuringTruncation
+    inputTokens assetId binaryResultsForLlm context tokenLimit currentTokens
+"""
+_KINDS = """
+    user.message assistant.message system.message tool.execution_complete session.truncation
+    session.compaction_complete session.snapshot_rewind session.context_cleared session.shutdown
+    assistant.usage session.binary_asset
+"""
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["content", "name", "data", "cwd"]), inner)
+    ),
+    max_leaves=8,
+)
+_EVENTS = st.tuples(
+    st.sampled_from(_KINDS.split()), st.dictionaries(st.sampled_from(_NAMES.split()), _VALUES)
+)
+
+
+@given(st.lists(_EVENTS, max_size=8))
+def test_any_events_are_read_without_losing_a_line(events: list[tuple[str, Record]]) -> None:
+    records = session(*(event(kind) | {"data": data} for kind, data in events))
+
+    check(format_named("copilot-cli"), raw_lines(*records))

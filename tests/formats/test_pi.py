@@ -1,0 +1,379 @@
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.jsonl import file_lines, raw_lines, read, texts
+from formats.test_any_input import check
+from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved, load
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.formats.registry import format_named
+from compactctl.history.pairs import orphans
+from compactctl.model.message import Message, ReportedUsage, ToolCallPart, ToolResultPart
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.layout import Layout, Style, lay_out
+
+Record = dict[str, Any]
+HEADER: Record = {"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/w"}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAcAAAAF"
+
+
+def entry(kind: str, **fields: object) -> Record:
+    """Build an entry of version 1; ``chained`` gives it an id and a parent."""
+    return {"type": kind, "timestamp": "2026-01-02T03:04:05.678Z", **fields}
+
+
+def message(role: str, **fields: object) -> Record:
+    return entry("message", message={"role": role, **fields, "timestamp": 1_767_323_045_678})
+
+
+def prompt(text: str) -> Record:
+    return message("user", content=[{"type": "text", "text": text}])
+
+
+def said(text: str, **fields: object) -> Record:
+    return message(
+        "assistant", content=[{"type": "text", "text": text}], **{"stopReason": "stop", **fields}
+    )
+
+
+def called(call: str, **fields: object) -> Record:
+    block = {"type": "toolCall", "id": call, "name": "read", "arguments": {"path": call}}
+    return message("assistant", content=[block], **{"stopReason": "toolUse", **fields})
+
+
+def answered(call: str, text: str = "ok", **fields: object) -> Record:
+    content = [{"type": "text", "text": text}]
+    return message(
+        "toolResult", **{"toolCallId": call, "toolName": "read", "content": content} | fields
+    )
+
+
+def chained(*entries: Record, first: int = 0, parent: str | None = None) -> list[Record]:
+    """Give entries the ids e0, e1 … and link each to the one before it, unless it says else."""
+    result = []
+    for number, each in enumerate(entries, first):
+        linked = {"id": f"e{number}", "parentId": parent, **each}
+        parent = linked["id"]
+        result.append(linked)
+    return result
+
+
+def found(*entries: Record) -> Transcript:
+    return read("pi", HEADER, *chained(*entries))
+
+
+def only(record: Record) -> Message:
+    messages = found(record).effective
+    assert len(messages) == 1
+    return messages[0]
+
+
+@pytest.mark.parametrize("linked", [True, False], ids=["version 3", "version 1"])
+def test_the_conversation_is_what_was_sent(linked: bool) -> None:  # noqa: FBT001
+    entries = [
+        entry("model_change", provider="p", modelId="chosen"),
+        entry("custom", customType="state", data={"not": "sent"}),
+        entry("custom_message", customType="reminder", content="mind the gap"),
+        prompt("Read a.py"),
+        called("c1"),
+        answered("c1", "print(1)", details={"not": "sent"}),
+        said("It prints 1."),
+        entry("label", targetId="e3", label="here"),
+    ]
+    transcript = read("pi", HEADER, *(chained(*entries) if linked else entries))
+
+    assert texts(transcript.effective) == [
+        "mind the gap",
+        "Read a.py",
+        'read({"path":"c1"})',
+        "print(1)",
+        "It prints 1.",
+    ]
+    assert [m.starts_turn for m in transcript.effective] == [False, True, False, False, False]
+    assert (transcript.model, transcript.cwd) == ("chosen", "/w")
+    assert sorted(transcript.meta) == ["custom", "label", "model_change", "session"]
+    assert len(transcript.links) == (8 if linked else 0)
+
+
+def test_paths_lead_to_what_was_sent() -> None:
+    shell = message("bashExecution", command="ls", output="a.py")
+    branch = entry("branch_summary", summary="went astray", fromId="x")
+    records = chained(prompt("a"), called("c"), answered("c"), shell, branch)
+    for each in read("pi", *records).effective:
+        for part in each.parts:
+            value: Any = records[each.line]
+            for step in part.path:
+                value = value[step]
+            if isinstance(part, ToolCallPart):
+                assert value == {"path": "c"}
+            elif isinstance(part, ToolResultPart):
+                assert value == [{"type": "text", "text": part.text}]
+            else:
+                assert part.text in (value, f"Ran `{value}`")
+
+
+def test_blocks_of_every_kind() -> None:
+    content = [
+        {"type": "thinking", "thinking": "hm", "thinkingSignature": "sig"},
+        {"type": "thinking", "thinking": "", "thinkingSignature": "sig", "redacted": True},
+        {"type": "text", "text": "look"},
+        {"type": "unheard of", "x": 1},
+    ]
+    parts = only(message("assistant", content=content, stopReason="stop")).parts
+
+    assert [getattr(part, "opaque", None) for part in parts] == [False, True, None, None]
+    assert [part.text for part in parts] == ["hm", "", "look", '{"type":"unheard of","x":1}']
+
+
+def test_an_image_in_a_result_goes_with_it() -> None:
+    content = [
+        {"type": "text", "text": "Read image file"},
+        {"type": "image", "data": PNG, "mimeType": "image/png"},
+    ]
+    transcript = found(called("c"), answered("c", content=content))
+    result = transcript.effective[1].results[0]
+
+    assert [(m.media_type, m.width, m.height) for m in result.media] == [("image/png", 7, 5)]
+    assert result.text == "Read image file"
+    replaced = format_named("pi").new_value(transcript.effective[1], 0, content, "gone")
+    assert replaced == [{"type": "text", "text": "gone"}]
+
+
+@pytest.mark.parametrize("role", ["custom", "hookMessage", "developer"])
+def test_what_an_extension_says_is_not_typed_by_a_person(role: str) -> None:
+    said_so = only(message(role, content="by the way"))
+
+    assert (said_so.role, said_so.injected, said_so.starts_turn) == ("user", True, False)
+
+
+@pytest.mark.parametrize("role", ["branchSummary", "compactionSummary"])
+def test_summaries_among_messages(role: str) -> None:
+    summary = only(message(role, summary="so far"))
+
+    assert (texts((summary,)), summary.summary) == (["so far"], True)
+
+
+def test_a_command_that_a_person_ran_is_sent_with_its_output() -> None:
+    ran = only(message("bashExecution", command="ls", output="a.py\n", exitCode=0))
+
+    assert [part.text for part in ran.parts] == ["Ran `ls`", "a.py\n"]
+    assert not ran.starts_turn
+    silent = only(message("bashExecution", command="true", output="", exitCode=0))
+    assert texts((silent,)) == ["Ran `true`"]
+
+
+def test_a_command_can_be_kept_from_the_model() -> None:
+    secret = message("bashExecution", command="ls", output="x", excludeFromContext=True)
+
+    assert list(found(secret).meta) == ["session", "message/bashExecution kept from the model"]
+
+
+@pytest.mark.parametrize("reason", ["error", "aborted"])
+def test_a_response_that_was_broken_off_is_not_sent_again(reason: str) -> None:
+    transcript = found(prompt("go"), called("c", stopReason=reason), prompt("again"), said("ok"))
+
+    assert texts(transcript.effective) == ["go", "again", "ok"]
+    assert len(transcript.messages) == 4
+    assert orphans(transcript.effective) == frozenset()
+
+
+def test_the_context_of_a_request_is_everything_that_was_sent() -> None:
+    usage = {"input": 6, "output": 113, "cacheRead": 2_000, "cacheWrite": 500, "cost": {}}
+    transcript = found(
+        prompt("hi"),
+        said("a", usage=usage, responseId="r", model="m"),
+        said("b", usage={"input": 0, "output": 0}),
+        said("c", usage={"input": 1, "output": None}),
+    )
+
+    answers = transcript.effective[1:]
+    assert [each.usage for each in answers] == [
+        ReportedUsage(context=2_506, output=113),
+        None,
+        ReportedUsage(context=1),
+    ]
+    assert [each.response_id for each in answers] == ["r", "response-2", "response-3"]
+    assert transcript.model == "m"
+
+
+@pytest.mark.parametrize(
+    ("entries", "model"),
+    [
+        ([entry("model_change", model="zai/glm")], "zai/glm"),
+        ([entry("model_change", modelId="a"), entry("model_change", model="b", role="smol")], "a"),
+        ([said("x", model="answering"), entry("model_change", modelId="next")], "answering"),
+        ([], "of the header"),
+    ],
+)
+def test_the_model_in_force(entries: list[Record], model: str) -> None:
+    header = HEADER | {"modelId": "of the header"}
+
+    assert read("pi", header, *chained(*entries)).model == model
+
+
+def test_content_that_the_client_evicted_is_known_as_such() -> None:
+    evicted = answered("c", "[evicted]") | {"evictedContent": {"reason": "compacted_history"}}
+
+    assert found(called("c"), evicted).effective[1].results[0].cleared
+
+
+def test_messages_of_unknown_roles_are_carried() -> None:
+    transcript = read("pi", HEADER, *chained(message("robot", content="x")), [], {"no": "type"})
+
+    assert [opaque.line for opaque in transcript.opaque] == [1, 2, 3]
+    assert transcript.effective == ()
+
+
+def test_only_content_can_be_replaced() -> None:
+    call = only(called("c"))
+
+    with pytest.raises(ValueError, match="ToolCallPart"):
+        format_named("pi").new_value(call, 0, {"path": "c"}, "x")
+    assert format_named("pi").new_value(only(prompt("hi")), 0, "hi", "x") == "x"
+
+
+TURNS = [
+    prompt("one"), called("a"), answered("a", "1"), said("first done"),
+    prompt("two"), called("b"), answered("b", "2"), said("second done"),
+]  # fmt: skip
+COMPACTION = entry("compaction", summary="before", tokensBefore=9)
+CASES = (
+    Case("list", [HEADER, *TURNS], range(4), 6),
+    Case("tree", [HEADER, *chained(*TURNS)], range(4), 6),
+    Case(
+        "list with compaction",
+        [
+            *(HEADER, prompt("zero"), *TURNS[:3]),
+            *(COMPACTION | {"firstKeptEntryIndex": 2}, *TURNS[3:]),
+        ],
+        range(1, 4),
+        7,
+    ),
+    Case(
+        "tree with compaction",
+        [
+            HEADER,
+            *chained(
+                prompt("zero"), *TURNS[:3], COMPACTION | {"firstKeptEntryId": "e1"}, *TURNS[3:]
+            ),
+        ],
+        range(2, 5),
+        7,
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> None:
+    _, again, expected = compacted(case, layout)
+
+    assert texts(again.effective) == expected
+    assert SUMMARY in expected
+    assert STUB in expected
+    assert orphans(again.effective) == frozenset()
+    assert (again.warnings, again.opaque) == ((), ())
+    ours = [each for each in again.effective if each.synthetic]
+    assert [(each.summary, each.starts_turn) for each in ours] == [(True, False)]
+
+
+def test_a_written_entry_of_a_tree_continues_it() -> None:
+    lines, _, _ = compacted(CASES[1], "split")
+    written, follower = json.loads(lines[1]), json.loads(lines[2])
+
+    assert list(written)[:5] == ["type", "id", "parentId", "timestamp", "message"]
+    assert re.fullmatch("[0-9a-f]{8}", written["id"])
+    assert written["parentId"] is None
+    assert follower["parentId"] == written["id"]
+    assert written["message"] == {
+        "role": "user",
+        "content": [{"type": "text", "text": SUMMARY}],
+        "timestamp": 1_767_323_045_678,
+    }
+
+
+def test_a_written_entry_of_a_list_has_no_id() -> None:
+    lines, _, _ = compacted(CASES[0], "split")
+
+    assert list(json.loads(lines[1]))[:3] == ["type", "timestamp", "message"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "milliseconds"),
+    [("2026-01-02T03:04:05", 1_767_323_045_000), ("yesterday", 0), (None, 0)],
+)
+def test_a_written_message_is_as_old_as_its_neighbour(stamp: object, milliseconds: int) -> None:
+    case = Case(
+        "stamps", [HEADER, *chained(*(t | {"timestamp": stamp} for t in TURNS))], range(4), 6
+    )
+    lines, _, _ = compacted(case, "split")
+
+    assert json.loads(lines[1])["message"]["timestamp"] == milliseconds
+
+
+@pytest.mark.parametrize("name", ["gjc-compaction-badline", "pi-v3-small"])
+def test_the_client_still_walks_a_real_session(name: str, real_transcripts: Path) -> None:
+    lines = file_lines(real_transcripts / f"pi/{name}.jsonl")
+    before = load(lines)
+    folded = fold(halved(list(before.effective)))
+    new = lay_out(lines, before, folded, format_named("pi"), Style(operation="op1"))
+    data = [line.data for line in new]
+
+    walked = walk(data)
+    assert {each.line for each in load(data).effective} <= set(walked)
+    assert len(walked) > len(before.effective) - len(folded.hidden)
+
+
+def walk(lines: list[bytes]) -> list[int]:
+    """Return the lines from the newest entry back to the root, over nothing but parent ids."""
+    numbered = [(n, parsed(line)) for n, line in enumerate(lines)]
+    entries = {each["id"]: (n, each["parentId"]) for n, each in numbered if "parentId" in each}
+    at: str | None = next(reversed(entries))
+    way = []
+    while at in entries:
+        line, at = entries[at]
+        way.append(line)
+    return way
+
+
+def parsed(line: bytes) -> Record:
+    try:
+        return dict(json.loads(line))
+    except ValueError:
+        return {}
+
+
+_SCALARS = st.none() | st.booleans() | st.integers(-2, 2**70) | st.sampled_from(["", "e1", "x"])
+_NAMES = """
+    role content stopReason usage input toolCallId command output summary evictedContent
+    firstKeptEntryId firstKeptEntryIndex modelId timestamp message
+"""
+_VALUES = st.recursive(
+    _SCALARS | st.sampled_from(["user", "assistant", "toolResult", "bashExecution", "custom"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "text", "data", "arguments"]), inner)
+    ),
+    max_leaves=8,
+)
+_FIELDS = st.dictionaries(st.sampled_from(_NAMES.split()), _VALUES)
+_ENTRIES = st.builds(
+    lambda kind, fields, inner, name, parent: {
+        **fields, "type": kind, "message": inner, "id": name, "parentId": parent,
+    },
+    st.sampled_from(["message", "compaction", "branch_summary", "custom_message", "session"]),
+    _FIELDS,
+    _FIELDS,
+    st.sampled_from(["e1", "e2", "e3", "e4", None]),
+    st.sampled_from(["e1", "e2", "e3", "e4", "lost", None]),
+)  # fmt: skip
+
+
+@given(st.lists(_ENTRIES | st.just(b"{torn"), max_size=8))
+def test_any_entries_are_read_without_losing_a_line(entries: list[Any]) -> None:
+    check(format_named("pi"), raw_lines(*entries))

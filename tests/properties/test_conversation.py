@@ -1,0 +1,91 @@
+"""What a compaction does to the conversation: it shrinks, stays whole, and a second run rests."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hypothesis import assume, given
+from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read, tries
+
+from compactctl.commands.compact import compact
+from compactctl.commands.measure import measure
+from compactctl.commands.reading import load
+from compactctl.history.pairs import orphans
+from compactctl.model.message import Message
+
+
+def parted(messages: tuple[Message, ...]) -> Counter[tuple[str, str]]:
+    """Return the calls without a result and the results without a call."""
+    return Counter((orphan.call_id, orphan.kind) for orphan in orphans(messages))
+
+
+@tries(40)
+@given(written=LONG_TRANSCRIPTS, way=WAYS)
+def test_no_tool_pair_is_parted(written: Written, way: dict[str, Any]) -> None:
+    with bench(written.data) as at:
+        before = read(at).transcript.effective
+        assume(compact(at.options(**way)).compacted)
+        after = load(str(at.out)).transcript.effective
+    assert parted(after) <= parted(before)
+    assert before[0].role == "tool" or after[0].role != "tool"
+
+
+@tries(40)
+@given(written=LONG_TRANSCRIPTS, way=WAYS)
+def test_tokens_never_increase_and_are_those_of_the_file(
+    written: Written, way: dict[str, Any]
+) -> None:
+    with bench(written.data) as at:
+        read(at)
+        result = compact(at.options(**way))
+        found = load(str(at.out)).transcript
+        size = measure(found, FAST).meter.total(found.effective)
+        unchanged = at.out.read_bytes() == written.data
+    assert size == result.tokens_after <= result.tokens_before
+    assert result.tokens_before - size == sum(record.saved for record in result.stages)
+    assert unchanged == (not result.compacted)
+    for record in result.stages:
+        did_something = record.outcome == "applied"
+        assert did_something == (record.saved > 0) == (record.hidden + record.replaced > 0)
+
+
+@tries(40)
+@given(written=LONG_TRANSCRIPTS, way=WAYS)
+def test_a_second_run_changes_nothing(written: Written, way: dict[str, Any]) -> None:
+    way["tags"] = True
+    with bench(written.data) as at:
+        read(at)
+        assume(compact(at.options(**way)).compacted)
+        again = compact(at.options(**way, path=str(at.out), output=None, dry_run=True))
+    assert not again.compacted, [(r.name, r.outcome, r.detail) for r in again.stages]
+
+
+@tries(15)
+@given(written=LONG_TRANSCRIPTS, way=WAYS)
+def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
+    written: Written, way: dict[str, Any]
+) -> None:
+    with bench(written.data) as at:
+        read(at)
+        told = compact(at.options(**way, dry_run=True))
+        assert [path.name for path in at.folder.iterdir()] == [at.path.name]
+        done = compact(at.options(**way))
+    assert (told.after, told.stages, told.explained) == (done.after, done.stages, done.explained)
+
+
+def test_the_hash_seed_makes_no_difference() -> None:
+    script = Path(__file__).with_name("fingerprint.py")
+    outputs = {
+        subprocess.run(
+            [sys.executable, str(script)],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(script.parents[1])},
+            cwd=script.parents[2],
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+    assert outputs.pop().count(b"\n") == 24

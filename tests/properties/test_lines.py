@@ -1,0 +1,106 @@
+"""What happens to the lines of a transcript: none is lost, and none changes without an edit."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from properties.jobs import LONG_TRANSCRIPTS, TRANSCRIPTS, WAYS, Written, bench, read, tries
+
+from compactctl.commands.compact import compact
+from compactctl.commands.reading import load
+from compactctl.errors import CompactctlError
+from compactctl.formats.decode import decode
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.model.operation import ArchivedLine
+from compactctl.store.archive import archived_lines
+from compactctl.store.history import Archive, archive_folder
+from compactctl.store.lines import split_lines
+
+
+@tries(300)
+@given(data=st.binary(max_size=400) | st.text("\r\n\x0b\x85\u2028{}\0").map(str.encode))
+@example(data=b"\n\n\r\r\n\x0c\xc2\x85")
+def test_lines_split_and_joined_are_the_file(data: bytes) -> None:
+    lines = split_lines(data)
+    assert b"".join(lines) == data
+    assert all(line.find(b"\n") in {-1, len(line) - 1} for line in lines)
+
+
+@tries(60)
+@given(written=TRANSCRIPTS)
+def test_every_line_is_a_message_metadata_or_opaque(written: Written) -> None:
+    with bench(written.data) as at:
+        loaded = read(at)
+    transcript = loaded.transcript
+    assert (transcript.n_lines, transcript.n_bytes) == (len(loaded.lines), len(written.data))
+    understood = {message.line for message in transcript.messages}
+    carried = {opaque.line for opaque in transcript.opaque}
+    rest = set(range(len(loaded.lines))) - understood - carried
+    assert len(rest) <= sum(volume.count for volume in transcript.meta.values())
+    for index in rest:
+        assert decode(loaded.lines[index])[1] is None
+
+
+@tries(40)
+@given(written=LONG_TRANSCRIPTS, way=WAYS)
+def test_a_line_that_no_edit_names_stays_the_same(written: Written, way: dict[str, Any]) -> None:
+    with bench(written.data) as at:
+        before = read(at)
+        result = compact(at.options(**way))
+        assume(result.compacted)
+        after = load(str(at.out), before.format.name).lines
+        if way["layout"] == "split":
+            rows = tuple(archived_lines(Archive(archive_folder(at.out)).files[0].path))
+            check_rows(rows, after)
+        else:
+            check_inline(before.lines, after)
+
+
+def check_rows(rows: tuple[ArchivedLine, ...], after: tuple[bytes, ...]) -> None:
+    """Check what the archive says became of each line against the new file."""
+    places = [row.after_line for row in rows if row.after_line is not None]
+    assert places == sorted(places)
+    for row in rows:
+        if row.fate == "kept":
+            assert row.after_line is not None
+            assert after[row.after_line] == row.raw
+        elif row.fate == "replaced" and row.edits is None:
+            assert row.after_line is not None
+            assert unlinked(row.raw) == unlinked(after[row.after_line])
+        else:
+            assert row.group or row.edits
+    for index in set(range(len(after))) - set(places):
+        assert len(decode(after[index])[0]) == 1, "a written line is whole"
+
+
+def unlinked(line: bytes) -> dict[str, Any]:
+    """Return a record without the id of the one it follows."""
+    record: dict[str, Any] = json.loads(line.decode().strip().removeprefix("\ufeff"), strict=False)
+    return {name: value for name, value in record.items() if name != "parentUuid"}
+
+
+def check_inline(before: tuple[bytes, ...], after: tuple[bytes, ...]) -> None:
+    """Check that lines which are not the input's carry tags, and that the others keep its order."""
+    tags = (b'"compactctl":', b'Parent":"')
+    changed = Counter(after) - Counter(before)
+    assert all(any(tag in line for tag in tags) for line in changed)
+    input_lines = iter(before)
+    assert all(line in input_lines for line in after if line not in changed)
+    assert len(after) >= len(before)
+
+
+@tries(150)
+@given(data=st.binary(max_size=300) | st.text(max_size=100).map(str.encode))
+def test_any_bytes_are_read_or_refused_in_words(data: bytes) -> None:
+    assume(data)
+    with bench(data) as at:
+        for name in (None, *(candidate.name for candidate in ALL_FORMATS)):
+            try:
+                result = compact(at.options(format=name, dry_run=True))
+            except CompactctlError as error:
+                assert error.exit_code in {3, 4}
+            else:
+                assert result.opaque or not result.compacted
+        assert at.path.read_bytes() == data
