@@ -129,8 +129,8 @@ class Reader:
         if isinstance(removed, int) and removed > 0:
             self.history.truncate(line, removed)
             self.gather.warnings.append(
-                f"line {line + 1}: the client left out {removed:,} of its messages and the file does "
-                "not say which; they are taken to be the oldest"
+                f"line {line + 1}: the client left out {removed:,} of its messages and the file "
+                "does not say which; they are taken to be the oldest"
             )
 
     def _named(self, draft: Draft, event: Mapping[str, Any]) -> Draft:

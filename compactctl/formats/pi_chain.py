@@ -5,6 +5,7 @@ of version 1 have no ids and follow one another. A compaction puts its summary i
 older than the first entry it kept.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,7 +42,11 @@ class Chain:
         # Every record in file order, as version 1 numbers them; None is the header.
         self._records: list[str | None] = []
         self._held: dict[str, str] = {}
+        # Names and lines of the nodes, and damaged lines, all in file order.
+        self._names: list[str] = []
+        self._lines: list[int] = []
         self._gaps: list[int] = []
+        self._first_sent: int | None = None
         self._lost: dict[str, str] = {}
 
     def gap(self, line: int) -> None:
@@ -63,6 +68,8 @@ class Chain:
             name, parent = f"entry {len(self._records)}", next(reversed(self._nodes), None)
         self._records.append(name)
         if name not in self._nodes:
+            self._names.append(name)
+            self._lines.append(line)
             self._nodes[name] = _Node(
                 line=line,
                 parent=parent if isinstance(parent, str) else None,
@@ -73,7 +80,10 @@ class Chain:
 
     def message(self, name: str, message: Message) -> None:
         """Take in what the entry ``name`` puts into the context."""
-        self._nodes[name].messages.append(message)
+        node = self._nodes[name]
+        node.messages.append(message)
+        if self._first_sent is None:
+            self._first_sent = node.line
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
@@ -115,15 +125,16 @@ class Chain:
                 self.hold(bridge, self._held[node.parent])
             follows = f"it is taken to follow line {self._nodes[bridge].line + 1}"
             self._lost[name] = f"{where} was lost with a damaged line; {follows}"
-        elif any(n.messages for n in self._nodes.values() if n.line < node.line):
+        elif self._first_sent is not None and self._first_sent < node.line:
             dropped = "what stands before it is not part of the conversation"
             self._lost[name] = f"{where} {node.parent[:8]} is not in the file; {dropped}"
         return bridge
 
     def _before_gap(self, line: int) -> str | None:
         """Return the newest entry before the newest damaged line before ``line``."""
-        gap = max((at for at in self._gaps if at < line), default=-1)
-        return next((n for n in reversed(self._nodes) if self._nodes[n].line < gap), None)
+        gap = bisect_left(self._gaps, line) - 1
+        place = bisect_left(self._lines, self._gaps[gap]) if gap >= 0 else 0
+        return self._names[place - 1] if place > 0 else None
 
     def _warn(self, names: list[str]) -> None:
         self.warnings += [self._lost[name] for name in reversed(names) if name in self._lost]

@@ -102,6 +102,6 @@ def _count(messages: int) -> str:
 def _outcome(result: CompactResult) -> Iterator[Item]:
     if result.compacted:
         return
-    yield "nothing was changed" + (
-        "; name --stages or a lower --target to compact anyway" if result.fits else ""
-    )
+    is_idle = all(record.outcome == "not-needed" for record in result.stages)
+    advice = "; name --stages or a lower --target to compact anyway" if is_idle else ""
+    yield f"nothing was changed{advice}"

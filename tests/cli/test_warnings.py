@@ -60,3 +60,9 @@ def test_a_full_context_is_told_what_to_do(ask: Ask, desk: Path) -> None:
     outcome = ask("stats", desk, "--window", "20k")
     assert f"compactctl compact --dry-run {desk}" in outcome.err
     assert outcome.code == 0
+
+
+def test_a_small_context_is_told_how_to_compact_it_anyway(ask: Ask, desk: Path) -> None:
+    advice = "nothing was changed; name --stages or a lower --target to compact anyway\n"
+    assert ask("compact", desk).out.endswith(advice)
+    assert ask("compact", desk, "--stages", "prune").out.endswith("nothing was changed\n")

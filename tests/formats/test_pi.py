@@ -7,7 +7,7 @@ import pytest
 from formats.jsonl import file_lines, raw_lines, read, texts
 from formats.test_any_input import check
 from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved, load
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
@@ -374,6 +374,7 @@ _ENTRIES = st.builds(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(_ENTRIES | st.just(b"{torn"), max_size=8))
 def test_any_entries_are_read_without_losing_a_line(entries: list[Any]) -> None:
     check(format_named("pi"), raw_lines(*entries))

@@ -22,7 +22,7 @@ _ODD = (
     "naïve ☃ 🙂",
     "\u2028 \x85 \x0b",
     '"}],"condenseParent":"x"',
-    "\\\"{[ \\u0041 /\t",
+    '\\"{[ \\u0041 /\t',
     "\ud83d alone",
     "C:\\new\\table\r\n",
 )

@@ -97,10 +97,10 @@ def test_any_bytes_are_read_or_refused_in_words(data: bytes) -> None:
     assume(data)
     with bench(data) as at:
         for name in (None, *(candidate.name for candidate in ALL_FORMATS)):
+            code = 0
             try:
-                result = compact(at.options(format=name, dry_run=True))
+                compact(at.options(format=name, dry_run=True))
             except CompactctlError as error:
-                assert error.exit_code in {3, 4}
-            else:
-                assert result.opaque or not result.compacted
+                code = error.exit_code
+            assert code in {0, 3, 4}
         assert at.path.read_bytes() == data

@@ -1,0 +1,152 @@
+"""The life of one transcript in place: compacted, continued, rewound and meddled with at random."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from properties.jobs import LONG_TRANSCRIPTS, WAYS, Bench, Written, read, tries
+from properties.plans import PLANS, Plan
+from properties.test_conversation import parted
+
+from compactctl.commands.compact import compact
+from compactctl.commands.log import log
+from compactctl.commands.reading import load, parse, split
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.view import view
+from compactctl.errors import ChangedError, CompactctlError
+from compactctl.store.history import Archive, archive_folder
+
+PICK = st.integers(0, 1_000)
+
+
+class Life(RuleBasedStateMachine):
+    """Whatever happens, ``rewind --all`` gives the first bytes and all that was appended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.at = Bench(Path(self.folder.name), Path(self.folder.name) / "run.jsonl")
+        self.states: dict[str, bytes] = {}
+
+    @initialize(written=LONG_TRANSCRIPTS)
+    def write(self, written: Written) -> None:
+        """Begin with a transcript."""
+        self.written = written
+        self.expected = written.data
+        self.at.path.write_bytes(written.data)
+        self.format = read(self.at).format
+
+    def teardown(self) -> None:
+        """Go all the way back, at the end of every life."""
+        with self.folder:
+            if self.states:
+                self.go_back()
+
+    @property
+    def archive(self) -> Archive:
+        """The archive as it is now."""
+        return Archive(archive_folder(self.at.path))
+
+    @rule(way=WAYS)
+    def compact(self, way: dict[str, Any]) -> None:
+        """Compact in place."""
+        before = self.at.path.read_bytes()
+        result = compact(self.at.options(**way, in_place=True, format=self.format.name))
+        if result.operation:
+            self.states[result.operation] = self.at.path.read_bytes()
+        assert result.compacted == (self.at.path.read_bytes() != before)
+
+    @rule(plan=PLANS)
+    def append(self, plan: Plan) -> None:
+        """Continue the conversation, as a client does that knows nothing of the archive."""
+        more = self.written.more(plan)
+        if more and self.at.path.read_bytes().endswith(b"\n"):
+            with self.at.path.open("ab") as stream:
+                stream.write(more)
+            self.expected += more
+
+    @precondition(lambda self: self.states)
+    @rule()
+    def rewind_last(self) -> None:
+        """Undo the newest compaction in effect."""
+        rewind(RewindOptions(path=str(self.at.path)))
+
+    @precondition(lambda self: self.states)
+    @rule()
+    def go_back(self) -> None:
+        """Undo all compactions."""
+        rewind(RewindOptions(path=str(self.at.path), all=True))
+        assert self.at.path.read_bytes() == self.expected
+
+    @precondition(lambda self: self.states)
+    @rule(pick=PICK)
+    def rewind_to(self, pick: int) -> None:
+        """Go to any compaction there ever was, in effect or not."""
+        operations = {o.id: o for o in self.archive.operations if o.kind == "compact"}
+        chosen = operations[sorted(operations)[pick % len(operations)]]
+        rewind(RewindOptions(path=str(self.at.path), to=chosen.id))
+        data = self.at.path.read_bytes()
+        if chosen.id in self.states:
+            state = self.states[chosen.id]
+            assert data.startswith(state)
+            assert self.expected.endswith(data[len(state) :])
+
+    @precondition(lambda self: self.states)
+    @rule(pick=PICK)
+    def rewind_group(self, pick: int) -> None:
+        """Bring one group back; it is gone from the log then, and no pair is parted."""
+        groups = [g.id for e in log(str(self.at.path)).entries if e.in_effect for g in e.groups]
+        if not groups:
+            return
+        chosen = groups[pick % len(groups)]
+        before = self.at.path.read_bytes()
+        try:
+            rewind(RewindOptions(path=str(self.at.path), group=chosen))
+        except ChangedError:
+            assert self.at.path.read_bytes() == before
+            return
+        entries = log(str(self.at.path)).entries
+        assert chosen not in [g.id for e in entries if e.in_effect for g in e.groups]
+        lines, chosen = split(self.expected, "the first state", self.format.name)
+        first = parse(lines, chosen).effective
+        assert parted(self.messages()) <= parted(first)
+
+    @precondition(lambda self: self.states)
+    @rule(pick=PICK)
+    def edit_by_hand(self, pick: int) -> None:
+        """Change a byte of what the archive knows: nothing is done until it is taken back."""
+        data = self.at.path.read_bytes()
+        known = min((o.after.n_bytes for o in self.archive.operations), default=0)
+        at = pick % min(known, len(self.written.data))
+        edited = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        self.at.path.write_bytes(edited)
+        for options in ({}, {"all": True}, {"check": True}):
+            with pytest.raises(CompactctlError) as refused:
+                rewind(RewindOptions(path=str(self.at.path), **options))
+            # 7 and 4: an inline transcript is asked for its own originals, if it is still JSON.
+            assert refused.value.exit_code in {4, 7, 8}
+        assert self.at.path.read_bytes() == edited
+        self.at.path.write_bytes(data)
+
+    @invariant()
+    def can_be_viewed(self) -> None:
+        """What is hidden can be shown with its group, among what is not."""
+        if not hasattr(self, "format"):
+            return
+        shown = view(str(self.at.path), "all", self.format.name)
+        archived = view(str(self.at.path), "archived", self.format.name)
+        assert [line for line in shown.lines if line.hidden_by] == list(archived.lines)
+        visible = [line.data for line in shown.lines if not line.hidden_by]
+        assert b"".join(visible) in (self.at.path.read_bytes(), b"".join(visible))
+
+    def messages(self) -> Any:  # noqa: ANN401
+        """Return the effective history now."""
+        return load(str(self.at.path), self.format.name).transcript.effective
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(tries(12), stateful_step_count=8)

@@ -1,0 +1,140 @@
+"""Every real transcript: compacted in every way, read back, and restored to the byte."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compactctl.commands.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.reading import load
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.stats import StatsOptions, stats
+from compactctl.errors import NotUnderstoodError
+from compactctl.history.pairs import orphans
+from compactctl.model.message import Message
+from compactctl.pipeline.layout import Layout
+from compactctl.store.lines import split_lines
+from compactctl.tokens.budget import Target
+
+REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
+READ = {
+    "anthropic-messages",
+    "claude-code",
+    "cline",
+    "codex",
+    "copilot-cli",
+    "mini-swe-agent",
+    "openai-chat",
+    "openai-responses",
+    "opencode",
+    "pi",
+    "roo",
+}
+# The screen and bookkeeping files that clients keep beside a history.
+_NO_HISTORY = {"ui_messages.json", "task_metadata.json"}
+_ALL = ("dedup", "prune", "microcompact", "summarize", "collapse", "truncate")
+_PLANS: dict[str, tuple[str, ...]] = {name: (name,) for name in _ALL} | {"all": _ALL, "default": ()}
+# Small enough to do something on short sessions as well.
+_SETTINGS = {"prune": {"min_savings": 100, "protect_tokens": 2_000}}
+
+
+def transcripts() -> Iterator[Path]:
+    for path in sorted(REAL.rglob("*")):
+        folder = path.relative_to(REAL).parts[0]
+        if path.is_file() and folder in READ and path.name not in _NO_HISTORY:
+            yield path
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(REAL))
+
+
+FILES = list(transcripts()) if REAL.is_dir() else []
+needs_files = pytest.mark.skipif(not FILES, reason="no real transcripts beside the checkout")
+
+
+def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResult:
+    """Compact with fast counting, which changes what fits but nothing that is proven here."""
+    target = Target(value=0.3, unit="ratio") if plan == "default" else None
+    return compact(
+        CompactOptions(
+            path=str(path),
+            output=str(output),
+            layout=layout,
+            measure=MeasureOptions(counter="chars/4"),
+            plan=PlanOptions(stages=_PLANS[plan], settings=_SETTINGS, target=target),
+        )
+    )
+
+
+def orphaned(messages: tuple[Message, ...]) -> Counter[str]:
+    """Count by kind: where a transcript has no call ids, those derived may change."""
+    return Counter(orphan.kind for orphan in orphans(messages))
+
+
+@needs_files
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_stats_accounts_for_every_byte(path: Path) -> None:
+    result = stats(StatsOptions(path=str(path), measure=MeasureOptions(counter="chars/4")))
+    assert result.transcript.n_bytes == path.stat().st_size
+    assert sum(result.breakdown.categories.values()) == result.breakdown.total
+    assert result.size.total == result.usage.tokens or result.conversations != 1
+
+
+@needs_files
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
+    path: Path, layout: Layout, tmp_path: Path
+) -> None:
+    before = path.read_bytes()
+    found = load(str(path)).transcript
+    for plan in _PLANS:
+        output = tmp_path / plan / f"run{path.suffix}"
+        output.parent.mkdir()
+        result = squeeze(path, output, plan, layout)
+        after = load(str(output))
+        assert orphaned(after.transcript.effective) <= orphaned(found.effective), plan
+        again = squeeze(output, tmp_path / plan / f"again{path.suffix}", plan, layout)
+        assert not again.compacted, (plan, [record.detail for record in again.stages])
+        if not result.compacted:
+            assert output.read_bytes() == before
+            continue
+        assert result.tokens_after < result.tokens_before
+        if layout == "split" and len(after.lines) > 1:
+            assert untouched(before, output.read_bytes()) >= len(after.lines) - rewritten(result)
+        rewind(RewindOptions(path=str(output)))
+        assert output.read_bytes() == before, plan
+
+
+def untouched(before: bytes, after: bytes) -> int:
+    """Return how many lines of the new file are lines of the old one, byte for byte."""
+    known = set(split_lines(before))
+    return sum(line in known for line in split_lines(after))
+
+
+def rewritten(result: CompactResult) -> int:
+    """Return how many lines may differ: rewritten, written, and re-linked to what stays.
+
+    A hidden record has as many followers as there are records that named it as their parent;
+    parallel calls and hooks give one a few.
+    """
+    changed = sum(record.replaced + 1 for record in result.stages if record.outcome == "applied")
+    hidden = sum(record.hidden for record in result.stages)
+    return changed + hidden
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="no real transcripts beside the checkout")
+def test_files_of_other_formats_are_refused() -> None:
+    others = [
+        path
+        for path in sorted(REAL.rglob("*"))
+        if path.is_file() and path.suffix != ".md" and path not in FILES
+    ]
+    assert others
+    for path in others:
+        with pytest.raises(NotUnderstoodError):
+            stats(StatsOptions(path=str(path)))
