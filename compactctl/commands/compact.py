@@ -13,7 +13,7 @@ from compactctl import __version__
 from compactctl.commands.compaction import CompactOptions, CompactResult
 from compactctl.commands.conversations import Outcome, run_all
 from compactctl.commands.explain import explain
-from compactctl.commands.inline import inline_operations, own_fields
+from compactctl.commands.inline import own_fields
 from compactctl.commands.measure import Measure, measure
 from compactctl.commands.originals import originals_of
 from compactctl.commands.plan import Plan, make_plan
@@ -49,15 +49,7 @@ def compact(options: CompactOptions) -> CompactResult:
     plan = make_plan(options.plan, measured.budget)
     originals = originals_of(loaded)
     outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
-    job = _Job(options, loaded, measured, plan, outcome)
-    result = job.finish()
-    if options.require_fit and not result.fits:
-        raise DoesNotFitError(
-            f"{options.path}: {result.largest_after:,} tokens are left after all stages, over the "
-            f"limit of {plan.target or measured.budget.available:,}; add a stage or lower what is "
-            "kept"
-        )
-    return result
+    return _Job(options, loaded, measured, plan, outcome).finish()
 
 
 def _check_options(options: CompactOptions) -> None:
@@ -98,12 +90,14 @@ class _Job:
         prove_layout(data, self.loaded, self.outcome.after)
         operation = self._operation(name, digest_of(data))
         result = self._result(operation.after, operation=name)
+        self._require_fit(result)
         if self.options.dry_run:
             return result
         return self._publish(result, operation, new_lines, data)
 
     def _unchanged(self) -> CompactResult:
         result = self._result(self.loaded.source.digest, operation=None)
+        self._require_fit(result)
         if self.options.dry_run or self.options.output is None:
             return result
         data = self.loaded.source.data
@@ -111,6 +105,14 @@ class _Job:
             return replace(result, data=data)
         published = self._write(Path(self.options.output), [], data)
         return replace(result, output=self.options.output, warnings=published.warnings)
+
+    def _require_fit(self, result: CompactResult) -> None:
+        if self.options.require_fit and not result.fits:
+            limit = self.plan.target or self.measured.budget.available
+            raise DoesNotFitError(
+                f"{self.options.path}: {result.largest_after:,} tokens are left after all stages, "
+                f"over the limit of {limit:,}; nothing was written, add a stage or keep less"
+            )
 
     def _publish(
         self,
@@ -170,6 +172,7 @@ class _Job:
             "before": self.loaded.source.digest.sha256,
             "stages": [(record.name, _plain(record.options)) for record in self.outcome.stages],
             "groups": groups_of(self.outcome.edits),
+            "tool": __version__,
             "layout": self.options.layout,
         }
         text = json.dumps(content, sort_keys=True)
@@ -177,11 +180,12 @@ class _Job:
 
     def _new_lines(self, name: OperationId) -> tuple[NewLine, ...]:
         inline = self.options.layout == "inline"
-        own = self._own_fields() | (self._inline_fields() if inline else {})
+        loaded, own = self.loaded, self._own_fields()
+        if inline:
+            own |= own_fields(loaded.lines, loaded.transcript, loaded.source.digest)
         style = Style(
             layout=self.options.layout, operation=name, tags=inline or self.options.tags, own=own
         )
-        loaded = self.loaded
         return lay_out(loaded.lines, loaded.transcript, self.folded, loaded.format, style)
 
     def _own_fields(self) -> dict[str, Any]:
@@ -190,12 +194,6 @@ class _Job:
         through = {"through": newest} if newest else {}
         unseen = self.outcome.unseen
         return {**through, "unseen": unseen} if unseen else through
-
-    def _inline_fields(self) -> dict[str, Any]:
-        earlier = inline_operations(self.loaded.lines, self.loaded.transcript)
-        before = self.loaded.source.digest
-        sequence = earlier[-1].seq + 1 if earlier else 1
-        return own_fields(sequence, before.n_bytes, before.sha256)
 
     def _operation(self, name: OperationId, after: Digest) -> Operation:
         return Operation(

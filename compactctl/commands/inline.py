@@ -10,6 +10,7 @@ from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.decode import decode
 from compactctl.formats.format import Format
 from compactctl.model.message import Message
+from compactctl.model.operation import Digest
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.inline import take_back
@@ -61,9 +62,11 @@ def inline_compactions(data: bytes, path: str) -> tuple[InlineOperation, ...]:
     return inline_operations(lines, parse(lines, chosen))
 
 
-def own_fields(sequence: int, n_bytes: int, sha256: str) -> dict[str, Any]:
-    """Return what every written record of an inline operation says about the state before."""
-    return {"seq": sequence, "bytes": n_bytes, "sha256": sha256}
+def own_fields(lines: tuple[bytes, ...], transcript: Transcript, before: Digest) -> dict[str, Any]:
+    """Return what every record that the next inline operation writes says about it."""
+    earlier = inline_operations(lines, transcript)
+    sequence = earlier[-1].seq + 1 if earlier else 1
+    return {"seq": sequence, "bytes": before.n_bytes, "sha256": before.sha256}
 
 
 def rewind_inline(

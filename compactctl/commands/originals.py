@@ -54,5 +54,8 @@ def _archived(archive: Archive, loaded: Loaded) -> Iterator[tuple[Message, str]]
         hidden = fold(edits).hidden
         for message in parse(tuple(row.raw for row in rows), loaded.format).messages:
             hide = hidden.get(message.id)
+            parent = message.tags.condense_parent
             if hide is not None and hide.kind == "condense":
                 yield message, hide.group
+            elif hide is None and parent:
+                yield message, parent

@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from compactctl.commands.inline import own_fields
 from compactctl.commands.reading import parse, split
 from compactctl.commands.renaming import Names, names_after, with_names
 from compactctl.errors import ChangedError
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
-from compactctl.model.edit import Edit, Insert
+from compactctl.model.edit import Edit, Insert, groups_of
 from compactctl.model.message import MessageId
 from compactctl.model.operation import ArchivedLine, Operation, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows
 from compactctl.pipeline.edit_text import edits_from_rows, stages_from_rows
-from compactctl.pipeline.layout import Style, lay_out
+from compactctl.pipeline.layout import Layout, Style, lay_out
 from compactctl.store.archive import archived_lines
 from compactctl.store.history import Archive
 from compactctl.store.lines import digest_of
@@ -31,6 +32,8 @@ class Made:
     ``names`` maps the ids before it to those after it; ``appended`` are the ids of the messages
     that came between it and the next operation.
     """
+
+    layout: Layout
 
     operation: Operation
     edits: tuple[Edit, ...]
@@ -53,8 +56,16 @@ def made_by(archive: Archive, operation: Operation, state: bytes) -> Made:
         stages=stages_from_rows(rows),
         tokens={MessageId(line.message_id): line.tokens or 0 for line in lines if line.message_id},
         names=names_after(before.effective, edits, after.effective),
+        layout=_layout(after, edits),
         appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
     )
+
+
+def _layout(after: Transcript, edits: Sequence[Edit]) -> Layout:
+    """Tell the layout of an operation: only inline leaves tagged originals behind."""
+    groups = set(groups_of(edits))
+    kept = any(not groups.isdisjoint(message.tags.parents) for message in after.messages)
+    return "inline" if kept else "split"
 
 
 def read_state(data: bytes, format_name: str) -> Transcript:
@@ -108,7 +119,7 @@ class Replay:
         lines, _ = split(self.data, "the restored state", chosen.name)
         transcript = parse(lines, chosen)
         name = _new_id(made.operation, self.data)
-        style = Style(operation=name, own=self.own)
+        style = Style(layout=made.layout, operation=name, own=self._own(lines, transcript, made))
         after = lay_out(lines, transcript, fold(edits), chosen, style)
         before = digest_of(self.data)
         self.data = b"".join(line.data for line in after)
@@ -127,6 +138,13 @@ class Replay:
         self.chain.append(operation)
         self.archives.append((operation, archive_rows(lines, after, transcript, edited)))
         return names_after(transcript.effective, edits, result.effective)
+
+    def _own(
+        self, lines: tuple[bytes, ...], transcript: Transcript, made: Made
+    ) -> Mapping[str, Any]:
+        if made.layout == "split":
+            return self.own
+        return {**self.own, **own_fields(lines, transcript, digest_of(self.data))}
 
 
 def _require_whole(before: Transcript, after: Transcript, group: str) -> None:

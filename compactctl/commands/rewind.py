@@ -52,6 +52,7 @@ class RewindResult:
     carried: int
     late: int
     checked: bool
+    group: str | None = None
     warnings: tuple[str, ...] = ()
     data: bytes | None = None
 
@@ -191,6 +192,7 @@ def _finish(
         carried=move.carried,
         late=move.late,
         checked=options.check,
+        group=options.group,
         data=move.data if options.output == STANDARD_INPUT else None,
     )
     if options.check:

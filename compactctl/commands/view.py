@@ -39,9 +39,11 @@ def view(path: str, what: What = "effective", format_name: str | None = None) ->
     if what == "effective":
         return _effective(loaded, path)
     lines = _all_lines(loaded)
+    messages = _messages(loaded, lines)
     if what == "archived":
         lines = tuple(line for line in lines if line.hidden_by is not None)
-    return ViewResult(path=path, what=what, lines=lines, messages=_messages(loaded, lines))
+        messages = tuple(viewed for viewed in messages if viewed.hidden_by is not None)
+    return ViewResult(path=path, what=what, lines=lines, messages=messages)
 
 
 def _effective(loaded: Loaded, path: str) -> ViewResult:

@@ -65,6 +65,8 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     for candidate in ALL_FORMATS:
         if (candidate.reads_arrays or not arrays) and candidate.sniff(records):
             return candidate
+    if not first:
+        raise NotUnderstoodError(f"{where}: holds no JSON; transcripts are JSON or JSON lines")
     what = _what_it_is(first, records)
     raise NotUnderstoodError(f"{where}: {what}; name one with --format ({_names()})")
 
@@ -76,8 +78,6 @@ def _records(first: list[Any]) -> list[Mapping[str, Any]]:
 
 
 def _what_it_is(first: list[Any], records: list[Mapping[str, Any]]) -> str:
-    if not first:
-        return "holds no line of JSON"
     if not records:
         return f"its lines are JSON of type {type(first[0]).__name__}, not records"
     keys = ", ".join(sorted(map(str, records[0]))[:6])

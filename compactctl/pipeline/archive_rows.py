@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactctl.model.edit import Edit, Hide
-from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
+from compactctl.model.message import NO_TAGS, Message, MessageId, ToolCallPart, ToolResultPart
 from compactctl.model.operation import ArchivedLine, Fate
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold
@@ -72,6 +72,9 @@ def _row(
     hides = [about.folded.hidden[m.id] for m in about.messages if m.id in about.folded.hidden]
     edit = _edit_group(about)
     group = hides[0].group if hides else edit
+    # An earlier inline layout left this original there, and now it went with its stand-in.
+    left = first.tags if place is None and not hides else NO_TAGS
+    group = group or next(iter(left.parents), None)
     rows = [row for message in about.messages for row in about.edits.get(message.id, ())]
     return ArchivedLine(
         raw=raw,
@@ -84,9 +87,9 @@ def _row(
         tokens=sum(about.made.tokens.get(message.id, 0) for message in about.messages),
         stage=about.made.stages.get(group or ""),
         group=group,
-        condense_parent=_parent(hides, "condense"),
-        truncation_parent=_parent(hides, "truncate"),
-        edit_parent=edit,
+        condense_parent=_parent(hides, "condense") or left.condense_parent,
+        truncation_parent=_parent(hides, "truncate") or left.truncation_parent,
+        edit_parent=edit or left.edit_parent,
         edits=dump_edits(rows) if rows else None,
     )
 

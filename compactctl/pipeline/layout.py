@@ -16,6 +16,7 @@ from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, written_tags
+from compactctl.pipeline.exposed import hiding_exposed
 from compactctl.pipeline.records import changed, dump, value_changes, with_appended, with_fields
 from compactctl.pipeline.relink import Placed, Relinked, relink
 from compactctl.pipeline.spans import Span, element_spans, rebuild, record_span, splice
@@ -50,6 +51,8 @@ def lay_out(
     lines: Sequence[bytes], transcript: Transcript, folded: Folded, writer: Writer, style: Style
 ) -> tuple[NewLine, ...]:
     """Return the lines of the new file; lines no edit touches are the same bytes."""
+    if style.layout == "split":
+        folded = hiding_exposed(transcript, folded, tags=style.tags)
     return tuple(_Page(lines, transcript, folded, writer, style).lines())
 
 

@@ -32,9 +32,15 @@ def _facts(result: RewindResult) -> Iterator[Fact]:
     size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
     yield Fact(verb, f"{size}, proven by digest")
     yield Fact("SHA-256", result.after.sha256)
-    if result.undone:
+    if result.group is not None:
+        yield Fact("back", f"the messages of group {result.group}; other edits stay in effect")
+        yield Fact("in effect now", ", ".join(result.in_effect) or "nothing")
+    elif result.undone:
         yield Fact("no longer in effect", ", ".join(result.undone))
-    if result.in_effect:
+    if result.in_effect and result.group is None:
         yield Fact("still in effect", ", ".join(result.in_effect))
     if result.carried:
         yield Fact("kept", f"{size_text(result.carried)} appended since the compaction")
+    if result.late:
+        what = "that a program wrote to the replaced file were merged"
+        yield Fact("late", f"{size_text(result.late)} {what}")

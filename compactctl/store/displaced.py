@@ -10,7 +10,7 @@ from pathlib import Path
 
 from compactctl.model.operation import Operation
 from compactctl.store.filesystem import FileSystem, sync_folder
-from compactctl.store.lines import split_lines
+from compactctl.store.lines import digest_of, split_lines
 
 PREFIX = "displaced-"
 
@@ -37,13 +37,14 @@ def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes
     """Return what was written to the file displaced by ``operation`` and is not in the transcript.
 
     ``suffix`` is what follows the operation's outcome in the transcript now. Lines at its start
-    that the displaced file has too were carried over.
+    that the displaced file has too were carried over. A file that does not begin with the state
+    before the operation, as when several were published at once, tells nothing.
     """
     found: list[bytes] = []
     for link in itertools.takewhile(Path.exists, _links(folder, operation.id)):
         with link.open("rb") as stream:
-            stream.seek(operation.before.n_bytes)
-            found += _beyond(split_lines(stream.read()), split_lines(suffix))
+            if digest_of(stream.read(operation.before.n_bytes)) == operation.before:
+                found += _beyond(split_lines(stream.read()), split_lines(suffix))
     return tuple(found)
 
 

@@ -90,8 +90,8 @@ def test_records_of_a_line_format_in_an_array_are_not_its_file() -> None:
 @pytest.mark.parametrize(
     ("records", "words"),
     [
-        ([], "holds no line of JSON"),
-        ([b"not json"], "holds no line of JSON"),
+        ([], "holds no JSON"),
+        ([b"not json"], "holds no JSON"),
         ([5, "x"], "JSON of type int"),
         ([{"b": 1, "a": 2}], "first record has: a, b"),
         ([{"type": [], "role": {}, "messages": [[]]}], "no known transcript format"),

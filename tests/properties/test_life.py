@@ -4,7 +4,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -118,17 +117,20 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.states)
     @rule(pick=PICK)
     def edit_by_hand(self, pick: int) -> None:
-        """Change a byte of what the archive knows: nothing is done until it is taken back."""
+        """Change a byte of what the archive knows: all is restored in spite of it, or nothing."""
         data = self.at.path.read_bytes()
         known = min((o.after.n_bytes for o in self.archive.operations), default=0)
         at = pick % min(known, len(self.written.data))
         edited = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
         self.at.path.write_bytes(edited)
-        for options in ({}, {"all": True}, {"check": True}):
-            with pytest.raises(CompactctlError) as refused:
-                rewind(RewindOptions(path=str(self.at.path), **options))
-            # 7 and 4: an inline transcript is asked for its own originals, if it is still JSON.
-            assert refused.value.exit_code in {4, 7, 8}
+        code = 0
+        try:
+            rewind(RewindOptions(path=str(self.at.path), all=True, output=str(self.at.out)))
+        except CompactctlError as error:
+            code = error.exit_code
+        # 7 and 4: an inline transcript is asked for its own originals, if it is still JSON.
+        assert code in {0, 4, 7, 8}
+        assert code or self.at.out.read_bytes() == self.expected
         assert self.at.path.read_bytes() == edited
         self.at.path.write_bytes(data)
 
