@@ -84,9 +84,8 @@ class Reader:
         if name is None:
             return
         self._lines.setdefault(name, decoded.index)
-        if decoded.damage is None:
-            self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
-        elif parent is not None:
+        self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
+        if decoded.damage is not None and parent is not None:
             self._held.add(parent)
 
     def _facts(self, kind: str, data: Mapping[str, Any]) -> None:

@@ -72,9 +72,8 @@ class Reader:
         name, parent = _str(entry.get("id")), _str(entry.get("parentId"))
         if name is None:
             return
-        if decoded.damage is None:
-            self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
-        elif parent is not None:
+        self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
+        if decoded.damage is not None and parent is not None:
             self.chain.hold(parent, "an entry on a damaged line follows it")
 
     def _numbered(self, draft: Draft, entry: Mapping[str, Any]) -> Draft:

@@ -31,7 +31,7 @@ class ClaudeCounter:
 
     ``ctok`` reproduces the counts that Anthropic's API gave for thousands of texts, but not its
     tokens; a text is counted as the only one of a message. ``claude-3`` is right for Claude 3 to
-    4.6, ``claude-4.7`` for later ones. Only texts of an installed ``ctok`` can be counted.
+    4.6, ``claude-4.7`` for later ones. Counting raises ImportError without ``ctok``.
     """
 
     exactness: Exactness = "reconstructed"

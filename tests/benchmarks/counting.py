@@ -1,8 +1,8 @@
 """How fast texts are counted, beside the tokenizer's own time, measured in one run.
 
 Run: ``python tests/benchmarks/counting.py PATH… [--megabytes 20] [--rounds 3]``. Prints one line
-per way to count: megabytes in a second, and the time as a multiple of tokenizing each distinct
-text once with tiktoken alone. Times are CPU times, the least of the rounds, in which the ways
+per way to count: megabytes of all texts in a second, repeats included, and the time as a multiple
+of tokenizing each distinct text once with tiktoken alone. Times are CPU times, the least of the rounds, in which the ways
 take turns. Vocabularies are loaded before. Rows of optional engines appear when installed.
 """
 

@@ -325,7 +325,7 @@ def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
 
     assert transcript.effective[0].anchored == "an event on a damaged line follows it"
     assert transcript.effective[1].fixed
-    assert [link.id for link in transcript.links] == ["e0"]
+    assert [link.id for link in transcript.links] == ["e0", "e1"]
 
 
 TALK = session(

@@ -90,8 +90,6 @@ def test_records_of_a_line_format_in_an_array_are_not_its_file() -> None:
 @pytest.mark.parametrize(
     ("records", "words"),
     [
-        ([], "holds no JSON"),
-        ([b"not json"], "holds no JSON"),
         ([5, "x"], "JSON of type int"),
         ([{"b": 1, "a": 2}], "first record has: a, b"),
         ([{"type": [], "role": {}, "messages": [[]]}], "no known transcript format"),
@@ -101,6 +99,13 @@ def test_the_error_says_what_was_found_and_what_to_do(records: list[Any], words:
     with pytest.raises(NotUnderstoodError, match=words) as error:
         detected(*records)
     assert "--format" in str(error.value)
+
+
+@pytest.mark.parametrize("records", [[], [b"not json"], [b"\xff\xfe"]])
+def test_what_is_no_json_is_not_offered_a_format(records: list[bytes]) -> None:
+    with pytest.raises(NotUnderstoodError, match="holds no JSON; transcripts are JSON") as error:
+        detected(*records)
+    assert "--format" not in str(error.value)
 
 
 @pytest.mark.parametrize(

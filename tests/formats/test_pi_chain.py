@@ -175,7 +175,7 @@ def test_what_an_entry_on_a_damaged_line_follows_stays() -> None:
 
     assert transcript.effective[0].anchored == "an entry on a damaged line follows it"
     assert transcript.effective[1].fixed
-    assert [link.id for link in transcript.links] == ["e0"]
+    assert [link.id for link in transcript.links] == ["e0", "e1"]
 
 
 def test_two_entries_with_one_id_are_both_read() -> None:
