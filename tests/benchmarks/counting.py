@@ -2,8 +2,9 @@
 
 Run: ``python tests/benchmarks/counting.py PATH… [--megabytes 20] [--rounds 3]``. Prints one line
 per way to count: megabytes of all texts in a second, repeats included, and the time as a multiple
-of tokenizing each distinct text once with tiktoken alone. Times are CPU times, the least of the rounds, in which the ways
-take turns. Vocabularies are loaded before. Rows of optional engines appear when installed.
+of tokenizing each distinct text once with tiktoken alone. Times are CPU times, the least of the
+rounds, in which the ways take turns. Vocabularies are loaded before. Rows of optional engines
+appear when installed.
 """
 
 import argparse

@@ -1,28 +1,21 @@
 import json
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
-from formats.jsonl import detected, file_lines, raw_lines, read, texts
+from formats.jsonl import detected, raw_lines, read, texts
 from formats.test_any_input import check
-from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
-from compactctl.history.pairs import orphans
 from compactctl.model.message import (
     MediaPart,
     Message,
     ReasoningPart,
-    ReportedUsage,
     TextPart,
     ToolCallPart,
 )
-from compactctl.model.transcript import ClientSplit, Transcript
-from compactctl.pipeline.apply import fold
-from compactctl.pipeline.layout import Style, lay_out
+from compactctl.model.transcript import Transcript
 
 Record = dict[str, Any]
 # The first bytes of a PNG of 7 by 5 pixels, in base64.
@@ -237,75 +230,6 @@ def test_attachments_are_sent_beside_the_text() -> None:
     assert parts[2].path == path
 
 
-def test_usage_belongs_to_the_response_it_names_or_follows() -> None:
-    transcript = found(
-        prompt("hi"),
-        event("assistant.usage", apiCallId="r1", inputTokens=100, outputTokens=7),
-        said("one", apiCallId="r1"),
-        said("two", messageId="m2"),
-        event("assistant.usage", inputTokens=120, cacheReadTokens=100),
-        said("three"),
-        event("assistant.usage", inputTokens=0),
-    )
-
-    assert [message.usage for message in transcript.effective] == [
-        None,
-        ReportedUsage(context=100, output=7),
-        ReportedUsage(context=120),
-        None,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("facts", "model", "window"),
-    [
-        ([event("session.start", selectedModel="a")], "a", None),
-        ([event("session.model_change", newModel="b")], "b", None),
-        ([event("session.start", selectedModel="a"), called("c", model="d")], "d", None),
-        ([event("session.compaction_start", tokenLimit=128_000)], None, 128_000),
-        ([event("session.usage_info", tokenLimit=0)], None, None),
-        ([event("session.usage_info", tokenLimit="many")], None, None),
-    ],
-)
-def test_facts_come_from_any_event(
-    facts: list[Record], model: str | None, window: int | None
-) -> None:
-    transcript = found(*facts)
-
-    assert (transcript.model, transcript.window) == (model, window)
-
-
-SHUTDOWN = event(
-    "session.shutdown",
-    systemTokens=3,
-    conversationTokens=2,
-    toolDefinitionsTokens=5,
-    currentTokens=10,
-)
-
-
-def test_the_clients_own_split_is_kept() -> None:
-    split = ClientSplit(system=3, conversation=2, tool_definitions=5, total=10)
-
-    assert found(prompt("hi"), SHUTDOWN).split == split
-    assert found(prompt("hi"), SHUTDOWN, event("session.resume")).split == split
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        [prompt("hi"), SHUTDOWN, prompt("more")],
-        [prompt("hi"), SHUTDOWN, event("session.context_cleared")],
-        [prompt("hi"), event("session.shutdown", systemTokens=3, currentTokens=10)],
-        [prompt("hi"), SHUTDOWN | {"data": SHUTDOWN["data"] | {"currentTokens": 0}}],
-        [prompt("hi") | {"compactctl": {"op": "o"}, "condenseId": "g"}, SHUTDOWN],
-    ],
-    ids=["more was said", "cleared", "older client", "nothing counted", "edited since"],
-)
-def test_a_split_of_something_else_is_not_kept(events: list[Record]) -> None:
-    assert found(*events).split is None
-
-
 def test_transcripts_of_vs_code_are_not_taken_for_it() -> None:
     start = event("session.start", vscodeVersion="1.99.0")
 
@@ -326,85 +250,6 @@ def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
     assert transcript.effective[0].anchored == "an event on a damaged line follows it"
     assert transcript.effective[1].fixed
     assert [link.id for link in transcript.links] == ["e0", "e1"]
-
-
-TALK = session(
-    event("session.start", sessionId="s"),
-    event("system.message", content="prompt"),
-    prompt("one"),
-    event("assistant.turn_start"),
-    called("a"),
-    event("tool.execution_start", toolCallId="a"),
-    answered("a", "1"),
-    said("first done"),
-    event("assistant.turn_end"),
-    prompt("two"),
-    called("b"),
-    answered("b", "2"),
-    said("second done"),
-)
-CASE = Case("copilot", TALK, range(1, 5), 7)
-
-
-@pytest.mark.parametrize("layout", ["split", "inline"])
-def test_the_new_file_says_what_the_edits_say(layout: Any) -> None:  # noqa: ANN401
-    _, again, expected = compacted(CASE, layout)
-
-    assert texts(again.effective) == expected == ["prompt", SUMMARY, "two", *expected[3:]]
-    assert STUB in expected
-    assert orphans(again.effective) == frozenset()
-    assert (again.warnings, again.opaque) == ((), ())
-    ours = [message for message in again.effective if message.synthetic]
-    assert [(m.summary, m.starts_turn) for m in ours] == [(True, False)]
-
-
-def test_a_written_event_has_the_whole_envelope() -> None:
-    lines, _, _ = compacted(CASE, "split")
-    written = json.loads(lines[2])
-
-    assert list(written)[:5] == ["type", "data", "id", "timestamp", "parentId"]
-    assert (written["type"], written["parentId"]) == ("user.message", "e1")
-    assert written["timestamp"] == TALK[2]["timestamp"]
-    assert [len(piece) for piece in written["id"].split("-")] == [8, 4, 4, 4, 12]
-
-
-def test_events_stay_a_plain_list() -> None:
-    lines, _, _ = compacted(CASE, "split")
-
-    assert_list([json.loads(line) for line in lines])
-
-
-def assert_list(events: list[Record]) -> None:
-    assert events[0]["parentId"] is None
-    assert all(after["parentId"] == before["id"] for before, after in pairwise(events))
-
-
-def test_a_real_session_stays_a_plain_list(real_transcripts: Path) -> None:
-    lines = file_lines(real_transcripts / "copilot-cli/copilot-cli-1.0.64.jsonl")
-    before = load(lines)
-    folded = fold(halved(list(before.effective)))
-    style = Style(operation="op1")
-    new = lay_out(lines, before, folded, format_named("copilot-cli"), style)
-
-    assert_list([json.loads(line.data) for line in new])
-    assert len(new) == len(lines) - len(folded.hidden) + 1
-
-
-def test_real_sessions_carry_the_clients_split(real_transcripts: Path) -> None:
-    splits = {
-        name: load(file_lines(real_transcripts / f"copilot-cli/{name}.jsonl")).split
-        for name in ("copilot-cli-1.0.20", "copilot-cli-1.0.64", "copilot-cli-small")
-    }
-
-    assert splits == {
-        "copilot-cli-1.0.20": ClientSplit(
-            system=7_780, conversation=549, tool_definitions=12_290, total=20_623
-        ),
-        "copilot-cli-1.0.64": None,
-        "copilot-cli-small": ClientSplit(
-            system=11_340, conversation=89, tool_definitions=4_481, total=15_913
-        ),
-    }
 
 
 def test_only_texts_can_be_replaced() -> None:

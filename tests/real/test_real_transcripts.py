@@ -1,0 +1,85 @@
+"""Real transcripts: every group is taken back alone, and the numbers are those of the files."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from real.test_every_transcript import FILES, name_of, needs_files
+
+from compactctl.commands.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.log import log
+from compactctl.commands.measure import MeasureOptions, measure
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.reading import load
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.history.pairs import orphans
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.tokens.budget import Target
+
+_SETTINGS = {"prune": {"min_savings": 100, "protect_tokens": 2_000}}
+_BIGGEST = sorted(FILES, key=lambda path: path.stat().st_size)[-3:]
+
+
+def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:  # noqa: ANN401
+    """Compact with all stages and fast counting unless told otherwise."""
+    common = {
+        "measure": MeasureOptions(counter="chars/4"),
+        "plan": PlanOptions(stages=tuple(stage.name for stage in ALL_STAGES), settings=_SETTINGS),
+    }
+    return compact(CompactOptions(path=str(path), output=str(output), **(common | fields)))
+
+
+def parted(path: Path) -> Counter[str]:
+    """Count calls and results without their other half."""
+    return Counter(orphan.kind for orphan in orphans(load(str(path)).transcript.effective))
+
+
+@needs_files
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path) -> None:
+    output = tmp_path / f"run{path.suffix}"
+    result = squeezed(path, output)
+    if not result.compacted:
+        pytest.skip("no stage finds anything to do in this file")
+    compacted, whole = output.read_bytes(), parted(path)
+    (entry,) = log(str(output)).entries
+    sizes = {group.id: group for group in entry.groups}
+    for group in sizes:
+        rewind(RewindOptions(path=str(output), group=group))
+        assert parted(output) <= whole
+        assert len(load(str(output)).transcript.effective) >= result.messages_after - 1
+        rewind(RewindOptions(path=str(output), to=entry.operation.id))
+        assert output.read_bytes() == compacted
+    for group in sizes:
+        rewind(RewindOptions(path=str(output), group=group))
+    assert output.read_bytes() == path.read_bytes()
+
+
+@needs_files
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
+    output = tmp_path / f"run{path.suffix}"
+    whole = parted(path)
+    if not squeezed(path, output, layout="inline").compacted:
+        pytest.skip("no stage finds anything to do in this file")
+    (operation,) = log(str(output)).inline
+    for group in operation.groups:
+        rewind(RewindOptions(path=str(output), group=group))
+        assert parted(output) <= whole
+    assert output.read_bytes() == path.read_bytes()
+
+
+@needs_files
+@pytest.mark.parametrize("path", _BIGGEST, ids=name_of)
+def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Path) -> None:
+    output = tmp_path / f"run{path.suffix}"
+    plan = PlanOptions(settings=_SETTINGS, target=Target(value=0.3, unit="ratio"))
+    result = squeezed(path, output, measure=MeasureOptions(), plan=plan)
+    found = load(str(output)).transcript
+    size = measure(found, MeasureOptions()).meter.total(found.effective)
+    assert size == result.tokens_after < result.tokens_before
+    assert result.tokens_before - size == sum(record.saved for record in result.stages)
+    assert result.fits
+    rewind(RewindOptions(path=str(output)))
+    assert output.read_bytes() == path.read_bytes()
