@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from compactctl.commands.measure import Measure
 from compactctl.history.calibration import Calibration, calibrate
 from compactctl.history.conversations import conversations
+from compactctl.history.turns import leading_system
 from compactctl.model.message import Message
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import ClientSplit, Transcript
 from compactctl.tokens.framing import framed_tokens, framing_for
 
 
@@ -80,4 +81,20 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     talks = conversations(transcript.effective)
     if len(talks) != 1:
         return ContextSize(counted=measured.meter.total(transcript.effective))
-    return context_size(talks[0], measured)
+    size = context_size(talks[0], measured)
+    if size.calibration is None and transcript.split is not None:
+        return _from_split(transcript.split, talks[0], measured)
+    return size
+
+
+def _from_split(split: ClientSplit, messages: Sequence[Message], measured: Measure) -> ContextSize:
+    """Measure from the client's own count: what of its system part is not counted is overhead."""
+    counted = measured.meter.total(messages)
+    system = measured.meter.total(messages[: leading_system(messages)])
+    overhead = split.tool_definitions + max(0, split.system - system)
+    return ContextSize(
+        counted=counted,
+        overhead=overhead,
+        unexplained=split.total - counted - overhead,
+        source="counted by the client when the session ended",
+    )

@@ -1,11 +1,13 @@
 """The history of a transcript's compactions."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.inline import InlineOperation, inline_operations
 from compactctl.commands.reading import parse, split
 from compactctl.model.operation import Operation
+from compactctl.pipeline.edit_text import sizes_from_rows, stages_from_rows
 from compactctl.store.archive import read_rows
 from compactctl.store.chain import chain_of
 from compactctl.store.history import Archive, archive_folder
@@ -14,11 +16,14 @@ from compactctl.store.lines import open_input
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The messages one summary, marker or set of rewritten records stands for."""
+    """The messages one summary, marker or set of rewritten records stands for.
+
+    ``tokens`` is the size they had before.
+    """
 
     id: str
     stage: str
-    lines: int
+    messages: int
     tokens: int
     in_effect: bool
 
@@ -60,7 +65,7 @@ def log(path: str) -> LogResult:
         LogEntry(
             number=file.number,
             operation=operation,
-            groups=_groups(file.path, operation, in_effect=operation.id in effective),
+            groups=_groups(file.path, in_effect=operation.id in effective),
             in_effect=operation.id in effective,
             archive_bytes=file.path.stat().st_size,
         )
@@ -69,21 +74,17 @@ def log(path: str) -> LogResult:
     return LogResult(path=path, layout="split", entries=entries, appended=len(suffix))
 
 
-def _groups(path: Path, operation: Operation, *, in_effect: bool) -> tuple[Group, ...]:
-    stages = {record.group: record.name for record in operation.stages if record.group}
-    found: dict[str, list[int]] = {}
-    for row in read_rows(path, ("group", "edit_parent", "stage", "tokens")):
-        if row["group"]:
-            stages.setdefault(row["group"], row["stage"] or "")
-        for name in dict.fromkeys(filter(None, (row["group"], row["edit_parent"]))):
-            found.setdefault(name, []).append(row["tokens"] or 0)
+def _groups(path: Path, *, in_effect: bool) -> tuple[Group, ...]:
+    texts = (row["edits"] for row in read_rows(path, ("edits",)))
+    edits = [edit for text in texts if text for edit in json.loads(text)]
+    stages = stages_from_rows(edits)
     return tuple(
         Group(
             id=name,
-            stage=stages.get(name, ""),
-            lines=len(sizes),
-            tokens=sum(sizes),
+            stage=stages[name],
+            messages=len(sizes),
+            tokens=sum(sizes.values()),
             in_effect=in_effect,
         )
-        for name, sizes in found.items()
+        for name, sizes in sizes_from_rows(edits).items()
     )

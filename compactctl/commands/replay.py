@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from compactctl.model.operation import ArchivedLine, Operation, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows
-from compactctl.pipeline.edit_text import edits_from_rows, stages_from_rows
+from compactctl.pipeline.edit_text import edits_from_rows, sizes_from_rows, stages_from_rows
 from compactctl.pipeline.layout import Layout, Style, lay_out
 from compactctl.store.archive import archived_lines
 from compactctl.store.history import Archive
@@ -33,9 +34,9 @@ class Made:
     that came between it and the next operation.
     """
 
-    layout: Layout
-
     operation: Operation
+    layout: Layout
+    tags: bool
     edits: tuple[Edit, ...]
     stages: dict[str, str]
     tokens: dict[MessageId, int]
@@ -54,18 +55,18 @@ def made_by(archive: Archive, operation: Operation, state: bytes) -> Made:
         operation=operation,
         edits=edits,
         stages=stages_from_rows(rows),
-        tokens={MessageId(line.message_id): line.tokens or 0 for line in lines if line.message_id},
+        tokens={name: n for sizes in sizes_from_rows(rows).values() for name, n in sizes.items()},
         names=names_after(before.effective, edits, after.effective),
-        layout=_layout(after, edits),
+        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
+        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
         appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
     )
 
 
-def _layout(after: Transcript, edits: Sequence[Edit]) -> Layout:
-    """Tell the layout of an operation: only inline leaves tagged originals behind."""
+def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
+    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
     groups = set(groups_of(edits))
-    kept = any(not groups.isdisjoint(message.tags.parents) for message in after.messages)
-    return "inline" if kept else "split"
+    return any(not groups.isdisjoint(some) for some in names)
 
 
 def read_state(data: bytes, format_name: str) -> Transcript:
@@ -119,7 +120,8 @@ class Replay:
         lines, _ = split(self.data, "the restored state", chosen.name)
         transcript = parse(lines, chosen)
         name = _new_id(made.operation, self.data)
-        style = Style(layout=made.layout, operation=name, own=self._own(lines, transcript, made))
+        own = self._own(lines, transcript, made)
+        style = Style(layout=made.layout, operation=name, tags=made.tags, own=own)
         after = lay_out(lines, transcript, fold(edits), chosen, style)
         before = digest_of(self.data)
         self.data = b"".join(line.data for line in after)
@@ -134,7 +136,8 @@ class Replay:
             after=digest_of(self.data),
             detail=f"{made.operation.id} without group {self.group}",
         )
-        edited = StageEdits(edits=edits, stages=made.stages, tokens=made.tokens)
+        sizes = {self.names[old]: n for old, n in made.tokens.items() if old in self.names}
+        edited = StageEdits(edits=edits, stages=made.stages, tokens=sizes)
         self.chain.append(operation)
         self.archives.append((operation, archive_rows(lines, after, transcript, edited)))
         return names_after(transcript.effective, edits, result.effective)
@@ -149,8 +152,8 @@ class Replay:
 
 def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
     """Raise ChangedError when calls or results were parted that were not parted before."""
-    known = {(orphan.call_id, orphan.kind) for orphan in orphans(before.effective)}
-    if {(orphan.call_id, orphan.kind) for orphan in orphans(after.effective)} - known:
+    known = Counter(orphan.kind for orphan in orphans(before.effective))
+    if Counter(orphan.kind for orphan in orphans(after.effective)) - known:
         raise ChangedError(
             f"group {group} cannot be taken back alone: a later operation hides the other half of "
             "a tool call in it; take that one back first, or rewind to the operation before"

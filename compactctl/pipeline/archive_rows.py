@@ -34,7 +34,7 @@ def archive_rows(
     by_line: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
         by_line[message.line].append(message)
-    edits = edits_by_message(made.edits, made.stages)
+    edits = edits_by_message(made.edits, made.stages, made.tokens)
     folded = fold(made.edits)
     return tuple(
         _row(

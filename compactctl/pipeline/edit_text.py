@@ -10,18 +10,18 @@ from compactctl.model.message import GroupId, MessageId, Synthetic
 
 
 def edits_by_message(
-    edits: Sequence[Edit], stages: Mapping[str, str]
+    edits: Sequence[Edit], stages: Mapping[str, str], tokens: Mapping[MessageId, int]
 ) -> dict[MessageId, list[dict[str, Any]]]:
     """Return each edit as JSON objects under the message it is anchored at.
 
     ``n`` is the edit's place in the sequence; a ``Hide`` gives one object per message. ``stages``
-    names the stage behind each group.
+    names the stage behind each group, ``tokens`` the size that each message had.
     """
     rows: dict[MessageId, list[dict[str, Any]]] = defaultdict(list)
     for n, edit in enumerate(edits):
         head = {"n": n, "stage": stages.get(groups_of([edit])[0], "")}
         for name, fields in _anchored(edit):
-            rows[name].append(head | fields)
+            rows[name].append(head | {"tokens": tokens.get(name, 0)} | fields)
     return dict(rows)
 
 
@@ -35,6 +35,15 @@ def _anchored(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
         case Insert():
             message = _fields(edit.message)
             return [(edit.before, {"edit": "insert", "before": edit.before, "message": message})]
+
+
+def sizes_from_rows(rows: Iterable[dict[str, Any]]) -> dict[str, dict[MessageId, int]]:
+    """Return the messages that each group hides or rewrites, with their sizes in tokens."""
+    sizes: dict[str, dict[MessageId, int]] = defaultdict(dict)
+    for row in rows:
+        if row["edit"] != "insert":
+            sizes[row["group"]][MessageId(row["id"])] = row["tokens"]
+    return dict(sizes)
 
 
 def stages_from_rows(rows: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -68,7 +68,7 @@ def _groups(result: LogResult) -> Iterator[Item]:
     columns = (
         text("Group"),
         text("Stage"),
-        number("Lines"),
+        number("Messages"),
         number("Tokens in them before"),
         text("Operation", spare=1),
     )
@@ -77,7 +77,7 @@ def _groups(result: LogResult) -> Iterator[Item]:
     yield table(
         columns,
         [
-            (group.id, group.stage, f"{group.lines:,}", f"{group.tokens:,}", entry.operation.id)
+            (group.id, group.stage, f"{group.messages:,}", f"{group.tokens:,}", entry.operation.id)
             for entry, group in rows
         ],
     )

@@ -10,6 +10,9 @@ from compactctl.tokens.counter import Exactness
 SWITCH_OFF = "COMPACTCTL_NO_FAST"
 """Environment variable that, set to anything, keeps every count with tiktoken."""
 
+WORTH_LOADING = 3_000_000
+"""Characters from which on the engine's speed makes up for its longer load, as measured."""
+
 BatchCount = Callable[[Sequence[str], str, int], list[int]]
 
 
@@ -17,26 +20,38 @@ class FastCounter:
     """Counts with the engine of the optional package ``toktok-rs``; see ``fast_counter``.
 
     Counts are those of tiktoken, also for the huge texts that tiktoken itself cannot count whole.
-    The engine builds its vocabulary at the first count of a text, in about half a second.
+    The engine builds its vocabulary at its first count, which takes longer than tiktoken's; until
+    there is enough text to gain from it, tiktoken counts.
     """
 
     exactness: Exactness = "exact"
-    engine = "toktok"
 
-    def __init__(self, name: str, batch_count: BatchCount) -> None:
+    def __init__(self, name: str, batch_count: BatchCount, worth: int = WORTH_LOADING) -> None:
         self.id = name
+        self.engine = "tiktoken"
+        self._plain = BpeCounter(name)
         self._batch_count = batch_count
+        self._left = worth
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """Count all texts in one call of the engine: names of special tokens have no meaning."""
         if not any(texts):
             return [0] * len(texts)
+        self._left -= sum(map(len, texts))
+        if self._left >= 0:
+            counts = self._plain.count_many(texts)
+            if self._plain.exactness == self.exactness:
+                return counts
+        self.engine = "toktok"
         # One thread: a transcript takes tenths of a second, and batches have a process per core.
         return list(self._batch_count([without_surrogates(text) for text in texts], self.id, 1))
 
 
-def fast_counter(name: str) -> FastCounter | None:
-    """Return the fast counter for a vocabulary; None when it is not installed or switched off."""
+def fast_counter(name: str, worth: int = WORTH_LOADING) -> FastCounter | None:
+    """Return the fast counter for a vocabulary; None when it is not installed or switched off.
+
+    ``worth`` is how many characters tiktoken counts before the engine is loaded.
+    """
     if os.environ.get(SWITCH_OFF):
         return None
     try:
@@ -45,7 +60,7 @@ def fast_counter(name: str) -> FastCounter | None:
         return None
     # Another package installs a module of this name.
     batch_count = getattr(engine, "batch_count", None)
-    return FastCounter(name, batch_count) if batch_count else None
+    return FastCounter(name, batch_count, worth) if batch_count else None
 
 
 def exact_counter(name: str) -> FastCounter | BpeCounter:

@@ -241,4 +241,4 @@ def test_a_record_that_a_damaged_line_follows_stays_where_it_is() -> None:
     assert [m.id for m in found.effective] == ["u", "a", "u2"]
     assert found.effective[0].anchored is not None
     assert found.effective[1].fixed is not None
-    assert [link.id for link in found.links] == ["u", "u2"]
+    assert [link.id for link in found.links] == ["u", "a", "u2"]

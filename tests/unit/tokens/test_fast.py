@@ -25,7 +25,7 @@ def _not_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def fast() -> FastCounter:
-    counter = fast_counter("o200k_base")
+    counter = fast_counter("o200k_base", worth=0)
     if counter is None:
         pytest.skip("the accelerator toktok-rs is not installed")
     return counter
@@ -37,7 +37,7 @@ def fast() -> FastCounter:
 @example(batch=["\ud83d\ude00 \ud83d alone, \ude00 alone", "", "\ufeff\ud800"])
 @example(batch=["<|endoftext|>", "123456789012345678901234"])
 def test_counts_are_those_of_tiktoken(name: str, batch: list[str]) -> None:
-    counter = fast_counter(name)
+    counter = fast_counter(name, worth=0)
     if counter is None:
         pytest.skip("the accelerator toktok-rs is not installed")
     assert counter.count_many(batch) == BpeCounter(name).count_many(batch)
@@ -66,7 +66,23 @@ def test_the_accelerator_is_picked_up_where_it_is_installed(fast: FastCounter) -
     assert isinstance(estimate, RatioCounter)
     chosen = [counter_for(resolve_model("gpt-4o")), counter_named("o200k_base"), estimate.base]
     assert [type(counter) for counter in chosen] == [type(fast)] * 3
+    assert fast.count_many(["hello"]) == [1]
     assert fast.engine == "toktok"
+
+
+def test_a_little_text_is_not_worth_loading_the_engine(fast: FastCounter) -> None:
+    counter = fast_counter(fast.id, worth=10)
+    assert counter is not None
+    assert (counter.count_many(["hello"]), counter.engine) == ([1], "tiktoken")
+    assert (counter.count_many(["hello world"]), counter.engine) == ([2], "toktok")
+
+
+def test_what_tiktoken_cannot_count_exactly_goes_to_the_engine() -> None:
+    counter = fast_counter("o200k_base")
+    if counter is None:
+        pytest.skip("the accelerator toktok-rs is not installed")
+    assert counter.count_many([" " * 1_000_000]) == [7_813]
+    assert counter.engine == "toktok"
 
 
 def test_the_variable_keeps_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,8 +110,8 @@ def test_another_module_of_that_name_is_no_accelerator(monkeypatch: pytest.Monke
 
 def test_the_accelerator_needs_no_tiktoken() -> None:
     code = (
-        "import sys; from compactctl.tokens.choose import counter_named;"
-        "counter = counter_named('o200k_base');"
+        "import sys; from compactctl.tokens.fast import exact_counter, fast_counter;"
+        "counter = fast_counter('o200k_base', 0) or exact_counter('o200k_base');"
         "counter.count_many(['hello']); print(counter.engine, 'tiktoken' in sys.modules)"
     )
     done = subprocess.run(
