@@ -72,12 +72,16 @@ class _Page:
                 self.on_line[message.line].append(message)
         self.effective = transcript.effective
         self.places = {message.id: place for place, message in enumerate(self.effective)}
+        self.damaged = {opaque.line for opaque in transcript.opaque}
         self.relinked = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
         for index, data in enumerate(self.raw):
             messages = self.on_line.get(index)
-            if messages and messages[0].element:
+            if messages and index in self.damaged:
+                yield from self._before_damage(messages)
+                yield NewLine(data, index)
+            elif messages and messages[0].element:
                 yield self._array_line(index, messages)
             elif messages:
                 yield from self._record_lines(index, messages[0])
@@ -104,8 +108,7 @@ class _Page:
             for message in messages
             for item in self._written_before(message)
         ]
-        damaged = {opaque.line for opaque in transcript.opaque}
-        return relink(transcript.links, dropped, written, damaged)
+        return relink(transcript.links, dropped, written, self.damaged)
 
     def _next_line(self, message: Message) -> int | None:
         """Return the line of the first message shown from ``message`` on."""
@@ -139,6 +142,12 @@ class _Page:
             text = text[:start] + own + text[end:]
             yield NewLine(self._edited(index, {}, text).encode(), index)
 
+    def _before_damage(self, messages: Sequence[Message]) -> Iterator[NewLine]:
+        """Yield what is written before a line that cannot be parsed and so stays as it is."""
+        for message in messages:
+            for item in self._written_before(message):
+                yield NewLine((self._written_record(item, message, {}) + "\n").encode(), None)
+
     def _array_line(self, index: int, messages: Sequence[Message]) -> NewLine:
         text = self.raw[index].decode()
         for path in sorted({message.element[:-1] for message in messages}, reverse=True):
@@ -163,12 +172,11 @@ class _Page:
     def _new_records(self, message: Message, text: str, span: Span) -> Iterator[str]:
         """Yield the records to be inserted before a message's own one."""
         for item in self._written_before(message):
-            yield self._written_record(item, message, text)
+            yield self._written_record(item, message, _value_at(text, message.element))
         if self.style.layout == "inline" and message.id in self.folded.replaced:
             yield self._rewritten(message, text, span, hidden=True)
 
-    def _written_record(self, item: Synthetic, message: Message, text: str) -> str:
-        like = _value_at(text, message.element)
+    def _written_record(self, item: Synthetic, message: Message, like: Mapping[str, Any]) -> str:
         parent = self.relinked.written.get(self.writer.new_id(item))
         record = dict(self.writer.new_record(item, message, like, parent))
         if self.style.tags:

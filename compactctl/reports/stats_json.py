@@ -29,6 +29,8 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "hiddenReasoningTokens": result.size.hidden_reasoning,
         "unexplainedTokens": result.size.unexplained,
         "overheadSource": result.size.source,
+        "overheadExactness": "calibrated" if result.size.source else None,
+        **_health(result),
         "messageCount": result.messages,
         "turnCount": result.turns,
         "stepCount": result.steps,
@@ -40,6 +42,15 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "rereads": [fields_of(file) for file in found.rereads],
         "file": {**_file(transcript), "textBytes": result.text_bytes},
         "warnings": list(transcript.warnings),
+    }
+
+
+def _health(result: StatsResult) -> dict[str, Any]:
+    """Return how the counts compare with what was reported between requests."""
+    found = result.size.calibration
+    return {
+        "recordedRequests": 0 if found is None else found.requests,
+        "observedRatio": None if found is None else found.ratio,
     }
 
 
