@@ -25,7 +25,9 @@ def appended_since(archive: Archive, operation: Operation, data: bytes) -> bytes
     """Return what was appended after an operation that is no longer in effect."""
     current, suffix = archive.current(data)
     operations = list(archive.operations)
-    last = operations.index(current) if current else len(operations) - 1
+    # The same step may have been taken before, even within the second that is recorded.
+    last = max((i for i, each in enumerate(operations) if each == current), default=-1)
+    last = len(operations) - 1 if last < 0 else last
     first = max(i for i in range(last + 1) if operations[i].id == operation.id)
     pieces: list[bytes] = []
     for earlier, following in pairwise(operations[first : last + 1]):

@@ -1,10 +1,11 @@
 """The messages behind summaries of earlier runs, so that no summary is summarised again."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from compactctl.commands.reading import Loaded, parse
+from compactctl.formats.format import Format
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.edit_text import edits_from_rows
@@ -22,40 +23,49 @@ def originals_of(loaded: Loaded) -> Mapping[MessageId, tuple[Message, ...]]:
     summaries = [m for m in loaded.transcript.effective if m.tags.condense_id]
     if not summaries:
         return {}
-    hidden: dict[str, list[Message]] = defaultdict(list)
-    for message, parent in _hidden_messages(loaded):
-        hidden[parent].append(message)
-    found = {m.id: tuple(_expanded(m.tags.condense_id or "", hidden)) for m in summaries}
+    hidden = _hidden(loaded)
+    found = {m.id: tuple(_expanded(m.tags.condense_id or "", hidden, ())) for m in summaries}
     return {name: messages for name, messages in found.items() if messages}
 
 
-def _expanded(group: str, hidden: Mapping[str, list[Message]]) -> Iterator[Message]:
+_Hidden = dict[str, list[Message]]
+
+
+def _expanded(group: str, hidden: _Hidden, outer: tuple[str, ...]) -> Iterator[Message]:
     for message in hidden.get(group, ()):
         inner = message.tags.condense_id
-        if inner and inner != group and inner in hidden:
-            yield from _expanded(inner, hidden)
+        if inner and inner not in (*outer, group) and inner in hidden:
+            yield from _expanded(inner, hidden, (*outer, group))
         else:
             yield message
 
 
-def _hidden_messages(loaded: Loaded) -> Iterator[tuple[Message, str]]:
-    for message in loaded.transcript.messages:
-        if message.tags.condense_parent:
-            yield message, message.tags.condense_parent
+def _hidden(loaded: Loaded) -> _Hidden:
+    """Return the messages of each group, from the first place that has any of them."""
+    found = _tagged(loaded.transcript.messages)
     path = loaded.source.path
     if path is not None:
-        yield from _archived(Archive(archive_folder(path)), loaded)
+        archive = Archive(archive_folder(path))
+        for operation in chain_of(archive, loaded.source.data):
+            found = _archived(archive.file_of(operation.id), loaded.format) | found
+    return found
 
 
-def _archived(archive: Archive, loaded: Loaded) -> Iterator[tuple[Message, str]]:
-    for operation in chain_of(archive, loaded.source.data):
-        rows = tuple(archived_lines(archive.file_of(operation.id)))
-        edits = edits_from_rows(edit for row in rows if row.edits for edit in json.loads(row.edits))
-        hidden = fold(edits).hidden
-        for message in parse(tuple(row.raw for row in rows), loaded.format).messages:
-            hide = hidden.get(message.id)
-            parent = message.tags.condense_parent
-            if hide is not None and hide.kind == "condense":
-                yield message, hide.group
-            elif hide is None and parent:
-                yield message, parent
+def _tagged(messages: Iterable[Message]) -> _Hidden:
+    found: _Hidden = {}
+    for message in messages:
+        if message.tags.condense_parent:
+            found.setdefault(message.tags.condense_parent, []).append(message)
+    return found
+
+
+def _archived(file: Path, chosen: Format) -> _Hidden:
+    rows = tuple(archived_lines(file))
+    edits = edits_from_rows(edit for row in rows if row.edits for edit in json.loads(row.edits))
+    hides = {name: e for name, e in fold(edits).hidden.items() if e.kind == "condense"}
+    messages = parse(tuple(row.raw for row in rows), chosen).messages
+    found = _tagged(messages)
+    for message in messages:
+        if message.id in hides:
+            found.setdefault(hides[message.id].group, []).append(message)
+    return found

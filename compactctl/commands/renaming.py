@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import Message, MessageId
-from compactctl.pipeline.apply import apply
+from compactctl.pipeline.apply import apply_all
 
 Names = Mapping[MessageId, MessageId]
 
@@ -16,7 +16,7 @@ def names_after(
 
     ``before`` and ``after`` are effective histories, ``edits`` lead from one to the other.
     """
-    expected = apply(before, edits)
+    expected = apply_all(before, edits)
     return {old.id: new.id for old, new in zip(expected, after, strict=False)}
 
 

@@ -119,7 +119,7 @@ class Replay:
         chosen = format_named(made.operation.format)
         lines, _ = split(self.data, "the restored state", chosen.name)
         transcript = parse(lines, chosen)
-        name = _new_id(made.operation, self.data)
+        name = _new_id(made.operation, self.data, edits)
         own = self._own(lines, transcript, made)
         style = Style(layout=made.layout, operation=name, tags=made.tags, own=own)
         after = lay_out(lines, transcript, fold(edits), chosen, style)
@@ -160,6 +160,6 @@ def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
         )
 
 
-def _new_id(operation: Operation, base: bytes) -> OperationId:
-    content = f"regroup\n{operation.id}\n{digest_of(base).sha256}"
-    return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
+def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> OperationId:
+    content = ("regroup", operation.id, digest_of(base).sha256, *groups_of(edits))
+    return OperationId(hashlib.sha256("\n".join(content).encode()).hexdigest()[:12])

@@ -58,8 +58,8 @@ class RewindResult:
 
     @property
     def moved(self) -> bool:
-        """Whether the state differs from the one before."""
-        return self.before != self.after
+        """Whether the state, or what is in effect in it, differs from the one before."""
+        return self.before != self.after or bool(self.undone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
-from compactctl.model.edit import Edit, Hide, Insert, Replace
+from compactctl.model.edit import Edit, Hide, Insert, Replace, groups_of
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -75,6 +76,13 @@ def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, 
         if message.id not in hidden:
             result.append(_rewritten(message, replaced.get(message.id)))
     return tuple(result)
+
+
+def apply_all(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, ...]:
+    """Return the effective history after the edits of several stages, one after another."""
+    for _, stage in groupby(edits, lambda edit: groups_of([edit])):
+        messages = apply(messages, tuple(stage))
+    return tuple(messages)
 
 
 def written_message(item: Synthetic, anchor: Message) -> Message:

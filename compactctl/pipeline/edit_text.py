@@ -14,14 +14,19 @@ def edits_by_message(
 ) -> dict[MessageId, list[dict[str, Any]]]:
     """Return each edit as JSON objects under the message it is anchored at.
 
-    ``n`` is the edit's place in the sequence; a ``Hide`` gives one object per message. ``stages``
-    names the stage behind each group, ``tokens`` the size that each message had.
+    An edit of a written message is anchored where that one stands. ``n`` is the edit's place in
+    the sequence; a ``Hide`` gives one object per message. ``stages`` names the stage behind each
+    group, ``tokens`` the size that each message had.
     """
     rows: dict[MessageId, list[dict[str, Any]]] = defaultdict(list)
+    places: dict[MessageId, MessageId] = {}
     for n, edit in enumerate(edits):
+        if isinstance(edit, Insert):
+            places[edit.message.id] = places.get(edit.before, edit.before)
         head = {"n": n, "stage": stages.get(groups_of([edit])[0], "")}
         for name, fields in _anchored(edit):
-            rows[name].append(head | {"tokens": tokens.get(name, 0)} | fields)
+            row = head | {"tokens": tokens.get(name, 0)} | fields
+            rows[places.get(name, name)].append(row)
     return dict(rows)
 
 

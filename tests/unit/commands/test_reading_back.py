@@ -1,0 +1,167 @@
+"""What is shown and told of a compacted transcript: view, log, explanations, originals."""
+
+import json
+from pathlib import Path
+
+import pytest
+from unit.commands.talks import append, back, group_of, jsonl, saved, squeeze, turn, turns
+
+from compactctl.commands.log import log
+from compactctl.commands.originals import originals_of
+from compactctl.commands.proof import prove_layout
+from compactctl.commands.reading import load
+from compactctl.commands.view import view
+from compactctl.errors import ArchiveError, ChangedError, IntegrityError
+from compactctl.store.history import archive_folder
+
+TALK = turns(0, 1, 2, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "run.jsonl", TALK)
+
+
+def originals(path: Path) -> list[list[str]]:
+    """Return the first word and number of the messages behind each summary."""
+    found = originals_of(load(str(path))).values()
+    return [[m.parts[0].text[:8] for m in messages if m.role == "user"] for messages in found]
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_the_messages_behind_a_summary_are_found(path: Path, layout: str) -> None:
+    assert originals(path) == []
+    squeeze(path, "summarize", layout=layout)
+    assert originals(path) == [["prompt 0", "prompt 1", "prompt 2", "prompt 3"]]
+
+
+@pytest.mark.parametrize("layouts", [("split", "split"), ("inline", "inline"), ("inline", "split")])
+def test_behind_a_summary_of_a_summary_are_the_first_messages(
+    path: Path, layouts: tuple[str, str]
+) -> None:
+    squeeze(path, "summarize", layout=layouts[0])
+    append(path, turns(4, 5))
+    squeeze(path, "summarize", layout=layouts[1])
+    (found,) = originals(path)
+    assert found == [f"prompt {n}" for n in range(6)]
+
+
+def test_messages_beside_a_summary_on_its_line_are_not_behind_it(path: Path) -> None:
+    saved(path, [{"messages": TALK}])
+    squeeze(path, "summarize")
+    assert originals(path) == [["prompt 0", "prompt 1", "prompt 2", "prompt 3"]]
+
+
+def test_a_view_of_all_holds_every_line_there_ever_was(path: Path) -> None:
+    first = squeeze(path, "prune")
+    more = append(path, turn(4))
+    second = squeeze(path, "truncate")
+    shown = view(str(path), "all")
+    untagged = {
+        line.data.split(b',"editParent"')[0].split(b',"truncationParent"')[0]
+        for line in shown.lines
+    }
+    for line in (jsonl(TALK) + more).splitlines(keepends=True):
+        assert line in untagged or line.rstrip(b"}\n") in untagged
+    hidden = {line.hidden_by for line in shown.lines} - {None}
+    assert hidden == {group_of(first, "prune"), group_of(second, "truncate")}
+    visible = [line.data for line in shown.lines if line.hidden_by is None]
+    assert b"".join(visible) == path.read_bytes()
+
+
+def test_archived_lines_say_what_hides_them(path: Path) -> None:
+    result = squeeze(path, "prune", "truncate")
+    shown = view(str(path), "archived")
+    for line in shown.lines:
+        record = json.loads(line.data)
+        assert line.hidden_by in (record.get("truncationParent"), record.get("editParent"))
+    assert {message.stage for message in shown.messages} == {"prune", "truncate"}
+    assert len(shown.lines) == sum(r.hidden for r in result.stages) + 2
+
+
+def test_a_document_over_many_lines_can_be_viewed_whole(path: Path) -> None:
+    path.write_text(json.dumps({"messages": TALK}, indent=1))
+    squeeze(path, "truncate")
+    shown = view(str(path), "all")
+    assert [line.hidden_by is None for line in shown.lines] == [False, True]
+    assert shown.lines[1].data == path.read_bytes()
+
+
+def test_the_effective_view_is_what_is_sent(path: Path) -> None:
+    squeeze(path, "truncate", layout="inline")
+    shown = view(str(path))
+    loaded = load(str(path))
+    assert [item.message for item in shown.messages] == list(loaded.transcript.effective)
+    assert all(line.data in loaded.lines for line in shown.lines)
+
+
+def test_the_log_lists_groups_with_what_they_held(path: Path) -> None:
+    result = squeeze(path, "prune", "truncate")
+    (entry,) = log(str(path)).entries
+    found = {group.id: group for group in entry.groups}
+    truncated = found[group_of(result, "truncate")]
+    assert (truncated.stage, truncated.messages) == ("truncate", result.stages[1].hidden)
+    assert found[group_of(result, "prune")].messages == result.stages[0].replaced == 4
+    assert entry.in_effect
+    back(path)
+    first, second = log(str(path)).entries
+    assert (first.in_effect, second.operation.kind) == (False, "rewind")
+
+
+def test_the_log_lists_all_groups_of_a_document(path: Path) -> None:
+    path.write_text(json.dumps({"messages": TALK}, indent=1))
+    result = squeeze(path, "prune", "truncate")
+    (entry,) = log(str(path)).entries
+    assert {g.id for g in entry.groups} == {group_of(result, s) for s in ("prune", "truncate")}
+
+
+def test_the_log_counts_what_was_appended(path: Path) -> None:
+    squeeze(path, "truncate")
+    assert log(str(path)).appended == 0
+    more = append(path, turn(4))
+    assert log(str(path)).appended == len(more)
+
+
+def test_the_log_of_an_inline_file_lists_what_is_in_it(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    result = squeeze(path, "truncate", output=str(out), layout="inline")
+    (operation,) = log(str(out)).inline
+    assert (operation.id, operation.groups) == (result.operation, (group_of(result, "truncate"),))
+    assert (operation.n_bytes, operation.sha256) == (result.before.n_bytes, result.before.sha256)
+
+
+def test_a_damaged_history_is_not_glossed_over(path: Path) -> None:
+    squeeze(path, "truncate")
+    (archive,) = archive_folder(path).glob("*.parquet")
+    archive.write_bytes(archive.read_bytes()[:-20])
+    for look in (lambda: log(str(path)), lambda: view(str(path), "all")):
+        with pytest.raises(ArchiveError):
+            look()
+
+
+def test_an_edited_transcript_has_no_known_past(path: Path) -> None:
+    squeeze(path, "truncate")
+    path.write_bytes(path.read_bytes().replace(b"prompt", b"Prompt"))
+    with pytest.raises(ChangedError):
+        view(str(path), "all")
+
+
+def test_every_message_is_explained(path: Path) -> None:
+    result = squeeze(path, "prune", "truncate")
+    fates = [row.fate for row in result.explained]
+    assert fates.count("written") == 1
+    assert fates.count("hidden") == result.stages[1].hidden
+    assert {"kept", "rewritten"} <= set(fates)
+    assert all(row.reason for row in result.explained)
+    assert sum(row.tokens for row in result.explained) == result.tokens_before
+    assert sum(row.tokens_after for row in result.explained) == result.tokens_after
+
+
+def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> None:
+    loaded = load(str(path))
+    expected = loaded.transcript.effective
+    prove_layout(jsonl(TALK), loaded, expected)
+    with pytest.raises(IntegrityError, match="15 messages instead of 16"):
+        prove_layout(jsonl(TALK[:-1]), loaded, expected)
+    with pytest.raises(IntegrityError, match=r"message 1 \(line 1\) differs"):
+        prove_layout(jsonl([TALK[3], *TALK[1:]]), loaded, expected)

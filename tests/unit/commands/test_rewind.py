@@ -1,0 +1,130 @@
+"""Where a rewind goes, what it keeps, and how it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unit.commands.talks import append, back, group_of, jsonl, said, saved, squeeze, turn, turns
+
+from compactctl.errors import ArchiveError, ChangedError, IntegrityError, UsageError
+from compactctl.store.history import Archive, archive_folder
+
+TALK = turns(0, 1, 2, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "run.jsonl", TALK)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"to": "a", "all": True}, {"group": "g", "all": True}, {"to": "a", "group": "g"}]
+)
+def test_only_one_goal_can_be_named(path: Path, fields: dict[str, Any]) -> None:
+    squeeze(path, "truncate")
+    with pytest.raises(UsageError, match="contradict"):
+        back(path, **fields)
+
+
+def test_without_an_archive_the_likely_file_is_named(path: Path) -> None:
+    squeeze(path, "truncate", output=None, in_place=False)
+    with pytest.raises(ArchiveError, match=r"did you mean run\.compacted\.jsonl"):
+        back(path)
+
+
+def test_one_step_goes_one_operation_back_and_all_goes_to_the_start(path: Path) -> None:
+    squeeze(path, "prune")
+    middle = path.read_bytes()
+    squeeze(path, "truncate")
+    newest = path.read_bytes()
+    assert back(path).moved
+    assert path.read_bytes() == middle
+    back(path)
+    assert path.read_bytes() == jsonl(TALK)
+    assert not back(path).moved
+    operations = Archive(archive_folder(path)).operations
+    back(path, to=operations[1].id)
+    assert path.read_bytes() == newest
+    assert len(back(path, all=True).undone) == 2
+    assert path.read_bytes() == jsonl(TALK)
+
+
+def test_an_operation_is_named_by_the_start_of_its_id(path: Path) -> None:
+    result = squeeze(path, "truncate")
+    back(path)
+    back(path, to=str(result.operation)[:6])
+    assert said(path)[0] == "[Earlier messages"
+    with pytest.raises(UsageError, match="no operation"):
+        back(path, to="zzz")
+
+
+def test_what_came_between_operations_keeps_its_order(path: Path) -> None:
+    first = squeeze(path, "prune")
+    one = append(path, turn(4))
+    squeeze(path, "truncate")
+    two = append(path, turn(5))
+    assert back(path, to=first.operation).carried == len(two)
+    three = append(path, turn(6))
+    back(path)
+    assert path.read_bytes() == jsonl(TALK) + one + two + three
+
+
+def test_an_edit_of_what_the_archive_knows_stops_everything(path: Path) -> None:
+    squeeze(path, "truncate")
+    edited = path.read_bytes().replace(b"prompt 3", b"Prompt 3")
+    path.write_bytes(edited)
+    for fields in ({}, {"all": True}, {"check": True}):
+        with pytest.raises(ChangedError, match="edited by hand"):
+            back(path, **fields)
+    assert path.read_bytes() == edited
+
+
+def test_a_restored_state_is_not_glued_to_what_came_later(path: Path) -> None:
+    whole = jsonl(TALK) + b'{"role": "user", "content": ""}'
+    path.write_bytes(whole)
+    squeeze(path, "truncate")
+    assert not path.read_bytes().endswith(b"\n")
+    with path.open("ab") as stream:
+        stream.write(b"\n")
+    with pytest.raises(ChangedError, match="unterminated"):
+        back(path)
+
+
+def test_another_output_leaves_the_transcript_and_its_history(path: Path) -> None:
+    squeeze(path, "truncate")
+    compacted, out = path.read_bytes(), path.with_name("first.jsonl")
+    back(path, output=str(out))
+    assert out.read_bytes() == jsonl(TALK)
+    assert path.read_bytes() == compacted
+    assert len(Archive(archive_folder(path)).operations) == 1
+
+
+def test_inline_operations_are_undone_newest_first(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    squeeze(path, "prune", output=str(out), layout="inline")
+    middle = out.read_bytes()
+    second = path.with_name("second.jsonl")
+    squeeze(out, "truncate", output=str(second), layout="inline")
+    more = append(second, turn(4))
+    result = back(second)
+    assert second.read_bytes() == middle + more
+    assert (result.layout, result.carried, len(result.in_effect)) == ("inline", len(more), 1)
+    back(second, all=True)
+    assert second.read_bytes() == jsonl(TALK) + more
+
+
+def test_inline_originals_that_were_edited_are_not_passed_off_as_restored(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    squeeze(path, "truncate", output=str(out), layout="inline")
+    out.write_bytes(out.read_bytes().replace(b"prompt 0", b"Prompt 0"))
+    with pytest.raises(IntegrityError, match="does not give the recorded bytes"):
+        back(out)
+
+
+def test_an_inline_file_has_no_later_states_to_go_to(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    result = squeeze(path, "prune", "truncate", output=str(out), layout="inline")
+    with pytest.raises(UsageError, match="--to needs an archive"):
+        back(out, to="x")
+    with pytest.raises(UsageError, match=group_of(result, "prune")):
+        back(out, group="nonsense")

@@ -1,0 +1,102 @@
+"""Edits carried out on messages, and folded for the layout."""
+
+from typing import Any
+
+from builders import conversation, image, message, result_part, user
+
+from compactctl.model.edit import Hide, Insert, Replace
+from compactctl.model.message import GroupId, MediaPart, Message, MessageId, Synthetic, TextPart
+from compactctl.pipeline.apply import apply, apply_all, fold, written_message, written_tags
+
+
+def hide(*ids: str, group: str = "g") -> Hide:
+    return Hide(ids=tuple(map(MessageId, ids)), group=GroupId(group), kind="truncate")
+
+
+def rewrite(name: str, text: str, part: int = 0, group: str = "g") -> Replace:
+    return Replace(id=MessageId(name), part=part, text=text, group=GroupId(group))
+
+
+def marker(name: str, group: str = "g", **fields: Any) -> Synthetic:  # noqa: ANN401
+    return Synthetic(
+        id=MessageId(name), kind="marker", role="user", text=name, group=GroupId(group), **fields
+    )
+
+
+def insert(before: str, name: str, group: str = "g") -> Insert:
+    return Insert(before=MessageId(before), message=marker(name, group))
+
+
+def shown(messages: tuple[Message, ...]) -> list[str]:
+    return [item.id for item in messages]
+
+
+def test_messages_are_hidden_inserted_and_left_in_order() -> None:
+    before = conversation(user("a"), user("b"), user("c"))
+    after = apply(before, [insert("m1", "x"), insert("m1", "y"), hide("m1")])
+    assert shown(after) == ["m0", "x", "y", "m2"]
+    assert after[0] is before[0]
+
+
+def test_edits_of_messages_that_are_not_there_change_nothing() -> None:
+    before = conversation(user("a"))
+    assert apply(before, [hide("x"), rewrite("y", "z"), insert("x", "w")]) == before
+
+
+def test_a_rewritten_result_loses_its_media_and_keeps_its_call() -> None:
+    picture = MediaPart(media_type="image/png", n_bytes=9)
+    before = conversation(message("tool", result_part("c1", "long", media=(picture,))))
+    (after,) = apply(before, [rewrite("m0", "[cleared]")])
+    (part,) = after.results
+    assert (part.text, part.media, part.call_id) == ("[cleared]", (), "c1")
+    assert after.tags.edit_id == "g"
+
+
+def test_a_rewritten_image_becomes_text() -> None:
+    (after,) = apply(conversation(image()), [rewrite("m0", "[image]")])
+    assert after.parts == (TextPart(text="[image]"),)
+
+
+def test_only_the_named_part_is_rewritten() -> None:
+    before = conversation(message("user", TextPart(text="a"), TextPart(text="b")))
+    (after,) = apply(before, [rewrite("m0", "B", part=1)])
+    assert [part.text for part in after.parts if isinstance(part, TextPart)] == ["a", "B"]
+
+
+def test_the_first_to_hide_and_the_last_to_rewrite_win() -> None:
+    edits = [hide("a", group="1"), rewrite("b", "x"), hide("a", "b", group="2"), rewrite("b", "y")]
+    folded = fold(edits)
+    assert (folded.hidden["a"].group, folded.hidden["b"].group) == ("1", "2")
+    assert folded.replaced["b"][0].text == "y"
+
+
+def test_a_message_written_before_a_written_one_stands_there() -> None:
+    folded = fold([insert("m1", "x"), insert("m1", "z"), insert("z", "y"), insert("y", "w")])
+    assert [item.id for item in folded.placed["m1"]] == ["x", "w", "y", "z"]
+
+
+def test_later_stages_edit_what_earlier_ones_wrote() -> None:
+    before = conversation(user("a"), user("b"))
+    edits = [insert("m0", "x"), hide("m0"), Insert(before=MessageId("x"), message=marker("y", "h"))]
+    after = apply_all(before, [*edits, hide("x", "m1", group="h")])
+    assert shown(after) == ["y"]
+
+
+def test_a_written_message_stands_for_what_its_anchor_is_part_of() -> None:
+    anchor = user("a", conversation=3, line=7, element=("messages", 2))
+    written = written_message(marker("x", through="m9"), anchor)
+    assert (written.conversation, written.line, written.element) == (3, 7, ("messages", 2))
+    assert written.synthetic
+    assert written.injected
+    assert not written.summary
+    assert not written.starts_turn
+
+
+def test_summaries_and_markers_carry_their_own_tags() -> None:
+    summary = Synthetic(
+        id=MessageId("s"), kind="summary", role="user", text="t", group=GroupId("g")
+    )
+    assert written_tags(summary, "op").ids == ("g",)
+    assert written_tags(summary).condense_id == "g"
+    assert written_tags(marker("x")).truncation_id == "g"
+    assert written_tags(marker("x")).is_truncation_marker

@@ -1,0 +1,170 @@
+"""Stages in order: where they stop, what is refused, and that they come to rest."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from builders import assistant, call, conversation, result, user
+from unit.pipeline.test_apply import hide, insert, rewrite
+from unit.stages.trials import meter, view, words
+
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.pipeline.run import Run, Step, run
+from compactctl.stages.registry import stage_named
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+Propose = Callable[[View], Proposal | Skipped]
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Options of a made-up stage."""
+
+
+def made_up(name: str, propose: Propose) -> Step:
+    """Make a stage of a function that proposes edits."""
+
+    def with_options(of: View, _meter: Meter, _options: NoOptions) -> Proposal | Skipped:
+        return propose(of)
+
+    return Step(
+        stage=Stage(name=name, options=NoOptions, propose=with_options), options=NoOptions()
+    )
+
+
+def hiding(name: str, *ids: str) -> Step:
+    """Make a stage that hides these messages for nothing in return, if one is there."""
+
+    def propose(of: View) -> Proposal | Skipped:
+        left = [m.id for m in of.messages if m.id in ids]
+        if not left:
+            return Skipped(stage=name, reason="nothing left", detail="see --help")
+        return Proposal(stage=name, edits=(hide(*left, group=f"of {name}"),), notes=(name,))
+
+    return made_up(name, propose)
+
+
+def real(name: str, **options: object) -> Step:
+    """Return a stage of the program with options."""
+    stage = stage_named(name)
+    return Step(stage=stage, options=stage.options(**options))
+
+
+def outcomes(result: Run) -> list[str]:
+    return [record.outcome for record in result.stages]
+
+
+TALK = conversation(*(user(words(10)) if n % 2 else assistant(words(10)) for n in range(8)))
+
+
+def test_stages_see_what_earlier_ones_left() -> None:
+    found = run(view(TALK), [hiding("one", "m0"), hiding("two", "m1", "m0")], meter())
+    assert [m.id for m in found.view.messages] == [f"m{n}" for n in range(2, 8)]
+    assert [(r.tokens_before, r.tokens_after, r.hidden) for r in found.stages] == [
+        (80, 70, 1),
+        (70, 60, 1),
+    ]
+    assert found.groups == {"of one": "one", "of two": "two"}
+    assert found.notes == ("one", "two")
+
+
+def test_with_a_target_later_stages_are_not_needed() -> None:
+    found = run(view(TALK, target=70), [hiding("one", "m0"), hiding("two", "m1")], meter())
+    assert outcomes(found) == ["applied", "not-needed"]
+    assert "within the target of 70" in found.stages[1].detail
+
+
+def test_a_skipped_stage_says_why_and_what_changes_that() -> None:
+    found = run(view(TALK), [hiding("one", "x")], meter())
+    assert outcomes(found) == ["skipped"]
+    assert found.stages[0].detail == "nothing left; see --help"
+    assert found.edits == ()
+
+
+@pytest.mark.parametrize("text", [words(11), words(10)])
+def test_a_stage_that_does_not_shrink_the_context_is_rolled_back(text: str) -> None:
+    grow = made_up("grow", lambda _: Proposal(stage="grow", edits=(rewrite("m0", text),)))
+    found = run(view(TALK), [grow], meter())
+    assert outcomes(found) == ["rolled-back"]
+    assert "would not make the context smaller" in found.stages[0].detail
+    assert found.view.messages == TALK
+    assert found.edits == ()
+
+
+def test_a_stage_that_parts_a_call_from_its_result_is_rolled_back() -> None:
+    talk = conversation(user("x"), call("c", "Read", path="a"), result("c", words(9)))
+    found = run(view(talk), [hiding("one", "m1")], meter())
+    assert outcomes(found) == ["rolled-back"]
+    assert "separate 1 tool calls" in found.stages[0].detail
+
+
+def test_pairs_that_were_parted_before_do_not_stop_a_stage() -> None:
+    talk = conversation(user("x"), result("lost", words(9)), assistant(words(9)))
+    assert outcomes(run(view(talk), [hiding("one", "m2")], meter())) == ["applied"]
+
+
+def test_stages_run_again_until_they_find_nothing_more() -> None:
+    after_two = made_up(
+        "after two",
+        lambda of: (
+            Skipped(stage="after two", reason="not yet")
+            if any(m.id in {"m1", "m2"} for m in of.messages)
+            else hiding("after two", "m2", "m3").stage.propose(of, meter(), NoOptions())
+        ),
+    )
+    found = run(view(TALK), [after_two, hiding("two", "m1", "m2")], meter())
+    assert outcomes(found) == ["applied", "applied"]
+    assert [m.id for m in found.view.messages] == ["m0", "m4", "m5", "m6", "m7"]
+    assert sum(record.saved for record in found.stages) == 30
+    assert run(found.view, [after_two, hiding("two", "m1", "m2")], meter()).edits == ()
+
+
+def test_what_a_stage_does_in_several_rounds_is_added_up() -> None:
+    def one_by_one(of: View) -> Proposal | Skipped:
+        left = [m.id for m in of.messages if m.id in {"m0", "m1", "m2"}]
+        edits = (hide(*left[:1], group=f"g{left[0]}"),) if left else ()
+        return Proposal(stage="s", edits=edits) if left else Skipped(stage="s", reason="done")
+
+    (record,) = run(view(TALK), [made_up("s", one_by_one)], meter()).stages
+    assert (record.hidden, record.saved, record.group) == (3, 30, "gm0")
+
+
+def reads(*texts: str) -> View:
+    """A conversation in which one file is read again and again."""
+    steps = [
+        message
+        for n, text in enumerate(texts)
+        for message in (call(f"c{n}", "Read", file_path="a.py"), result(f"c{n}", text))
+    ]
+    return view(conversation(user("go"), *steps, assistant("done")), protected=["m0"])
+
+
+def test_a_stub_never_refers_to_a_read_that_a_later_stage_drops() -> None:
+    of = reads(words(30), words(30), words(30))
+    kept = run(of, [real("dedup")], meter())
+    assert kept.stages[0].replaced == 2
+    dropped = run(of, [real("dedup"), hiding("drop", "m5", "m6")], meter())
+    shown = {m.id: m for m in dropped.view.messages}
+    assert "m6" not in shown
+    assert dropped.stages[1].outcome == "applied"
+    stubs = [e for e in dropped.edits if getattr(e, "refers_to", None)]
+    assert all(stub.refers_to in shown for stub in stubs)
+
+
+def test_stubs_that_go_with_what_they_refer_to_are_no_reason_to_run_again() -> None:
+    found = run(
+        reads(words(30), words(30)), [real("dedup"), hiding("all", "m1", "m2", "m3", "m4")], meter()
+    )
+    assert outcomes(found) == ["applied", "applied"]
+
+
+def test_what_a_stage_writes_is_counted() -> None:
+    def swap(of: View) -> Proposal | Skipped:
+        if of.messages[0].id != "m0":
+            return Skipped(stage="swap", reason="done")
+        return Proposal(stage="swap", edits=(insert("m0", words(12)), hide("m0", "m1")))
+
+    (record,) = run(view(TALK), [made_up("swap", swap)], meter()).stages
+    assert (record.tokens_before, record.tokens_after) == (80, 72)
