@@ -237,7 +237,8 @@ class Chain:
         after = [m for node in nodes if node.line >= start for m in node.messages]
         why = "the client kept it verbatim at its own compaction"
         kept = [replace(message, anchored=why) for message in kept]
-        cut = 1 if after and after[0].summary else 0
+        anchors = {node.boundary.anchor for node in nodes if node.boundary}
+        cut = 1 if after and after[0].id in anchors else 0
         return (*after[:cut], *kept, *after[cut:])
 
     def _cleared_ids(self, included: dict[str, None]) -> dict[str, int]:

@@ -36,15 +36,16 @@ class Written(NamedTuple):
     shape: str
     data: bytes
 
-    def more(self, plan: Plan) -> bytes:
-        """Return lines that a client would append; b"" where it cannot append."""
+    def more(self, plan: Plan, earlier: bytes = b"") -> bytes:
+        """Return lines that a client would append after ``earlier`` ones; b"" where it cannot."""
         plan = tuple(step for step in plan if step.kind != "garbage")
         if not self.data.endswith(b"\n"):
             return b""
         if self.shape == CLAUDE:
-            return claude_turn(plan, self.data)
+            return claude_turn(plan, self.data + earlier)
         if self.shape in WRITERS:
-            return b"".join(lines_of(WRITERS[self.shape], plan, start=1000))
+            start = 1_000 + earlier.count(b"\n")
+            return b"".join(lines_of(WRITERS[self.shape], plan, start=start))
         return b""
 
 

@@ -48,7 +48,8 @@ def test_what_was_appended_stays_at_the_end(
     written: Written, way: dict[str, Any], later: Plan, latest: Plan
 ) -> None:
     with bench(written.data) as at:
-        more, most = written.more(later), written.more(latest)
+        more = written.more(later)
+        most = written.more(latest, more)
         assume(more)
         read(at)
         assume(compact(at.options(**way)).compacted)
