@@ -32,11 +32,12 @@ def process_id(_: str) -> int:
 def wait_for_ever(folder: str) -> None:
     """Leave a file named for this process while it waits."""
     mark = Path(folder, str(os.getpid()))
-    mark.touch()
     try:
+        # Inside, so that an interrupt right after it still takes it away.
+        mark.touch()
         time.sleep(1_000)
     finally:
-        mark.unlink()
+        mark.unlink(missing_ok=True)
 
 
 def lament(word: str) -> str:
