@@ -112,20 +112,22 @@ class Chain:
         path: dict[str, None] = {}
         at: str | None = leaf
         heads = self._preserved_heads()
-        for anchor in heads.values():
-            self.hold(anchor, "messages that the client kept verbatim hang below it")
         while at is not None and at not in path and at in self._nodes:
             path[at] = None
             node = self._nodes[at]
             if node.boundary is not None:
                 break
             at = self._next(at, node.parent, heads, path)
-        return {**path, **self._beside(path)}
+        boundary = self._nodes[next(reversed(path))].boundary if path else None
+        if boundary is None or boundary.anchor is None:
+            return path
+        for anchor in (*heads.values(), boundary.anchor):
+            self.hold(anchor, "messages that the client kept verbatim hang below it")
+        return {**path, **self._beside(path, boundary)}
 
-    def _beside(self, path: dict[str, None]) -> dict[str, None]:
+    def _beside(self, path: dict[str, None], newest: Boundary) -> dict[str, None]:
         """Return what a compaction kept verbatim when the path does not lead through it."""
-        newest = self._nodes[next(reversed(path))].boundary if path else None
-        if newest is None or newest.tail is None or newest.tail in path:
+        if newest.tail is None or newest.tail in path:
             return {}
         kept: dict[str, None] = {}
         at: str | None = newest.tail

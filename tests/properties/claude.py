@@ -169,13 +169,13 @@ class _Session:
 
     def _side(self, step: Step) -> None:
         """Write a subagent's records beside the main chain, as old clients do."""
-        head = self.head
-        self.head = None
+        head, main = self.head, self.uuids
+        self.head, self.uuids = None, []
         self._user(step, step.text, isSidechain=True)
         message = {"role": "assistant", "content": [{"type": "text", "text": step.text}]}
         record = {"type": "assistant", "message": message, "isSidechain": True}
         self._link(step, record)
-        self.head = head
+        self.head, self.uuids = head, main
 
     def _noise(self, step: Step) -> None:
         noise: list[Record] = [
