@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compactctl.model.message import Message, MessageId
+from compactctl.model.summary import Summarizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,7 @@ class View:
         target: tokens the conversation should get down to; None when there is no target.
         cwd: the session's working folder, to recognise one file under two paths.
         originals: for a summary of an earlier run, the messages it stands for.
+        summarizer: writes the summaries; None for the built-in one.
     """
 
     messages: tuple[Message, ...]
@@ -23,3 +25,4 @@ class View:
     target: int | None = None
     cwd: str | None = None
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
+    summarizer: Summarizer | None = None

@@ -1,25 +1,33 @@
 """Summarize: put a summary in place of older messages, keep the newest as they are."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compactctl.history.pairs import cut_points
-from compactctl.history.protection import hideable
-from compactctl.history.standins import is_newest, is_stand_in, newest_id
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
-from compactctl.model.edit import Hide, Insert, Proposal, Skipped
-from compactctl.model.message import Message, MessageId, Synthetic
-from compactctl.stages.hiding import insertion_point, newest_start
-from compactctl.stages.stage import Stage, group_id
-from compactctl.summaries import offline
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message
+from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.stages.condensing import (
+    FEWEST_HIDDEN,
+    Condensing,
+    Shape,
+    budget_for,
+    condense,
+    nothing_new,
+    older,
+    originals,
+    too_few,
+    write,
+)
+from compactctl.stages.hiding import newest_start
+from compactctl.stages.stage import Stage
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"
 PREFIX = "[Previous conversation summary]:\n\n"
-# One message is its own best summary; agent-code refuses below two as well.
-FEWEST_HIDDEN = 2
 # Keeps ceil(0.1 x 30) at 3 although 0.1 x 30 is 3.0000000000000004.
 _ROUNDING = 1e-9
 
@@ -53,12 +61,19 @@ def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | S
     refusal = _refusal(view.messages, hidden, options)
     if refusal:
         return refusal
-    text = options.text.strip() or _written(view, hidden, meter, options)
-    tokens, replaced = meter.text(PREFIX + text), meter.total(hidden)
-    if not text or tokens >= replaced:
-        reason = f"a summary would be no smaller than the {replaced:,} tokens it replaces"
-        return Skipped(stage=NAME, reason=reason, detail="keep fewer messages as they are")
-    return _proposal(view, hidden, options, PREFIX + text, tokens)
+    summary = _summary(view, hidden, meter, options)
+    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=PREFIX))
+    return condense(view, meter, hidden, summary, how)
+
+
+def _summary(
+    view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+) -> Summary:
+    if options.text.strip():
+        return Summary(text=options.text.strip(), source="file")
+    source = originals(view, hidden)
+    budget = budget_for(meter.total(hidden), meter.total(source), options.summary_tokens)
+    return write(view, SummaryRequest(messages=source, budget=budget, cwd=view.cwd), meter)
 
 
 def _refusal(
@@ -68,9 +83,9 @@ def _refusal(
     if count <= options.min_messages:
         reason = f"only {count} messages, a summary needs more than {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --summarize-min-messages")
-    if _nothing_new(messages):
+    if nothing_new(messages):
         return Skipped(stage=NAME, reason="nothing was added since the last summary")
-    if sum(not is_stand_in(message) for message in hidden) < FEWEST_HIDDEN:
+    if too_few(hidden):
         return Skipped(
             stage=NAME,
             reason=f"fewer than {FEWEST_HIDDEN} messages are older than those to keep",
@@ -79,17 +94,11 @@ def _refusal(
     return None
 
 
-def _nothing_new(messages: Sequence[Message]) -> bool:
-    summaries = [m for m in messages if m.synthetic and m.summary]
-    return bool(summaries) and is_newest(messages, summaries[-1].tags.through)
-
-
 def _hidden(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
     messages = view.messages
     limit = min(len(messages) - _kept(messages, meter, options), newest_start(view))
     end = max((cut for cut in cut_points(messages) if cut <= limit), default=0)
-    ids = set(hideable(view, (message.id for message in messages[:end])))
-    return tuple(message for message in messages if message.id in ids)
+    return older(view, end)
 
 
 def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
@@ -103,48 +112,6 @@ def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) 
             break
         count += 1
     return max(options.keep_min, count)
-
-
-def _written(view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions) -> str:
-    source = tuple(_originals(view, hidden))
-    budget = options.summary_tokens or offline.summary_budget(meter.total(source))
-    # A summary that is more than half of what it replaces saves too little to be worth its loss.
-    budget = min(budget, meter.total(hidden) // 2)
-    return offline.summarize(source, budget=budget, count=meter.text, cwd=view.cwd)
-
-
-def _originals(view: View, messages: Sequence[Message]) -> Iterator[Message]:
-    """Put the originals in place of our earlier summaries, and nothing in place of markers."""
-    for message in messages:
-        if message.id in view.originals:
-            yield from _originals(view, view.originals[message.id])
-        elif not (is_stand_in(message) and not message.summary):
-            yield message
-
-
-def _proposal(
-    view: View, hidden: Sequence[Message], options: SummarizeOptions, text: str, tokens: int
-) -> Proposal:
-    ids = tuple(message.id for message in hidden)
-    group = group_id(NAME, options, ids)
-    summary = Synthetic(
-        id=MessageId(f"summary-{group}"),
-        kind="summary",
-        role="user",
-        text=text,
-        group=group,
-        through=newest_id(view.messages),
-        details={
-            "summarizesFrom": ids[0],
-            "summarizesTo": ids[-1],
-            "messages": len(ids),
-            "tokens": tokens,
-        },
-    )
-    insert = Insert(before=insertion_point(view.messages, ids[0]), message=summary)
-    hide = Hide(ids=ids, group=group, kind="condense", reason="older than the messages kept")
-    note = f"messages summarized: {len(ids):,}, in {tokens:,} tokens"
-    return Proposal(stage=NAME, edits=(insert, hide), notes=(note,))
 
 
 STAGE = Stage(name=NAME, options=SummarizeOptions, propose=propose)

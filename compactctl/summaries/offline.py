@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compactctl.model.message import Message
+from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.commands import command_items, error_items
 from compactctl.summaries.decisions import current_items, finding_items, next_items
 from compactctl.summaries.earlier import earlier_items
@@ -45,6 +46,12 @@ _LAST_REQUEST = (600, 300, 120)
 def summary_budget(prefix_tokens: int) -> int:
     """Return the tokens a summary of a prefix of that many tokens should have."""
     return max(SMALLEST_BUDGET, min(prefix_tokens * BUDGET_PERCENT // 100, LARGEST_BUDGET))
+
+
+def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
+    """Write the summary that ``request`` asks for; the text is "" when the budget holds none."""
+    text = summarize(request.messages, budget=request.budget, count=count, cwd=request.cwd)
+    return Summary(text=text)
 
 
 def summarize(

@@ -49,6 +49,7 @@ def test_the_summary_stands_before_what_is_kept_and_says_what_it_is() -> None:
         "summarizesTo": "m5",
         "messages": 6,
         "tokens": 5,
+        "summarizer": "file",
     }
 
 

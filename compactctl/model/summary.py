@@ -1,0 +1,42 @@
+"""What a summary is asked for, what comes back, and who writes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from compactctl.model.message import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryRequest:
+    """What is to be summarized, and how.
+
+    Attributes:
+        messages: the originals that the summary will stand for, oldest first.
+        budget: tokens the text may have.
+        template: name of the sections it is to have.
+        cwd: the session's working folder.
+        previous: text of the newest earlier summary, to be carried forward; "" without one.
+        upcoming: messages that stay and follow the summary; shown for continuity, not summarized.
+        instructions: what the user wants the summary to heed.
+    """
+
+    messages: tuple[Message, ...]
+    budget: int
+    template: str = "nine"
+    cwd: str | None = None
+    previous: str = ""
+    upcoming: tuple[Message, ...] = ()
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A summary's text, what wrote it, and why that was not what had been asked for, if so."""
+
+    text: str
+    source: str = "offline"
+    note: str = ""
+
+
+# The second argument counts the tokens of a text.
+Summarizer = Callable[[SummaryRequest, Callable[[str], int]], Summary]

@@ -1,0 +1,149 @@
+"""What the stages that put a summary in place of messages have in common."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compactctl.history.protection import hideable
+from compactctl.history.standins import is_newest, is_stand_in, newest_id
+from compactctl.history.view import View
+from compactctl.model.edit import Hide, Insert, Proposal, Skipped
+from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
+from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.stages.hiding import insertion_point
+from compactctl.stages.stage import group_id
+from compactctl.summaries import offline
+from compactctl.tokens.meter import Meter
+
+# One message is its own best summary; agent-code refuses below two as well.
+FEWEST_HIDDEN = 2
+COUNT = "{count}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a summary looks like in the conversation.
+
+    Attributes:
+        prefix: what its text starts with; ``{count}`` is the number of messages it stands for.
+        role: the role it is sent with.
+        shadow: text of a user message in front of it, "" for none; the summary then is the answer.
+        suffix: what its text ends with.
+    """
+
+    prefix: str
+    role: Role = "user"
+    shadow: str = ""
+    suffix: str = ""
+
+    def text(self, body: str, count: int) -> str:
+        """Return the whole text of a summary of ``count`` messages."""
+        return self.prefix.replace(COUNT, f"{count:,}") + body + self.suffix
+
+    def tokens(self, body: str, count: int, meter: Meter) -> int:
+        """Return the tokens of all that is put in place of ``count`` messages."""
+        shadow = meter.text(self.shadow) if self.shadow else 0
+        return meter.text(self.text(body, count)) + shadow
+
+
+def older(view: View, end: int) -> tuple[Message, ...]:
+    """Return the messages before index ``end``, a cut point, that may be hidden."""
+    ids = set(hideable(view, (message.id for message in view.messages[:end])))
+    return tuple(message for message in view.messages if message.id in ids)
+
+
+def nothing_new(messages: Sequence[Message]) -> bool:
+    """Whether nothing was added since the last summary of ours was written."""
+    summaries = [m for m in messages if m.synthetic and m.summary]
+    return bool(summaries) and is_newest(messages, summaries[-1].tags.through)
+
+
+def too_few(hidden: Sequence[Message]) -> bool:
+    """Whether so few messages would be hidden that a summary makes no sense."""
+    return sum(not is_stand_in(message) for message in hidden) < FEWEST_HIDDEN
+
+
+def write(view: View, request: SummaryRequest, meter: Meter) -> Summary:
+    """Let the view's summarizer write, the built-in one where the view names none."""
+    return (view.summarizer or offline.write)(request, meter.text)
+
+
+def originals(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Put the originals in place of our earlier summaries, and nothing in place of markers."""
+    return tuple({message.id: message for message in _originals(view, messages)}.values())
+
+
+def _originals(view: View, messages: Sequence[Message]) -> Iterator[Message]:
+    for message in messages:
+        if message.id in view.originals:
+            yield from _originals(view, view.originals[message.id])
+        elif not (is_stand_in(message) and not message.summary):
+            yield message
+
+
+def budget_for(replaced: int, source: int, wanted: int = 0) -> int:
+    """Return the tokens a summary may have.
+
+    ``replaced`` are the tokens of the messages it replaces, ``source`` those of their originals.
+    A summary that is more than half of what it replaces saves too little to be worth its loss.
+    """
+    return min(wanted or offline.summary_budget(source), replaced // 2)
+
+
+def no_smaller(stage: str, replaced: int) -> Skipped:
+    """Refuse a summary that would be as large as what it replaces."""
+    reason = f"a summary would be no smaller than the {replaced:,} tokens it replaces"
+    return Skipped(stage=stage, reason=reason, detail="keep fewer messages as they are")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condensing:
+    """Which stage condenses, with which options, into what shape, and why what it hides goes."""
+
+    stage: str
+    options: Any
+    shape: Shape
+    reason: str = "older than the messages kept"
+
+
+def condense(
+    view: View, meter: Meter, hidden: Sequence[Message], summary: Summary, how: Condensing
+) -> Proposal | Skipped:
+    """Propose to hide messages behind a summary, if that makes the view smaller."""
+    tokens = how.shape.tokens(summary.text, len(hidden), meter)
+    replaced = meter.total(hidden)
+    if not summary.text or tokens >= replaced:
+        return no_smaller(how.stage, replaced)
+    ids = tuple(message.id for message in hidden)
+    group = group_id(how.stage, how.options, ids)
+    before = insertion_point(view.messages, ids[0])
+    details = _details(summary, ids, tokens)
+    written = _written(how.shape.text(summary.text, len(ids)), how.shape, group, details)
+    through = newest_id(view.messages)
+    inserts = tuple(Insert(before=before, message=replace(m, through=through)) for m in written)
+    hide = Hide(ids=ids, group=group, kind="condense", reason=how.reason)
+    notes = (f"messages summarized: {len(ids):,}, in {tokens:,} tokens", summary.note)
+    return Proposal(stage=how.stage, edits=(*inserts, hide), notes=tuple(filter(None, notes)))
+
+
+def _written(
+    text: str, shape: Shape, group: GroupId, details: dict[str, str | int]
+) -> Iterator[Synthetic]:
+    role = shape.role
+    if shape.shadow:
+        prompt = MessageId(f"summary-prompt-{group}")
+        yield Synthetic(id=prompt, kind="summary", role="user", text=shape.shadow, group=group)
+        role = "assistant"
+    name = MessageId(f"summary-{group}")
+    yield Synthetic(id=name, kind="summary", role=role, text=text, group=group, details=details)
+
+
+def _details(summary: Summary, ids: Sequence[MessageId], tokens: int) -> dict[str, str | int]:
+    details: dict[str, str | int] = {
+        "summarizesFrom": ids[0],
+        "summarizesTo": ids[-1],
+        "messages": len(ids),
+        "tokens": tokens,
+        "summarizer": summary.source,
+    }
+    return {**details, "fallback": summary.note} if summary.note else details
