@@ -9,6 +9,12 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parents[1]
 REAL = ROOT.parent / "shared" / "transcripts"
 
+# What the developer has set for their own work is none of the tests'.
+os.environ["XDG_CONFIG_HOME"] = str(ROOT / "tests" / "no-settings")
+for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
+    if name != "COMPACTCTL_LONG_TESTS":
+        del os.environ[name]
+
 settings.register_profile("default", deadline=None)
 # For nightly runs: HYPOTHESIS_PROFILE=long
 settings.register_profile("long", deadline=None, max_examples=2_000)

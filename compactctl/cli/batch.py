@@ -17,15 +17,30 @@ from compactctl.cli.options import (
 from compactctl.cli.plan_options import plan_from, plan_options, protect_from, protect_options
 from compactctl.cli.sections import SectionedCommand, StageOption
 from compactctl.cli.stage_options import stage_options
+from compactctl.cli.summary_options import (
+    SUMMARIZER_PARAMETERS,
+    summarizer_from,
+    summarizer_options,
+)
 from compactctl.commands.batch import BatchOptions, BatchResult, batch
 
-_PLAN_OPTIONS = ("stages", "target", "trigger", "summary_file")
+_PLAN_OPTIONS = (
+    "profile",
+    "stages",
+    "target",
+    "trigger",
+    "if_needed",
+    "summary_file",
+    "template",
+    *SUMMARIZER_PARAMETERS,
+)
 
 
 @click.command("batch", cls=SectionedCommand)
 @click.argument("paths", metavar="PATHS...", nargs=-1, required=True)
 @click.option("--out", metavar="DIR", help="Write compacted transcripts below this folder.")
 @plan_options
+@summarizer_options
 @protect_options
 @click.option("--report", metavar="FILE", help="Write a row per file to this Parquet file.")
 @fail_over_option
@@ -72,12 +87,14 @@ def command(
     --out every file is compacted to its place below DIR. A file that fails does not stop the
     others; the highest of their exit codes is that of the batch.
     """
+    measured = measured_with(values)
     plan = plan_from(values)
     options = BatchOptions(
         paths=paths,
         plan=plan if _is_plan_given(context) or values["out"] else None,
+        summarizer=summarizer_from(values),
         protect=protect_from(values),
-        measure=measured_with(values),
+        measure=measured,
         format=values.pop("format_name"),
         report=report,
         **values,

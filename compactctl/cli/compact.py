@@ -17,12 +17,14 @@ from compactctl.cli.options import (
 from compactctl.cli.plan_options import plan_from, plan_options, protect_from, protect_options
 from compactctl.cli.sections import SectionedCommand
 from compactctl.cli.stage_options import stage_options
+from compactctl.cli.summary_options import summarizer_from, summarizer_options
 from compactctl.commands.compact import CompactOptions, CompactResult, compact
 
 
 @click.command("compact", cls=SectionedCommand)
 @click.argument("path", metavar="FILE")
 @plan_options
+@summarizer_options
 @protect_options
 @click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
 @click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
@@ -43,18 +45,21 @@ def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None: 
     alone: run.jsonl gives run.compacted.jsonl, which its own client can load, and beside it an
     archive that compactctl rewind restores from.
 
-    Without --stages, the stages dedup, prune, summarize and truncate run in this order until the
-    context is under the trigger. With --stages, exactly those run, in the order given.
+    Without --stages and --profile, the stages dedup, prune, summarize and truncate run in this
+    order until the context is under the trigger. With --stages, exactly those run, in the order
+    given.
     """
     if path == STANDARD_STREAM and not values["in_place"]:
         values["output"] = values["output"] or STANDARD_STREAM
     if not values["dry_run"]:
         one_document(values["output"], as_json=as_json)
+    measured = measured_with(values)
     options = CompactOptions(
         path=path,
         plan=plan_from(values),
+        summarizer=summarizer_from(values),
         protect=protect_from(values),
-        measure=measured_with(values),
+        measure=measured,
         format=values.pop("format_name"),
         **values,
     )

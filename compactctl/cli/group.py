@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl import __version__
+from compactctl.cli.settings import files_in_effect, settings_for, with_environment
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -14,11 +15,22 @@ if TYPE_CHECKING:
 # Name -> what ``--help`` says about it; a command's own first help line says the same.
 COMMANDS = {
     "stats": "Show where the context went.",
+    "check": "Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.",
     "compact": "Compact a transcript; every byte can be restored.",
+    "chunks": "Show the chunks in which older messages would be summarized.",
+    "prompt": "Print the prompt that a summarizer would get.",
     "view": "Show what the model sees, and what is hidden.",
     "log": "List the compactions behind a transcript.",
     "rewind": "Restore an earlier state, byte for byte.",
     "batch": "Measure or compact many transcripts.",
+    "limit-output": "Cut the output of a tool to a size, before an agent sees it.",
+    "simulate": "Show where each profile would have compacted, and what it would have left.",
+    "stages": "List the stages of a compaction, or explain some and their options.",
+    "profiles": "List the profiles of known systems, or explain one.",
+    "config": "Show a command's settings, each with where it comes from.",
+    "overflow": "Tell whether an error says that the context was too long.",
+    "models": "List the models that are known, or show how a name is looked up.",
+    "file-budget": "Show how much of which files fits into a request.",
 }
 
 
@@ -37,8 +49,7 @@ class LazyGroup(click.Group):
             close = get_close_matches(cmd_name, COMMANDS, n=1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}"
             raise click.UsageError(f"there is no command {cmd_name!r}; {hint}", ctx)
-        command = importlib.import_module(f"compactctl.cli.{cmd_name}").command
-        return command if isinstance(command, click.Command) else None
+        return _imported(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands from the table, importing none."""
@@ -57,11 +68,36 @@ class LazyGroup(click.Group):
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
+def all_commands() -> dict[str, click.Command]:
+    """Import every command and return them by name."""
+    return {name: _imported(name) for name in COMMANDS}
+
+
+def _imported(name: str) -> click.Command:
+    module = importlib.import_module(f"compactctl.cli.{name.replace('-', '_')}")
+    command: click.Command = module.command
+    return with_environment(command)
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="compactctl")
-def cli() -> None:
+@click.option(
+    "--config",
+    metavar="FILE|none",
+    help="Take settings from this file instead of those that compactctl config shows.",
+)
+@click.pass_context
+def cli(context: click.Context, config: str | None) -> None:
     """See where an LLM agent's context went, compact its transcript, get every byte back.
 
     Works offline on the session files of coding agents (Claude Code, Codex CLI, Copilot CLI,
     OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLink messages.
     """
+    name = context.invoked_subcommand
+    if name not in COMMANDS or name == "config":
+        return
+    files = files_in_effect(config)
+    if not files:
+        return
+    given = settings_for(all_commands(), name, files)
+    context.default_map = {name: {key: each.value for key, each in given.items()}}

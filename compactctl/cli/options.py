@@ -1,14 +1,19 @@
 """Options that several commands share."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from compactctl.commands.extras import ExtraOptions
 from compactctl.commands.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.choose import COUNTER_NAMES
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
+    from compactctl.tokens.own_models import OwnModels
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,6 +65,59 @@ def layout_options(function: F) -> F:
     return function
 
 
+def extra_options(function: F) -> F:
+    """Add the options that name what a request holds and its transcript does not."""
+    options = (
+        click.option("--system", metavar="FILE", help="Count this system prompt as well."),
+        click.option(
+            "--tools", metavar="FILE", help="Count these tool definitions (JSON) as well."
+        ),
+        click.option("--prompt", metavar="TEXT", help="Count this prompt as well."),
+        click.option(
+            "--attach",
+            metavar="FILE",
+            multiple=True,
+            help="Count this file's text as well (repeatable).",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def extras_with(values: dict[str, Any]) -> ExtraOptions:
+    """Take the values of ``extra_options`` out of a command's parameters."""
+    return ExtraOptions(
+        system=values.pop("system"),
+        tools=values.pop("tools"),
+        prompt=values.pop("prompt"),
+        attach=values.pop("attach"),
+    )
+
+
+def profile_option(function: F) -> F:
+    """Add ``--profile``; it arrives as a ``Profile`` or None."""
+    return click.option(
+        "--profile",
+        metavar="NAME|FILE",
+        callback=_load_profile,
+        help="Work as this system does; compactctl profiles lists them. FILE is a profile of your "
+        "own.",
+    )(function)
+
+
+def _load_profile(
+    context: click.Context,
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> "Profile | None":
+    if value is None or context.resilient_parsing:
+        return None
+    from compactctl.profiles.library import load_profile
+
+    return load_profile(value)
+
+
 def fail_over_option(function: F) -> F:
     """Add ``--fail-over``."""
     return click.option(
@@ -77,6 +135,31 @@ def strict_option(function: F) -> F:
     )(function)
 
 
+def windows_option(function: F) -> F:
+    """Add ``--windows``; it arrives as ``OwnModels``."""
+    return click.option(
+        "--windows",
+        metavar="FILE",
+        callback=_load_windows,
+        help="A table of models of your own (TOML or JSON), asked before the built-in one: "
+        '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
+    )(function)
+
+
+def _load_windows(
+    context: click.Context,
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> "OwnModels":
+    from compactctl.tokens.own_models import NO_MODELS
+
+    if value is None or context.resilient_parsing:
+        return NO_MODELS
+    from compactctl.commands.windows_file import load_own_models
+
+    return load_own_models(value)
+
+
 def measure_options(function: F) -> F:
     """Add the options that say what to count with; they arrive as ``MeasureOptions`` fields."""
     options = (
@@ -88,6 +171,7 @@ def measure_options(function: F) -> F:
         click.option(
             "--window", metavar="SIZE", help="Context window in tokens, such as 128k or 131072."
         ),
+        windows_option,
         click.option(
             "--max-tokens",
             type=click.IntRange(min=1),
@@ -100,6 +184,12 @@ def measure_options(function: F) -> F:
             help=f"Token counter: {COUNTERS}; each also with a factor "
             '("o200k_base x1.2"). [default: by model]',
         ),
+        click.option(
+            "--chars-per-token",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="N",
+            help="Count one token for so many characters, such as 3.5, instead of with a counter.",
+        ),
     )
     for option in reversed(options):
         function = option(function)
@@ -107,10 +197,16 @@ def measure_options(function: F) -> F:
 
 
 def measured_with(values: dict[str, Any]) -> MeasureOptions:
-    """Take the values of ``measure_options`` out of a command's parameters."""
+    """Take the values of ``measure_options`` out of a command's parameters.
+
+    A profile stays in them, for the plan.
+    """
     return MeasureOptions(
+        profile=values.get("profile"),
         model=values.pop("model"),
         window=values.pop("window"),
+        own=values.pop("windows"),
         max_tokens=values.pop("max_tokens"),
         counter=values.pop("counter"),
+        chars_per_token=values.pop("chars_per_token"),
     )

@@ -6,12 +6,18 @@ from typing import Any, TypeVar
 
 import click
 
+from compactctl.cli.options import profile_option
 from compactctl.cli.stage_options import stage_settings
+from compactctl.cli.summary_options import check_one_writer, template_option, with_template
 from compactctl.commands.conversations import ProtectOptions
-from compactctl.commands.plan import DEFAULT_TRIGGER, PlanOptions, stage_list
+from compactctl.commands.overflow import overflow
+from compactctl.commands.plan import PlanOptions, stage_list
+from compactctl.errors import UsageError
+from compactctl.profiles.overflow import Overflow
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.lines import open_input
 from compactctl.tokens.budget import parse_target
+from compactctl.tokens.trigger import parse_trigger
 
 STAGES = ", ".join(stage.name for stage in ALL_STAGES)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,6 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def plan_options(function: F) -> F:
     """Add the options that choose stages and target."""
     options = (
+        profile_option,
         click.option(
             "--stages",
             metavar="LIST",
@@ -33,18 +40,24 @@ def plan_options(function: F) -> F:
         ),
         click.option(
             "--trigger",
-            type=click.FloatRange(0, 1, min_open=True),
-            metavar="SHARE",
-            default=DEFAULT_TRIGGER,
-            show_default=True,
-            help="Without --stages and --target: compact down to this share of the available "
-            "input.",
+            metavar="WHEN",
+            help="When compaction is due: a share of the available input (0.8), tokens (60k), "
+            "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
+            "also the size to compact down to. [default: that of the profile, 0.8]",
+        ),
+        click.option("--if-needed", is_flag=True, help="Change nothing unless compaction is due."),
+        click.option(
+            "--from-error",
+            metavar="TEXT|FILE",
+            help="Recover from this error of a provider that the context was too long: down to "
+            "70 % of the available input, and by a tenth more than was too much.",
         ),
         click.option(
             "--summary-file",
             metavar="FILE",
             help="Text for the summarize stage instead of the built-in summary.",
         ),
+        template_option,
     )
     for option in reversed(options):
         function = option(function)
@@ -56,15 +69,32 @@ def plan_from(values: dict[str, Any]) -> PlanOptions:
 
     Raises UsageError for a stage or size that means nothing, NoInputError for the summary file.
     """
-    stages, target = values.pop("stages"), values.pop("target")
+    stages, target, trigger = (values.pop(name) for name in ("stages", "target", "trigger"))
     plan = PlanOptions(
         stages=stage_list(stages) if stages is not None else (),
         target=parse_target(target) if target is not None else None,
-        trigger=values.pop("trigger"),
+        profile=values.pop("profile"),
+        trigger=parse_trigger(trigger) if trigger is not None else None,
+        if_needed=values.pop("if_needed"),
+        overflow=_overflow(values.pop("from_error")),
         settings=stage_settings(values),
         protect_tools=values["protect_tool"],
     )
-    return _with_summary(plan, values.pop("summary_file"))
+    check_one_writer(values)
+    return with_template(_with_summary(plan, values.pop("summary_file")), values)
+
+
+def _overflow(error: str | None) -> Overflow | None:
+    """Read the error to recover from. Raises UsageError when it is about something else."""
+    if error is None:
+        return None
+    found = overflow(error)
+    if not found.overflow:
+        raise UsageError(
+            "--from-error: this is no error about a context that is too long; see compactctl "
+            "overflow, and compact without it"
+        )
+    return found
 
 
 def _with_summary(plan: PlanOptions, path: str | None) -> PlanOptions:

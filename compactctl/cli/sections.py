@@ -1,4 +1,4 @@
-"""Help with the options of each stage under a heading of its own."""
+"""Options of stages, and help that leaves them out."""
 
 from typing import Any
 
@@ -14,19 +14,16 @@ class StageOption(click.Option):
 
 
 class SectionedCommand(click.Command):
-    """A command whose stage options stand behind the others, stage by stage."""
+    """A command whose stage options are explained elsewhere: there are too many of them."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in sections."""
-        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for option in self.get_params(ctx):
-            record = option.get_help_record(ctx)
-            if record:
-                sections.setdefault(_section(option), []).append(record)
-        for title, rows in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(rows)
-
-
-def _section(parameter: click.Parameter) -> str:
-    return f"Stage {parameter.stage}" if isinstance(parameter, StageOption) else "Options"
+        """Write the options that are no stage's, and where those are."""
+        options = [each for each in self.get_params(ctx) if not isinstance(each, StageOption)]
+        records = (each.get_help_record(ctx) for each in options)
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record])
+        with formatter.section("Options of stages"):
+            formatter.write_text(
+                "Each stage has options of its own, such as --prune-min-savings; "
+                "compactctl stages lists the stages, compactctl stages prune its options."
+            )

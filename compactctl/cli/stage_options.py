@@ -1,7 +1,7 @@
 """One command line option for every option of every stage, made from the stages themselves."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import Field, fields
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -15,7 +15,14 @@ from compactctl.stages.stage import Stage
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Set by the pipeline, or by an option with a name of its own.
-_INTERNAL = frozenset({("dedup", "exclude"), ("summarize", "text")})
+_INTERNAL = frozenset(
+    {
+        ("dedup", "exclude"),
+        ("summarize", "text"),
+        ("summarize", "template_text"),
+        ("summarize", "trail"),
+    }
+)
 # Every count is at least 0 and every fraction a share.
 _TYPES: dict[object, click.ParamType[Any]] = {
     int: click.IntRange(min=0),
@@ -28,23 +35,42 @@ _ATTRIBUTE = re.compile(r"^ {8}(\w+): (.*(?:\n {12}.*)*)", re.MULTILINE)
 
 def stage_options(function: F) -> F:
     """Add ``--<stage>-<option>`` for all stages."""
-    for stage, field in reversed(list(_stage_fields())):
+    return _with_options(function, ALL_STAGES)
+
+
+def options_of(stage: Stage) -> Callable[[F], F]:
+    """Add ``--<stage>-<option>`` for one stage."""
+    return lambda function: _with_options(function, (stage,))
+
+
+def _with_options(function: F, stages: Sequence[Stage]) -> F:
+    for stage, field in reversed(list(_stage_fields(stages))):
         function = _option(stage, field)(function)
     return function
 
 
 def stage_settings(values: dict[str, Any]) -> dict[str, dict[str, OptionValue]]:
-    """Take the stage options out of a command's parameters; those not given are left out."""
+    """Take the options of all stages out of a command's parameters."""
+    return _settings(values, ALL_STAGES)
+
+
+def settings_of(stage: Stage, values: dict[str, Any]) -> dict[str, OptionValue]:
+    """Take the options of one stage out of a command's parameters."""
+    return _settings(values, (stage,)).get(stage.name, {})
+
+
+def _settings(values: dict[str, Any], stages: Sequence[Stage]) -> dict[str, dict[str, OptionValue]]:
+    """Return the options by stage; those not given are left out."""
     settings: dict[str, dict[str, OptionValue]] = {}
-    for stage, field in _stage_fields():
+    for stage, field in _stage_fields(stages):
         value = values.pop(_parameter(stage, field))
         if value not in (None, ()):
             settings.setdefault(stage.name, {})[field.name] = value
     return settings
 
 
-def _stage_fields() -> Iterator[tuple[Stage, Field[Any]]]:
-    for stage in ALL_STAGES:
+def _stage_fields(stages: Sequence[Stage]) -> Iterator[tuple[Stage, Field[Any]]]:
+    for stage in stages:
         for field in fields(stage.options()):
             if (stage.name, field.name) not in _INTERNAL:
                 yield stage, field
@@ -56,6 +82,8 @@ def _parameter(stage: Stage, field: Field[Any]) -> str:
 
 def _option(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
     hint = get_type_hints(stage.options)[field.name]
+    if hint is bool:
+        return _switch(stage, field)
     several = get_origin(hint) is tuple
     kind = click.Choice(get_args(hint)) if get_origin(hint) is Literal else hint
     return click.option(
@@ -66,6 +94,17 @@ def _option(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
         cls=StageOption,
         stage=stage.name,
         help=f"{_doc(stage, field)} [default: {_default(field.default)}]",
+    )
+
+
+def _switch(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
+    flag = _flag(stage, field.name)
+    return click.option(
+        f"{flag}/--no-{flag.removeprefix('--')}",
+        default=None,
+        cls=StageOption,
+        stage=stage.name,
+        help=f"{_doc(stage, field)} [default: {'on' if field.default else 'off'}]",
     )
 
 
@@ -84,4 +123,4 @@ def _doc(stage: Stage, field: Field[Any]) -> str:
 def _default(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value) or "none"

@@ -5,14 +5,16 @@ from typing import Any
 import click
 
 from compactctl.cli.options import (
+    extra_options,
+    extras_with,
     fail_over_option,
     format_option,
     json_option,
     measure_options,
     measured_with,
+    profile_option,
     strict_option,
 )
-from compactctl.commands.extras import ExtraOptions
 from compactctl.commands.stats import StatsOptions, StatsResult, stats
 
 GATE_FAILED = 1
@@ -22,6 +24,7 @@ GATE_FAILED = 1
 @click.argument("path", metavar="FILE")
 @format_option
 @measure_options
+@profile_option
 @click.option(
     "--scope",
     type=click.Choice(["effective", "full"]),
@@ -29,12 +32,7 @@ GATE_FAILED = 1
     show_default=True,
     help="What the next request would send, or everything that was ever a message.",
 )
-@click.option("--system", metavar="FILE", help="Count this system prompt as well.")
-@click.option("--tools", metavar="FILE", help="Count these tool definitions (JSON) as well.")
-@click.option("--prompt", metavar="TEXT", help="Count this prompt as well.")
-@click.option(
-    "--attach", metavar="FILE", multiple=True, help="Count this file's text as well (repeatable)."
-)
+@extra_options
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -52,13 +50,9 @@ def command(path: str, *, fail_over: float | None, as_json: bool, **values: Any)
     FILE is a transcript; - reads standard input. Tokens are counted per category over what the
     next request would send, and set against the model's context window.
     """
-    extras = ExtraOptions(
-        system=values.pop("system"),
-        tools=values.pop("tools"),
-        prompt=values.pop("prompt"),
-        attach=values.pop("attach"),
-    )
+    extras = extras_with(values)
     measure = measured_with(values)
+    del values["profile"]
     result = stats(
         StatsOptions(
             path=path,

@@ -3,6 +3,7 @@
 import click
 
 from compactctl.cli.options import format_option, json_option
+from compactctl.commands.search import Search, search
 from compactctl.commands.view import ViewResult, What, view
 from compactctl.errors import UsageError
 
@@ -11,6 +12,24 @@ from compactctl.errors import UsageError
 @click.argument("path", metavar="FILE")
 @click.option("--archived", "what", flag_value="archived", help="Show only what is hidden.")
 @click.option("--all", "what", flag_value="all", help="Show everything, hidden messages in place.")
+@click.option(
+    "--grep",
+    "patterns",
+    metavar="REGEX",
+    multiple=True,
+    help="Show only messages with this pattern in their text, tool names or arguments; (?i) in "
+    "front ignores case (repeatable: all must be found).",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N messages, a page."
+)
+@click.option(
+    "--page",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=1,
+    help="With --limit, show the Nth page. [default: 1]",
+)
 @click.option("--jsonl", is_flag=True, help="Print the raw lines in the transcript's own format.")
 @click.option("--full", is_flag=True, help="Do not cut long texts.")
 @format_option
@@ -19,6 +38,9 @@ def command(
     path: str,
     *,
     what: What | None,
+    patterns: tuple[str, ...],
+    limit: int | None,
+    page: int,
     jsonl: bool,
     full: bool,
     format_name: str | None,
@@ -28,11 +50,13 @@ def command(
 
     FILE is a transcript; - reads standard input. Without options: the messages that the next
     request would send, as text. Hidden messages carry the tag of the summary, marker or rewritten
-    record that stands for them.
+    record that stands for them. --archived --grep finds what a compaction took away.
     """
     if jsonl and as_json:
         raise UsageError("--jsonl and --json contradict each other; choose one")
     result = view(path, what or "effective", format_name)
+    if patterns or limit is not None or page > 1:
+        result = search(result, Search(patterns=patterns, limit=limit, page=page))
     _report(result, jsonl=jsonl, as_json=as_json, full=full)
 
 

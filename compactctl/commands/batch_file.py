@@ -91,6 +91,7 @@ def _compact(options: BatchOptions, task: Task) -> CompactResult:
             format=options.format,
             measure=options.measure,
             plan=options.plan or PlanOptions(),
+            summarizer=options.summarizer,
             protect=options.protect,
             layout=options.layout,
             output=task.output,

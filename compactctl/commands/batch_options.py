@@ -8,6 +8,7 @@ from compactctl.commands.measure import MeasureOptions
 from compactctl.commands.plan import PlanOptions, make_plan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
+from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.pipeline.layout import Layout
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.choose import counter_named
@@ -27,6 +28,7 @@ class BatchOptions:
         out: folder for compacted transcripts and their archives.
         plan: the stages to run. With neither ``plan`` nor ``out`` files are only measured; with
             ``plan`` alone they are compacted for the figures and nothing is written.
+        summarizer: who writes summaries; every worker process asks on its own.
         jobs: number of worker processes; 0 chooses.
         fail_over: share of the available input that no transcript may be over.
         report: a file that is written when the batch is done; kept apart from inputs and outputs.
@@ -37,6 +39,7 @@ class BatchOptions:
     exclude: tuple[str, ...] = ()
     out: str | None = None
     plan: PlanOptions | None = None
+    summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     format: str | None = None
@@ -76,3 +79,4 @@ def check_options(options: BatchOptions) -> None:
         parse_window(options.measure.window)
     if options.plan is not None:
         make_plan(options.plan, _ROOMY)
+    summarizer_for(options.summarizer)

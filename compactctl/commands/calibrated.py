@@ -48,11 +48,11 @@ def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:
 
     After a compaction, until the provider reports again, the rows are those of the compaction.
     """
-    framing, unit = framing_for(measured.model), measured.model.factor
+    framing = framing_for(measured.model, measured.counter)
     counted = measured.meter.total(messages)
 
     def size(message: Message) -> float:
-        return framed_tokens(message, measured.meter, framing, unit)
+        return framed_tokens(message, measured.meter, framing)
 
     found = calibrate(messages, size)
     if found is None:

@@ -19,9 +19,11 @@ from compactctl.commands.originals import originals_of
 from compactctl.commands.plan import Plan, make_plan
 from compactctl.commands.proof import prove_layout
 from compactctl.commands.reading import Loaded, check_strict, load
+from compactctl.commands.trail import with_trail
 from compactctl.errors import DoesNotFitError, UsageError
 from compactctl.history.standins import newest_id
-from compactctl.model.edit import groups_of
+from compactctl.llm.choice import summarizer_for
+from compactctl.model.edit import Edit, Insert, groups_of
 from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows
@@ -42,11 +44,17 @@ _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
 def compact(options: CompactOptions) -> CompactResult:
     """Compact a transcript. Raises CompactctlError subclasses; nothing is half written."""
     _check_options(options)
+    summarizer = summarizer_for(options.summarizer)
     loaded = load(options.path, options.format)
     if options.strict:
         check_strict(loaded.transcript, options.path)
     measured = measure(loaded.transcript, options.measure)
-    plan = make_plan(options.plan, measured.budget)
+    plan = with_trail(
+        replace(make_plan(options.plan, measured.budget), summarizer=summarizer),
+        None if options.output == STANDARD_INPUT else _target(options),
+        is_archived=_is_archived(options),
+        lines=len(loaded.lines),
+    )
     originals = originals_of(loaded)
     outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
     return _Job(options, loaded, measured, plan, outcome).finish()
@@ -63,6 +71,18 @@ def _check_options(options: CompactOptions) -> None:
         raise UsageError(
             "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
         )
+
+
+def _target(options: CompactOptions) -> Path:
+    if options.in_place:
+        return Path(options.path)
+    if options.output is not None:
+        return Path(options.output)
+    return compacted_name(Path(options.path))
+
+
+def _is_archived(options: CompactOptions) -> bool:
+    return options.layout == "split" or options.in_place
 
 
 class _Job:
@@ -123,9 +143,9 @@ class _Job:
     ) -> CompactResult:
         if self.options.output == STANDARD_INPUT:
             return replace(result, data=data)
-        target = self._target()
+        target = _target(self.options)
         archives: list[Deposit] = []
-        if self.options.layout == "split" or self.options.in_place:
+        if _is_archived(self.options):
             archives = self._earlier_archives(target)
             archives.append((operation, self._rows(new_lines)))
         published = self._write(target, archives, data)
@@ -145,13 +165,6 @@ class _Job:
             data=data,
             force=self.options.force,
         )
-
-    def _target(self) -> Path:
-        if self.options.in_place:
-            return Path(self.options.path)
-        if self.options.output is not None:
-            return Path(self.options.output)
-        return compacted_name(Path(self.options.path))
 
     def _earlier_archives(self, target: Path) -> list[Deposit]:
         """Return the operations behind the input, so that the new archive holds all of them."""
@@ -225,6 +238,8 @@ class _Job:
             measure=self.measured,
             target=self.plan.target,
             stages=outcome.stages,
+            summaries=_summaries(outcome.edits),
+            profile=self.options.plan.chosen,
             tokens_before=outcome.tokens_before,
             tokens_after=outcome.tokens_after,
             unseen=outcome.unseen,
@@ -243,6 +258,11 @@ class _Job:
             warnings=loaded.transcript.warnings,
             opaque=loaded.transcript.opaque,
         )
+
+
+def _summaries(edits: Sequence[Edit]) -> dict[str, str]:
+    written = (edit.message for edit in edits if isinstance(edit, Insert))
+    return {message.group: message.text for message in written if message.kind == "summary"}
 
 
 def compacted_name(path: Path) -> Path:

@@ -1,14 +1,17 @@
 """What a compaction is asked for, and what it did."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compactctl.commands.conversations import ProtectOptions
 from compactctl.commands.explain import Explained
 from compactctl.commands.measure import Measure, MeasureOptions
 from compactctl.commands.plan import PlanOptions
+from compactctl.llm.choice import SummarizerOptions
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.pipeline.layout import Layout
+from compactctl.profiles.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +22,7 @@ class CompactOptions:
     format: str | None = None
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     plan: PlanOptions = field(default_factory=PlanOptions)
+    summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     layout: Layout = "split"
     output: str | None = None
@@ -37,7 +41,8 @@ class CompactResult:
     ``output`` and ``archive`` are None when nothing was written there; ``data`` holds the new
     transcript when it goes to standard output. Tokens before and after are counted over the
     effective history; ``unseen`` are those that every request has beside it, and
-    ``largest_after``, which has to fit, includes them.
+    ``largest_after``, which has to fit, includes them. ``summaries`` are the texts of the summaries
+    that were written, by group; ``profile`` is the one in effect.
     """
 
     path: str
@@ -45,6 +50,8 @@ class CompactResult:
     measure: Measure
     target: int | None
     stages: tuple[StageRecord, ...]
+    summaries: Mapping[str, str]
+    profile: Profile
     tokens_before: int
     tokens_after: int
     unseen: int
@@ -67,7 +74,7 @@ class CompactResult:
     @property
     def compacted(self) -> bool:
         """Whether any stage changed anything."""
-        return self.tokens_after < self.tokens_before
+        return any(record.outcome == "applied" for record in self.stages)
 
     @property
     def fits(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from compactctl.commands.calibrated import ContextSize, unseen_size
 from compactctl.commands.measure import Measure
 from compactctl.commands.plan import Plan
+from compactctl.formats.registry import PAIR_WRITERS
 from compactctl.history.conversations import conversations
 from compactctl.history.protection import protect
 from compactctl.history.standins import newest_id
@@ -14,8 +15,13 @@ from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.run import Run, run
+from compactctl.pipeline.run import Run, idle, run, summed
+from compactctl.tokens.budget import Budget
 from compactctl.tokens.meter import Meter
+from compactctl.tokens.trigger import Situation, Trigger
+
+# How the reason begins why stages are held back by ``--if-needed``.
+NOT_DUE = "compaction is not due"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,24 +70,64 @@ def run_all(
     meter = measured.meter
     meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)
-    target = None if plan.target is None else max(1, plan.target - size.unseen)
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
     for messages in conversations(transcript.effective):
-        kept = _protected(messages, options)
+        kept = protected_messages(messages, options)
         protected.update(kept)
         view = View(
             messages=messages,
             protected=kept,
-            target=target,
+            target=_target(plan, meter.total(messages), size.unseen),
+            window=measured.budget.window,
             cwd=transcript.cwd,
             originals=originals,
+            summarizer=plan.summarizer,
+            writes_pairs=transcript.format in PAIR_WRITERS,
         )
-        runs.append(run(view, plan.steps, meter))
+        refusal = _not_due(plan.gate, measured, messages, size.unseen)
+        runs.append(
+            idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
+        )
     return _outcome(transcript, runs, protected, meter, size)
 
 
-def _protected(messages: Sequence[Message], options: ProtectOptions) -> Mapping[MessageId, str]:
+def _target(plan: Plan, tokens: int, unseen: int) -> int | None:
+    """Return the tokens one conversation is to come to without what is unseen in its requests."""
+    if plan.target is None:
+        return None
+    largest = plan.target - unseen
+    return max(1, min(largest, tokens - plan.excess) if plan.excess else largest)
+
+
+def _not_due(
+    gate: Trigger | None, measured: Measure, messages: Sequence[Message], unseen: int
+) -> str:
+    """Say why compaction is not due; "" when it is, or nobody asked."""
+    if gate is None:
+        return ""
+    situation = situation_of(messages, measured.meter, measured.budget, unseen)
+    if gate.fired(situation):
+        return ""
+    return f"{NOT_DUE}: {situation.tokens:,} tokens, the trigger is {gate}"
+
+
+def situation_of(
+    messages: Sequence[Message], meter: Meter, budget: Budget, unseen: int
+) -> Situation:
+    """Return what a trigger looks at in one conversation; ``unseen`` are tokens beside it."""
+    return Situation(
+        tokens=meter.total(messages) + unseen,
+        available=budget.available,
+        turns=sum(message.starts_turn for message in messages),
+        messages=len(messages),
+    )
+
+
+def protected_messages(
+    messages: Sequence[Message], options: ProtectOptions
+) -> Mapping[MessageId, str]:
+    """Return the messages no stage may touch, each with the reason in a user's words."""
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
     chosen = protect(
@@ -133,4 +179,5 @@ def _sum(records: Sequence[StageRecord]) -> StageRecord:
         hidden=sum(record.hidden for record in records),
         replaced=sum(record.replaced for record in records),
         detail=detail,
+        figures=summed(*(record.figures for record in records)),
     )

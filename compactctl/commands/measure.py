@@ -1,25 +1,37 @@
 """What a transcript is measured with: model, counter, window and budget."""
 
+import math
 from dataclasses import dataclass
 
+from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
-from compactctl.tokens.budget import Budget, output_reserve
+from compactctl.profiles.profile import Profile
+from compactctl.tokens.budget import DEFAULT_RULE, Budget, output_reserve
+from compactctl.tokens.chars import CharsCounter
 from compactctl.tokens.choose import counter_for, counter_named
 from compactctl.tokens.counter import TokenCounter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.model_table import LONG_WINDOW
 from compactctl.tokens.models import ModelInfo, resolve_model
+from compactctl.tokens.own_models import NO_MODELS, OwnModels
 from compactctl.tokens.windows import parse_window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureOptions:
-    """What the user said about measuring; None and "" mean: find out from the transcript."""
+    """What the user said about measuring; None and "" mean: find out from the transcript.
+
+    ``profile`` says how much of the window is kept for the answer, NeuroLink's rule without one;
+    ``own`` is the user's table of models, asked before the built-in one.
+    """
 
     model: str | None = None
     window: str | None = None
     counter: str | None = None
+    chars_per_token: float | None = None
     max_tokens: int | None = None
+    profile: Profile | None = None
+    own: OwnModels = NO_MODELS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,20 +51,39 @@ class Measure:
 def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     """Choose counter and window. Raises UsageError for names and sizes that mean nothing.
 
-    The window is the one given, else the one the transcript records, else the model's, or the
-    long one where the provider reported a larger context than that.
+    The window is the one given, else the one in the user's table, else the one the transcript
+    records, else the model's, or the long one where the provider reported a larger context than
+    that.
     """
-    model = resolve_model(options.model or transcript.model)
-    counter = counter_named(options.counter) if options.counter else counter_for(model)
+    profile = options.profile
+    model = resolve_model(options.model or transcript.model, options.own)
+    counter = _counter(options, model)
     window, source = _window(transcript, options, model)
-    reserve = output_reserve(window, options.max_tokens)
-    budget = Budget(window=window, output_reserve=reserve, source=source)
+    rule = profile.budget if profile else DEFAULT_RULE
+    reserve = output_reserve(window, options.max_tokens, rule, model.max_output)
+    budget = Budget(window=window, output_reserve=reserve, source=source, usable=rule.usable)
     return Measure(model=model, meter=Meter(counter), budget=budget)
+
+
+def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
+    """Return the counter that the user or the profile names, else the model's best."""
+    if options.chars_per_token is None:
+        name = options.counter or (options.profile.counter if options.profile else "")
+        return counter_named(name) if name else counter_for(model)
+    if options.counter:
+        raise UsageError("--counter and --chars-per-token both say how to count; give one of them")
+    if not 0 < options.chars_per_token < math.inf:
+        raise UsageError(f"--chars-per-token {options.chars_per_token:g}: give a number over 0")
+    return CharsCounter(options.chars_per_token)
 
 
 def _window(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> tuple[int, str]:
     if options.window:
         return parse_window(options.window), "--window"
+    if options.profile and options.profile.window:
+        return parse_window(options.profile.window), f"profile {options.profile.name}"
+    if model.own and model.own.window:
+        return model.window, f"{model.own.prefix!r} in {model.own.source}"
     if transcript.window and not options.model:
         return transcript.window, "recorded in the transcript"
     peak = max((m.usage.context for m in transcript.messages if m.usage), default=0)

@@ -1,38 +1,81 @@
 """Which stages a compaction runs, with which options, down to which size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 
 from compactctl.errors import UsageError
 from compactctl.model.operation import OptionValue
+from compactctl.model.summary import Summarizer
 from compactctl.pipeline.run import Step
+from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in
+from compactctl.profiles.overflow import Overflow
+from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.stages.stage import Stage
 from compactctl.tokens.budget import Budget, Target
+from compactctl.tokens.trigger import Condition, Trigger
 
-# From the least to the most that is lost for each token saved.
-DEFAULT_STAGES = ("dedup", "prune", "summarize", "truncate")
-# NeuroLink compacts from 80 % of the available input.
-DEFAULT_TRIGGER = 0.8
+# NeuroLink compacts to 70 % of the available input after an overflow.
+RECOVERY_TARGET = Target(value=0.7, unit="ratio")
+# agent-code frees so many tokens when an error does not say how many were too much.
+UNKNOWN_EXCESS = 20_000
+# Compaction that the user switched off is never due.
+_NEVER = Trigger(conditions=(Condition(what="tokens", operator="<", value=Fraction(0)),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions:
-    """What the user asked for; ``stages`` empty means the default profile."""
+    """What the user asked for.
+
+    Attributes:
+        stages: the stages to run; empty runs those of the profile.
+        profile: where stages, options, trigger and target come from; None is the default one.
+        target: what to compact down to.
+        trigger: when compaction is due, and, without ``target``, what to compact down to.
+        if_needed: run no stage unless compaction is due.
+        overflow: the error of a provider to recover from; it makes the target smaller.
+        settings: options of stages, over those of the profile.
+        protect_tools: tools whose results stay.
+    """
 
     stages: tuple[str, ...] = ()
+    profile: Profile | None = None
     target: Target | None = None
-    trigger: float = DEFAULT_TRIGGER
+    trigger: Trigger | None = None
+    if_needed: bool = False
+    overflow: Overflow | None = None
     settings: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
     protect_tools: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> Profile:
+        """The profile in effect."""
+        name = DEFAULT_PROFILE if self.overflow is None else RECOVERY_PROFILE
+        return self.profile or built_in(name)
+
+    @property
+    def due(self) -> Trigger:
+        """When compaction is due."""
+        if self.trigger is not None:
+            return self.trigger
+        return self.chosen.trigger if self.chosen.enabled else _NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The steps to run and the size to reach; ``target`` None runs every step."""
+    """The steps to run and the size to reach.
+
+    ``target`` None runs every step; ``gate`` is the trigger that must fire first, if any;
+    ``excess`` are the tokens that a conversation must lose at least;
+    ``summarizer`` writes summaries, None is the built-in one.
+    """
 
     steps: tuple[Step, ...]
     target: int | None
+    gate: Trigger | None = None
+    summarizer: Summarizer | None = None
+    excess: int = 0
 
 
 def make_plan(options: PlanOptions, budget: Budget) -> Plan:
@@ -42,21 +85,51 @@ def make_plan(options: PlanOptions, budget: Budget) -> Plan:
             f"nothing is left for input: the output reserve of {budget.output_reserve:,} tokens "
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
-    names = options.stages or DEFAULT_STAGES
-    steps = tuple(_step(stage_named(name), options) for name in names)
-    return Plan(steps=steps, target=_target(options, budget))
+    return Plan(
+        steps=tuple(_steps(options)),
+        target=_target(options, budget.available),
+        gate=options.due if options.if_needed else None,
+        excess=_excess(options.overflow),
+    )
 
 
-def _target(options: PlanOptions, budget: Budget) -> int | None:
+def _excess(overflow: Overflow | None) -> int:
+    """Return the tokens to lose after an overflow: what was too much, and a tenth of it."""
+    if overflow is None:
+        return 0
+    return UNKNOWN_EXCESS if overflow.gap is None else -(-overflow.gap * 11 // 10)
+
+
+def _steps(options: PlanOptions) -> Iterator[Step]:
+    own = options.chosen.stages
+    if not options.stages:
+        for each in own:
+            yield _step(stage_named(each.name), each.settings, options)
+        return
+    known = {each.name: each.settings for each in reversed(own)} if options.profile else {}
+    for name in options.stages:
+        yield _step(stage_named(name), known.get(name, {}), options)
+
+
+def _target(options: PlanOptions, available: int) -> int | None:
+    if options.overflow is not None and options.overflow.limit is not None:
+        available = min(available, options.overflow.limit)
     if options.target is not None:
-        return options.target.within(budget.available)
+        return options.target.within(available)
+    if options.overflow is not None and options.profile is None:
+        return RECOVERY_TARGET.within(available)
     if options.stages:
         return None
-    return int(budget.available * options.trigger)
+    reach = options.chosen.target
+    if options.trigger is not None or reach == "trigger":
+        limit = (options.trigger or options.chosen.trigger).limit(available)
+        return None if limit is None else max(1, min(limit, available))
+    return None if reach == "all" else reach.within(available)
 
 
-def _step(stage: Stage, options: PlanOptions) -> Step:
-    chosen = stage.options(**options.settings.get(stage.name, {}))
+def _step(stage: Stage, settings: Mapping[str, OptionValue], options: PlanOptions) -> Step:
+    given = options.settings.get(stage.name, {})
+    chosen = stage.options(**{**settings, **given})
     names = {item.name for item in fields(chosen)}
     if "protect_tools" in names and options.protect_tools:
         tools = tuple(dict.fromkeys((*chosen.protect_tools, *options.protect_tools)))

@@ -23,7 +23,8 @@ def names_after(
 def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
     """Return edits under new names; what they do to messages without a name is left out.
 
-    A summary or marker that stood before such a message comes before the first one it hides.
+    A summary or marker that stood before such a message comes before the first one it hides; the
+    other half of a tool pair has no place without it.
     """
     written = {edit.message.id: edit.message.id for edit in edits if isinstance(edit, Insert)}
     known = {**names, **written}
@@ -35,6 +36,9 @@ def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
                 found.append(_hide(edit, hidden[edit.group]))
             case Replace() if edit.id in known:
                 found.append(_replace(edit, known))
+            case Insert() if edit.message.kind in ("call", "result"):
+                if edit.before in known:
+                    found.append(Insert(before=known[edit.before], message=edit.message))
             case Insert() if hidden.get(edit.message.group):
                 before = known.get(edit.before, hidden[edit.message.group][0])
                 found.append(Insert(before=before, message=edit.message))

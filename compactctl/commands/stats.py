@@ -39,7 +39,8 @@ class StatsResult:
     ``usage`` is that of the largest conversation, with what a request holds beside it;
     ``breakdown`` covers the counted text and media of all of them. ``size`` tells counted,
     inferred and unexplained tokens apart.
-    ``text_bytes`` is the size of the text the model reads, in UTF-8.
+    ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
+    ``extra_files`` are the tokens of the prompt and the files that were added to the transcript.
     """
 
     path: str
@@ -55,6 +56,8 @@ class StatsResult:
     steps: int
     size: ContextSize
     text_bytes: int
+    extra_prompt: int = 0
+    extra_files: int = 0
 
     @property
     def reported(self) -> int | None:
@@ -94,6 +97,8 @@ def stats(options: StatsOptions) -> StatsResult:
         steps=sum(len(steps(talk)) for talk in talks),
         size=size,
         text_bytes=_text_bytes(messages),
+        extra_prompt=_extra(measured, messages, "--prompt"),
+        extra_files=_extra(measured, messages, "--attach"),
     )
 
 
@@ -110,6 +115,10 @@ def _size(
     size = unseen_size(transcript, measured)
     given = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
     return replace(size, counted=counted, overhead=max(0, size.overhead - given))
+
+
+def _extra(measured: Measure, messages: Sequence[Message], option: str) -> int:
+    return measured.meter.total(m for m in messages if m.id.partition(" ")[0] == option)
 
 
 def _text_bytes(messages: Sequence[Message]) -> int:

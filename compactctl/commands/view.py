@@ -16,21 +16,31 @@ What = Literal["effective", "archived", "all"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewedMessage:
-    """A message to be read; ``hidden_by`` is the group that hides it, None when it is visible."""
+    """A message to be read, and the line it stands on.
+
+    ``hidden_by`` is the group that hides it, None when it is visible.
+    """
 
     message: Message
+    line: Shown
     hidden_by: str | None = None
     stage: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewResult:
-    """What to show: raw lines in the transcript's own format, and the messages on them."""
+    """What to show: raw lines in the transcript's own format, and the messages on them.
+
+    After a search, ``found`` is how many messages there are on all its pages, and ``before`` how
+    many on earlier pages.
+    """
 
     path: str
     what: What
     lines: tuple[Shown, ...]
     messages: tuple[ViewedMessage, ...]
+    found: int | None = None
+    before: int = 0
 
 
 def view(path: str, what: What = "effective", format_name: str | None = None) -> ViewResult:
@@ -48,12 +58,12 @@ def view(path: str, what: What = "effective", format_name: str | None = None) ->
 
 def _effective(loaded: Loaded, path: str) -> ViewResult:
     messages = loaded.transcript.effective
-    numbers = dict.fromkeys(message.line for message in messages)
+    lines = {message.line: Shown(loaded.lines[message.line]) for message in messages}
     return ViewResult(
         path=path,
         what="effective",
-        lines=tuple(Shown(loaded.lines[number]) for number in numbers),
-        messages=tuple(ViewedMessage(message=message) for message in messages),
+        lines=tuple(lines.values()),
+        messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
     )
 
 
@@ -87,6 +97,7 @@ def _messages(loaded: Loaded, lines: tuple[Shown, ...]) -> tuple[ViewedMessage, 
     return tuple(
         ViewedMessage(
             message=message,
+            line=lines[message.line],
             hidden_by=lines[message.line].hidden_by,
             stage=lines[message.line].stage,
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from compactctl.formats.anthropic_blocks import content_parts, name_results, new_content
 from compactctl.formats.anthropic_usage import reported_usage
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.conversations import ConversationReader, sample_messages
 from compactctl.formats.decode import Decoded
 from compactctl.formats.draft import Draft
@@ -68,15 +69,28 @@ class AnthropicMessages:
         like: Mapping[str, Any],
         parent: str | None,  # noqa: ARG002 - records are not linked
     ) -> Mapping[str, Any]:
-        """Build a user message: this format has no system messages among the others."""
-        return {"role": "user", "content": new_content(like.get("content"), message.text)}
+        """Build a message of the user's or the assistant's: there are none of the system here.
+
+        The missing half of a tool pair is a block, and a call comes from the assistant.
+        """
+        if message.kind == "result":
+            answer = {"type": "tool_result", "tool_use_id": message.call_id}
+            return {"role": "user", "content": [{**answer, "content": message.text}]}
+        if message.kind == "call":
+            call = {"type": "tool_use", "id": message.call_id, "name": message.tool, "input": {}}
+            said = {"type": "text", "text": message.text}
+            return {"role": "assistant", "content": [said, call]}
+        role = "assistant" if message.role == "assistant" else "user"
+        return {"role": role, "content": new_content(like.get("content"), message.text)}
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        kind = type(message.parts[part])
-        if kind in REPLACEABLE:
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
             return new_content(current, text)
-        raise ValueError(f"a {kind.__name__} has no replaceable content")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
 class _Conversation:

@@ -7,6 +7,7 @@ from typing import Any
 
 from compactctl.formats.anthropic_blocks import content_parts, name_results, new_content
 from compactctl.formats.anthropic_usage import reported_usage
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.claude_attachments import attachment_message_parts
 from compactctl.formats.claude_chain import Chain
 from compactctl.formats.decode import Decoded
@@ -19,6 +20,7 @@ from compactctl.model.message import (
     Part,
     Role,
     Synthetic,
+    ToolCallPart,
     ToolResultPart,
 )
 from compactctl.model.tags import tags_of
@@ -96,10 +98,12 @@ class ClaudeCode:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        kind = type(message.parts[part])
-        if kind in REPLACEABLE:
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
             return new_content(current, text)
-        raise ValueError(f"a {kind.__name__} has no replaceable content")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
 class _Reader:
@@ -208,7 +212,8 @@ class _Reader:
         effective = self.chain.effective()
         followed = self.chain.resumed
         self.gather.links = [
-            replace(link, parent=followed.get(link.id, link.parent)) for link in self.gather.links
+            replace(link, parent=followed[link.id]) if link.id in followed else link
+            for link in self.gather.links
         ]
         self.gather.warnings += self.chain.warnings
         return self.gather.transcript(ClaudeCode.name, effective, model=self.model, cwd=self.cwd)

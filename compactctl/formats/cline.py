@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.anthropic_blocks import new_content
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.cline_reader import ClineReader
 from compactctl.formats.conversations import sample_messages
 from compactctl.formats.decode import Decoded
@@ -60,6 +61,8 @@ class Cline:
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content; what stands in the same text before a result stays there."""
         old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
         shared = [(i, p) for i, p in enumerate(message.parts) if p.path == old.path]
         calls = any(isinstance(other, ToolCallPart) for _, other in shared)
         if calls or not isinstance(old, REPLACEABLE):

@@ -58,16 +58,17 @@ def written_calls(text: str, path: JsonPath, tools: Sequence[str], prefix: str) 
         if found is None:
             continue
         if found.start > at:
-            yield TextPart(text=text[at : found.start], path=path)
+            yield TextPart(text=text[at : found.start], embedded=True, path=path)
         yield ToolCallPart(
             call_id=CallId(f"{prefix}-{number}"),
             tool=tool,
             arguments=json_text(_arguments(found.inner)),
+            embedded=True,
             path=path,
         )
         at = found.end
     if at < len(text) or at == 0:
-        yield TextPart(text=text[at:], path=path)
+        yield TextPart(text=text[at:], embedded=at > 0, path=path)
 
 
 def _call(text: str, tool: str, at: int) -> _Element | None:

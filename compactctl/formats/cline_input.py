@@ -82,7 +82,7 @@ class UserInput:
         return None
 
     def _headed(self, call: ToolCallPart, head: Head, text: str, path: JsonPath) -> None:
-        self.parts.append(TextPart(text=text[: head.end], path=path))
+        self.parts.append(TextPart(text=text[: head.end], embedded=True, path=path))
         if head.ran and not text[head.end :].strip():
             self._waiting = (call, path)
         else:

@@ -106,7 +106,7 @@ def _block(
 
 def _call(call: ToolCallPart, answered: AbstractSet[str], name: str) -> Part:
     if call.tool in SPEAKING and call.call_id not in answered:
-        return TextPart(text=call.arguments, path=call.path)
+        return TextPart(text=call.arguments, embedded=True, path=call.path)
     return call if call.call_id else replace(call, call_id=CallId(name))
 
 

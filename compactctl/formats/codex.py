@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.codex_items import is_item
 from compactctl.formats.codex_reader import ENVELOPES, Reader
 from compactctl.formats.decode import Decoded
@@ -56,10 +57,12 @@ class Codex:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        kind = type(message.parts[part])
-        if kind in REPLACEABLE or (kind is ToolCallPart and isinstance(current, str)):
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
             return new_content(current, text, kind="input_text")
-        raise ValueError(f"a {kind.__name__} has no replaceable content")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
 def _kind(record: Mapping[str, Any]) -> str:

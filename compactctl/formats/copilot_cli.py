@@ -4,11 +4,20 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.copilot_events import new_result
+from compactctl.formats.copilot_media import as_text
 from compactctl.formats.copilot_reader import Reader
 from compactctl.formats.decode import Decoded
 from compactctl.formats.format import REPLACEABLE
-from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart, ToolResultPart
+from compactctl.model.message import (
+    JsonPath,
+    MediaPart,
+    Message,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
 from compactctl.model.transcript import Transcript
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
@@ -60,9 +69,13 @@ class CopilotCli:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        kind = type(message.parts[part])
-        if kind is ToolResultPart and isinstance(current, Mapping):
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, ToolResultPart) and isinstance(current, Mapping):
             return new_result(current, text)
-        if kind in REPLACEABLE or (kind is ToolCallPart and isinstance(current, str)):
+        if isinstance(old, MediaPart) and isinstance(current, Mapping):
+            return as_text(current, text)
+        if isinstance(old, REPLACEABLE):
             return text
-        raise ValueError(f"a {kind.__name__} has no replaceable content")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")

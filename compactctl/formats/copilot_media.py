@@ -7,6 +7,9 @@ from typing import Any
 from compactctl.formats.media_url import media_from_base64
 from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
 
+# What an attachment that is sent itself says about its data.
+_DATA = frozenset({"assetId", "data", "mimeType", "byteLength"})
+
 
 class Assets:
     """Takes in binary data as it is recorded; later events refer to it by its id."""
@@ -46,6 +49,12 @@ class Assets:
     def _part(self, item: Mapping[str, Any], path: JsonPath) -> MediaPart:
         known = self._known.get(_text(item.get("assetId")))
         return replace(known, path=path) if known else _inline(item, path)
+
+
+def as_text(attachment: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    """Return an attachment that is not sent itself, but as a line of text."""
+    kept = {name: value for name, value in attachment.items() if name not in _DATA}
+    return {**kept, "type": "file", "taggedFilesEntry": text}
 
 
 def _inline(item: Mapping[str, Any], path: JsonPath) -> MediaPart:

@@ -8,8 +8,8 @@ from compactctl.model.message import FilePart, MediaPart, TextPart, ToolResultPa
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import Writer
 
-# Parts whose content can be rewritten as text in every format. The arguments of a call cannot
-# where they are an object, and signed thinking never.
+# Parts whose content can be rewritten as text in every format. The arguments of a call are
+# rewritten by ``new_arguments``, so that an object stays one; signed thinking never is.
 REPLACEABLE = (TextPart, ToolResultPart, MediaPart, FilePart)
 
 

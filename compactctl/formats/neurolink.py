@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.call_queue import CallQueue
 from compactctl.formats.conversations import ConversationReader, sample_messages
 from compactctl.formats.decode import Decoded
@@ -29,6 +30,7 @@ _ROLES: Mapping[str, Role] = {
     "tool_result": "tool",
 }
 _OWN_ROLES = ("tool_call", "tool_result")
+_WRITTEN_ROLES = {"call": "tool_call", "result": "tool_result"}
 # Names in ``metadata`` that other formats with an id and a role do not use.
 _OWN_METADATA = frozenset(
     {
@@ -77,21 +79,26 @@ class NeuroLink:
         like: Mapping[str, Any],
         parent: str | None,  # noqa: ARG002 - records are not linked
     ) -> Mapping[str, Any]:
-        """Build a user message; newer versions of NeuroLink write summaries so too."""
+        """Build a message of the role wanted, or the missing half of a tool pair."""
         timestamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+        tool = {"tool": message.tool} if message.tool else {}
         return {
             "id": self.new_id(message),
-            "role": "user",
+            "role": _WRITTEN_ROLES.get(message.kind, message.role),
             "content": message.text,
+            **tool,
             **timestamp,
             "metadata": _metadata(message),
         }
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return new content, which is always text; see ``Writer.new_value``."""
+        """Return new content, which is text in all but calls; see ``Writer.new_value``."""
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
         if isinstance(current, str):
             return text
-        raise ValueError(f"a {type(message.parts[part]).__name__} has no replaceable content")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
 class _Conversation:
@@ -152,7 +159,7 @@ class _Conversation:
 
 
 def _metadata(message: Synthetic) -> dict[str, Any]:
-    if message.kind == "marker":
+    if message.kind != "summary":
         return {"truncated": True}
     known = {name: message.details[name] for name in _SUMMARY_RANGE if name in message.details}
     return {"isSummary": True, **known}

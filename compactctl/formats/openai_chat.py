@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.anthropic_blocks import name_results
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.call_queue import CallQueue
 from compactctl.formats.conversations import ConversationReader, sample_messages
 from compactctl.formats.decode import Decoded
@@ -77,14 +78,25 @@ class OpenAIChat:
         parent: str | None,  # noqa: ARG002 - records are not linked
     ) -> Mapping[str, Any]:
         """Build a message with content of the same shape as its neighbour's."""
-        return {"role": message.role, "content": text_content(like.get("content"), message.text)}
+        said = {"role": message.role, "content": text_content(like.get("content"), message.text)}
+        if message.kind == "result":
+            return {**said, "tool_call_id": message.call_id}
+        if message.kind != "call":
+            return said
+        function = {"name": message.tool, "arguments": "{}"}
+        return {
+            **said,
+            "tool_calls": [{"id": message.call_id, "type": "function", "function": function}],
+        }
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        kind = type(message.parts[part])
-        if kind in REPLACEABLE or (kind is ToolCallPart and isinstance(current, str)):
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
             return new_content(current, text)
-        raise ValueError(f"a {kind.__name__} has no replaceable content")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
 class _Conversation:

@@ -129,6 +129,7 @@ def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCall
             call_id=part.call_id,
             tool=part.tool,
             arguments=part.arguments,
+            embedded=True,
             path=(*path, "value"),
         )
 

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.decode import Decoded
 from compactctl.formats.entries import containers
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.opencode_history import mapping
 from compactctl.formats.opencode_reader import NAME, OpenCodeReader, is_message
-from compactctl.model.message import JsonPath, Message, Synthetic, ToolResultPart
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart, ToolResultPart
 from compactctl.model.transcript import Transcript
 
 # Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
@@ -67,6 +68,8 @@ class OpenCode:
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
         old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
         if not isinstance(old, REPLACEABLE):
             raise ValueError(f"a {type(old).__name__} has no replaceable content")  # noqa: TRY004 - the parts are not what a caller gave
         if isinstance(old, ToolResultPart):

@@ -55,7 +55,7 @@ def _sent(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
         case "file" if part.get("mime") not in _SENT_AS_TEXT:
             yield _media(part, path)
         case "compaction" | "subtask" as kind:
-            yield TextPart(text=_STANDING_FOR[kind], path=path)
+            yield TextPart(text=_STANDING_FOR[kind], embedded=True, path=path)
         case _:
             pass
 

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from compactctl.formats.anthropic_blocks import new_content
+from compactctl.formats.arguments import new_arguments
 from compactctl.formats.decode import Decoded
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.pi_messages import OWN_ROLES
 from compactctl.formats.pi_reader import Reader
-from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
 from compactctl.model.transcript import Transcript
 
 # Digits of the ids that the client gives its entries.
@@ -60,10 +61,12 @@ class Pi:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        kind = type(message.parts[part])
-        if kind in REPLACEABLE:
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
             return new_content(current, text)
-        raise ValueError(f"a {kind.__name__} has no replaceable content")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
 def _is_header(record: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 from compactctl.formats.draft import Draft
 from compactctl.formats.injected import ANY_CLIENT, is_injected
 from compactctl.formats.pi_content import content_parts, result_part, text_parts
-from compactctl.model.message import Part, ReportedUsage
+from compactctl.model.message import Part, ReportedUsage, TextPart
 
 # Roles that only pi and its relatives have; ``hookMessage`` is what version 2 called ``custom``.
 OWN_ROLES = frozenset(
@@ -102,8 +102,8 @@ def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
     command = message.get("command")
     if message.get("excludeFromContext") is True or not isinstance(command, str):
         return ()
-    ran = text_parts(f"Ran `{command}`", ("message", "command"))
-    return (*ran, *text_parts(message.get("output"), ("message", "output")))
+    ran = TextPart(text=f"Ran `{command}`", embedded=True, path=("message", "command"))
+    return (ran, *text_parts(message.get("output"), ("message", "output")))
 
 
 def _str(value: object) -> str | None:

@@ -33,6 +33,9 @@ ALL_FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
 )
 
+# Formats whose ``new_record`` also writes what the assistant says, and the half of a tool pair.
+PAIR_WRITERS = frozenset({"anthropic-messages", "neurolink", "openai-chat"})
+
 # Enough to get past leading metadata records, as few as an interactive answer allows.
 SNIFFED_RECORDS = 50
 

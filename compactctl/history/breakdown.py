@@ -1,11 +1,11 @@
 """Where the tokens of a conversation go: by category, message, tool and file."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.categories import Category, category_tokens
-from compactctl.history.pairs import part_places, result_tools
+from compactctl.history.pairs import Place, part_places, result_tools
 from compactctl.history.reads import FileRead, by_path, file_reads, superseded
 from compactctl.model.message import Message, MessageId, Role, ToolCallPart, ToolResultPart
 from compactctl.tokens.meter import Meter
@@ -65,18 +65,20 @@ def breakdown(
 ) -> Breakdown:
     """Break a conversation's tokens down; lists are sorted by tokens, largest first."""
     reads = file_reads(messages, cwd=cwd)
+    names = result_tools(messages)
     return Breakdown(
         total=meter.total(messages),
         categories=category_tokens(messages, reads, meter),
-        largest=_largest(messages, meter, largest),
-        tools=_tools(messages, meter),
+        largest=_largest(messages, names, meter, largest),
+        tools=_tools(messages, names, meter),
         rereads=_rereads(messages, reads, meter),
     )
 
 
-def _largest(messages: Sequence[Message], meter: Meter, count: int) -> tuple[LargeMessage, ...]:
-    tools = result_tools(messages)
-    named = [(place.message, tool) for place, tool in tools.items()]
+def _largest(
+    messages: Sequence[Message], names: Mapping[Place, str], meter: Meter, count: int
+) -> tuple[LargeMessage, ...]:
+    named = [(place.message, tool) for place, tool in names.items()]
     named += [(i, call.tool) for i, message in enumerate(messages) for call in message.calls]
     sizes = [(meter.message(message), -index) for index, message in enumerate(messages)]
     return tuple(
@@ -91,16 +93,20 @@ def _largest(messages: Sequence[Message], meter: Meter, count: int) -> tuple[Lar
     )
 
 
-def _tools(messages: Sequence[Message], meter: Meter) -> tuple[ToolUse, ...]:
-    names = result_tools(messages)
-    counts: dict[str, Counter[str]] = {}
+def _tools(
+    messages: Sequence[Message], names: Mapping[Place, str], meter: Meter
+) -> tuple[ToolUse, ...]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for place, part in part_places(messages):
         if isinstance(part, ToolCallPart):
-            figures = {"calls": 1, "call_tokens": meter.part(part)}
-            counts.setdefault(part.tool, Counter()).update(figures)
+            count = counts[part.tool]
+            count["calls"] += 1
+            count["call_tokens"] += meter.part(part)
         elif isinstance(part, ToolResultPart):
-            figures = {"results": 1, "result_tokens": meter.part(part), "errors": part.is_error}
-            counts.setdefault(names[place], Counter()).update(figures)
+            count = counts[names[place]]
+            count["results"] += 1
+            count["result_tokens"] += meter.part(part)
+            count["errors"] += part.is_error
     uses = (
         ToolUse(
             tool=tool,

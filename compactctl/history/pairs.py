@@ -13,6 +13,8 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 
+_PAIRED = (ToolCallPart, ToolResultPart)
+
 
 class Place(NamedTuple):
     """Where a part stands: index of its message, index of the part in the message."""
@@ -59,17 +61,21 @@ def orphans(messages: Sequence[Message]) -> frozenset[Orphan]:
 
     Parts with an empty call id are left out, because nothing can be said about them.
     """
-    pairs = tool_pairs(messages)
-    paired = pairs.keys() | set(pairs.values())
     return frozenset(
         Orphan(
             message=messages[place.message].id,
             call_id=part.call_id,
             kind="call" if isinstance(part, ToolCallPart) else "result",
         )
-        for place, part in _tool_parts(messages)
-        if place not in paired
+        for place, part in orphan_parts(messages).items()
     )
+
+
+def orphan_parts(messages: Sequence[Message]) -> dict[Place, ToolCallPart | ToolResultPart]:
+    """Return the same calls and results by their places, in order."""
+    pairs = tool_pairs(messages)
+    paired = pairs.keys() | set(pairs.values())
+    return {place: part for place, part in _tool_parts(messages) if place not in paired}
 
 
 def units(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
@@ -113,9 +119,10 @@ def part_places(messages: Sequence[Message]) -> Iterator[tuple[Place, Part]]:
 def _tool_parts(
     messages: Sequence[Message],
 ) -> Iterator[tuple[Place, ToolCallPart | ToolResultPart]]:
-    for place, part in part_places(messages):
-        if isinstance(part, ToolCallPart | ToolResultPart) and part.call_id:
-            yield place, part
+    for index, message in enumerate(messages):
+        for position, part in enumerate(message.parts):
+            if isinstance(part, _PAIRED) and part.call_id:
+                yield Place(index, position), part
 
 
 def _called(messages: Sequence[Message], place: Place | None) -> str:

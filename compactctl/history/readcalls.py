@@ -57,7 +57,24 @@ class ReadRequest:
     lines: LineRange | None
 
 
-def read_request(call: ToolCallPart, *, cwd: str | None = None) -> ReadRequest | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """Names of further tools that read a file, and of further arguments that hold its path."""
+
+    tools: tuple[str, ...] = ()
+    path_keys: tuple[str, ...] = ()
+
+    def include(self, tool: str) -> bool:
+        """Whether a tool is one of them, however it is spelled."""
+        return plain_name(tool) in {plain_name(name) for name in self.tools}
+
+
+NO_READERS = Readers()
+
+
+def read_request(
+    call: ToolCallPart, *, cwd: str | None = None, also: Readers = NO_READERS
+) -> ReadRequest | None:
     """Return what a tool call reads, None when it reads no single file.
 
     Shell commands count only in the forms ``cat PATH``, ``sed -n 'A,Bp' PATH``, ``head -n N PATH``.
@@ -65,8 +82,9 @@ def read_request(call: ToolCallPart, *, cwd: str | None = None) -> ReadRequest |
     kind, arguments = kind_of(call.tool), _arguments(call)
     if kind == "shell":
         return _shell_read(arguments, cwd)
-    if kind == "read" or (plain_name(call.tool) in EDITORS and arguments.get("command") == "view"):
-        path = _first_text(arguments, PATH_KEYS)
+    viewed = plain_name(call.tool) in EDITORS and arguments.get("command") == "view"
+    if kind == "read" or viewed or also.include(call.tool):
+        path = _first_text(arguments, (*also.path_keys, *PATH_KEYS))
         return ReadRequest(normal_path(path, cwd), _line_range(arguments)) if path else None
     return None
 

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from compactctl.history.filecontent import file_content
 from compactctl.history.pairs import Place, part_places, tool_pairs
-from compactctl.history.readcalls import LineRange, ReadRequest, edited_paths, read_request
+from compactctl.history.readcalls import (
+    NO_READERS,
+    LineRange,
+    Readers,
+    ReadRequest,
+    edited_paths,
+    read_request,
+)
 from compactctl.history.toolnames import kind_of
 from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
 
@@ -47,17 +54,25 @@ class FileEdit:
     path: str
 
 
-def stub_for(path: str) -> str:
+def stub_for(path: str, notice: str = STUB) -> str:
     """Return the text that points from an older read of a file to the newest one."""
-    return STUB.format(path=path)
+    return notice.replace("{path}", path)
 
 
-def is_stub(text: str) -> bool:
-    """Whether a tool result's text is such a pointer."""
-    return _STUB.fullmatch(text) is not None
+def is_stub(text: str, path: str | None = None) -> bool:
+    """Whether a tool result's text is such a pointer.
+
+    A read of ``path`` is one, too, when it shows a single line in brackets that names the file.
+    """
+    if _STUB.fullmatch(text) is not None:
+        return True
+    inside = path is not None and path in text and "\n" not in text
+    return inside and text.startswith("[") and text.endswith("]")
 
 
-def file_reads(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[FileRead, ...]:
+def file_reads(
+    messages: Sequence[Message], *, cwd: str | None = None, also: Readers = NO_READERS
+) -> tuple[FileRead, ...]:
     """Return the file reads in order; errors, cleared results, stubs and media are none."""
     return tuple(
         FileRead(
@@ -68,8 +83,8 @@ def file_reads(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[
             range=request.lines,
             body=file_content(part.text, numbered=kind_of(call.tool) != "shell"),
         )
-        for place, part, call, request in _requested(messages, cwd)
-        if _shows_content(part)
+        for place, part, call, request in _requested(messages, cwd, also)
+        if _shows_content(part, request.path)
     )
 
 
@@ -122,32 +137,33 @@ def referred(messages: Sequence[Message], *, cwd: str | None = None) -> frozense
     """
     reads = by_path(file_reads(messages, cwd=cwd))
     found: set[Place] = set()
-    for place, part, _, request in _requested(messages, cwd):
-        if is_stub(part.text):
+    for place, part, _, request in _requested(messages, cwd, NO_READERS):
+        if is_stub(part.text, request.path):
             later = [read for read in reads.get(request.path, ()) if read.place > place]
-            fitting = [read for read in later if _asks_for(read.range, request.lines)]
+            fitting = [read for read in later if asks_for(read.range, request.lines)]
             found.update(read.place for read in (fitting or later)[-1:])
     return frozenset(found)
 
 
 def _requested(
-    messages: Sequence[Message], cwd: str | None
+    messages: Sequence[Message], cwd: str | None, also: Readers
 ) -> Iterator[tuple[Place, ToolResultPart, ToolCallPart, ReadRequest]]:
     for place, call_place in sorted(tool_pairs(messages).items()):
         part = messages[place.message].parts[place.part]
         call = messages[call_place.message].parts[call_place.part]
         if isinstance(part, ToolResultPart) and isinstance(call, ToolCallPart):
-            request = read_request(call, cwd=cwd)
+            request = read_request(call, cwd=cwd, also=also)
             if request is not None:
                 yield place, part, call, request
 
 
-def _shows_content(part: ToolResultPart) -> bool:
+def _shows_content(part: ToolResultPart, path: str) -> bool:
     gone = part.is_error or part.cleared or part.media
-    return not (gone or is_stub(part.text) or _CLEARED.fullmatch(part.text.strip()))
+    return not (gone or is_stub(part.text, path) or _CLEARED.fullmatch(part.text.strip()))
 
 
-def _asks_for(newer: LineRange | None, older: LineRange | None) -> bool:
+def asks_for(newer: LineRange | None, older: LineRange | None) -> bool:
+    """Whether a request for ``newer`` lines of a file asks for all of the ``older`` ones."""
     return newer is None if older is None else older.within(newer)
 
 

@@ -13,7 +13,7 @@ def turns(messages: Sequence[Message]) -> tuple[range, ...]:
     System prompts and injected records before the first prompt belong to its turn. Anything else
     before it (a summary, the end of an earlier turn) makes a turn of its own.
     """
-    starts = [index for index, message in enumerate(messages) if _starts_turn(message)]
+    starts = turn_starts(messages)
     opening = messages[: starts[0]] if starts else messages
     if all(m.role == "system" or (m.injected and not m.summary) for m in opening):
         starts = starts[1:]
@@ -44,9 +44,13 @@ def steps(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
 
 
 def leading_system(messages: Sequence[Message]) -> int:
-    """Count the system messages at the front, which hold the system prompt."""
-    return sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
+    """Count the system messages at the front, which hold the system prompt.
+
+    What compactctl wrote there stands in for messages and is none of it.
+    """
+    return sum(1 for _ in takewhile(lambda m: m.role == "system" and not m.synthetic, messages))
 
 
-def _starts_turn(message: Message) -> bool:
-    return message.starts_turn and not message.synthetic
+def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
+    """Return the indices of the messages that a person wrote, each of which starts a turn."""
+    return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.synthetic)

@@ -15,14 +15,19 @@ class View:
         messages: the effective history, in the order it is sent.
         protected: messages no stage may hide or rewrite, with the reason in a user's words.
         target: tokens the conversation should get down to; None when there is no target.
+        window: the model's context window in tokens; None when it is not known.
         cwd: the session's working folder, to recognise one file under two paths.
         originals: for a summary of an earlier run, the messages it stands for.
         summarizer: writes the summaries; None for the built-in one.
+        writes_pairs: whether the format can write what the assistant says: the missing half of a
+            tool pair, a summary as the answer to a question.
     """
 
     messages: tuple[Message, ...]
     protected: Mapping[MessageId, str] = field(default_factory=dict)
     target: int | None = None
+    window: int | None = None
     cwd: str | None = None
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     summarizer: Summarizer | None = None
+    writes_pairs: bool = False

@@ -1,7 +1,7 @@
 """What a stage may propose: edits keyed by message id, or a reason for proposing none."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.model.message import GroupId, MessageId, Synthetic
@@ -47,11 +47,16 @@ Edit = Hide | Replace | Insert
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A stage's edits; ``notes`` are lines a user may want to read about them."""
+    """A stage's edits.
+
+    ``notes`` are lines a user may want to read about them; ``figures`` are what the stage has
+    counted, by the names that the reference systems give them in their results.
+    """
 
     stage: str
     edits: tuple[Edit, ...]
     notes: tuple[str, ...] = ()
+    figures: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,13 @@ JsonPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPart:
-    """Prose of any role. ``path`` leads from the line's root to the text value."""
+    """Prose of any role. ``path`` leads from the line's root to the text value.
+
+    ``embedded`` is set where that value is more than this text, which cannot be replaced alone.
+    """
 
     text: str
+    embedded: bool = False
     path: JsonPath = ()
 
 
@@ -30,11 +34,15 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallPart:
-    """A request to run a tool. ``arguments`` is JSON text as sent, not always valid."""
+    """A request to run a tool. ``arguments`` is JSON text as sent, not always valid.
+
+    ``embedded`` is set where they stand in a text with more in it, and cannot be replaced alone.
+    """
 
     call_id: CallId
     tool: str
     arguments: str
+    embedded: bool = False
     path: JsonPath = ()
 
 
@@ -196,12 +204,18 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Synthetic:
-    """A message compactctl writes: a summary or a marker, before it has bytes."""
+    """A message compactctl writes, before it has bytes.
+
+    It is a summary, a marker, or the missing half of a tool pair: a call of ``tool`` without
+    arguments or its result, both under ``call_id``.
+    """
 
     id: MessageId
-    kind: Literal["summary", "marker"]
+    kind: Literal["summary", "marker", "call", "result"]
     role: Role
     text: str
     group: GroupId
     through: MessageId | None = None
     details: dict[str, str | int] = field(default_factory=dict)
+    tool: str = ""
+    call_id: CallId = CallId("")

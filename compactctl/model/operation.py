@@ -1,7 +1,7 @@
 """What the archive remembers: operations, digests and archived lines."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NewType
 
 OperationId = NewType("OperationId", str)
@@ -46,7 +46,10 @@ class ArchivedLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord:
-    """What one stage did in one run; tokens are those of the effective history."""
+    """What one stage did in one run; tokens are those of the effective history.
+
+    ``figures`` are what the stage has counted beside that, by name.
+    """
 
     name: str
     options: Mapping[str, OptionValue]
@@ -57,6 +60,7 @@ class StageRecord:
     hidden: int = 0
     replaced: int = 0
     detail: str = ""
+    figures: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def saved(self) -> int:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from compactctl.model.message import Message
 
+BUILT_IN = "offline"
+"""What the built-in summarizer is called."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRequest:
@@ -14,6 +17,7 @@ class SummaryRequest:
         messages: the originals that the summary will stand for, oldest first.
         budget: tokens the text may have.
         template: name of the sections it is to have.
+        template_text: a template of the user's own, which counts instead; "" for none.
         cwd: the session's working folder.
         previous: text of the newest earlier summary, to be carried forward; "" without one.
         upcoming: messages that stay and follow the summary; shown for continuity, not summarized.
@@ -23,6 +27,7 @@ class SummaryRequest:
     messages: tuple[Message, ...]
     budget: int
     template: str = "nine"
+    template_text: str = ""
     cwd: str | None = None
     previous: str = ""
     upcoming: tuple[Message, ...] = ()
@@ -34,7 +39,7 @@ class Summary:
     """A summary's text, what wrote it, and why that was not what had been asked for, if so."""
 
     text: str
-    source: str = "offline"
+    source: str = BUILT_IN
     note: str = ""
 
 

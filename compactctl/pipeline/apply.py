@@ -86,11 +86,11 @@ def apply_all(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Messa
 
 
 def written_message(item: Synthetic, anchor: Message) -> Message:
-    """Return the message that a written summary or marker stands for."""
+    """Return the message that is written in place of others or to complete a tool pair."""
     return Message(
         id=item.id,
         role=item.role,
-        parts=(TextPart(text=item.text),),
+        parts=_written_parts(item),
         line=anchor.line,
         element=anchor.element,
         conversation=anchor.conversation,
@@ -101,13 +101,24 @@ def written_message(item: Synthetic, anchor: Message) -> Message:
     )
 
 
+def _written_parts(item: Synthetic) -> tuple[Part, ...]:
+    match item.kind:
+        case "result":
+            return (ToolResultPart(call_id=item.call_id, tool=item.tool, text=item.text),)
+        case "call":
+            call = ToolCallPart(call_id=item.call_id, tool=item.tool, arguments="{}")
+            return (TextPart(text=item.text), call)
+        case _:
+            return (TextPart(text=item.text),)
+
+
 def written_tags(item: Synthetic, operation: str | None = None) -> Tags:
-    """Return the tags that a written summary or marker carries."""
+    """Return the tags that a written message carries."""
     if item.kind == "summary":
         return Tags(condense_id=item.group, operation=operation, through=item.through)
     return Tags(
         truncation_id=item.group,
-        is_truncation_marker=True,
+        is_truncation_marker=item.kind == "marker",
         operation=operation,
         through=item.through,
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, written_tags
@@ -23,6 +24,8 @@ from compactctl.pipeline.spans import Span, element_spans, rebuild, record_span,
 from compactctl.pipeline.writer import Writer
 
 Layout = Literal["split", "inline"]
+# What a summary says of who wrote it, unless that was the built-in summarizer as it should be.
+_ORIGIN_FIELDS = ("summarizer", "fallback")
 _PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}
 
 
@@ -180,7 +183,8 @@ class _Page:
         parent = self.relinked.written.get(self.writer.new_id(item))
         record = dict(self.writer.new_record(item, message, like, parent))
         if self.style.tags:
-            record |= self._fields(tag_fields(written_tags(item, self.style.operation)))
+            fields = tag_fields(written_tags(item, self.style.operation))
+            record |= self._fields({**fields, OWN_KEY: fields.get(OWN_KEY, {}) | _origin(item)})
         if item.id in self.folded.hidden:
             record |= self._parent_field(item.id)
         return dump(record)
@@ -226,6 +230,11 @@ class _Page:
             path = self.writer.parent_path
             changes = changes | changed(text, [(path, self.relinked.lines[index])])
         return splice(text, changes)
+
+
+def _origin(item: Synthetic) -> dict[str, Any]:
+    known = {name: item.details[name] for name in _ORIGIN_FIELDS if name in item.details}
+    return {} if known == {"summarizer": BUILT_IN} else known
 
 
 def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:

@@ -32,11 +32,20 @@ def value_changes(
     paths = {index: message.parts[index].path[depth:] for index in edits}
     spans = find_spans(record, paths.values())
     changes: dict[Span, str] = {}
-    for index, edit in edits.items():
+    # A value inside another one that is replaced as well is replaced first.
+    for index in sorted(edits, key=lambda index: -len(paths[index])):
         span = spans[paths[index]]
-        current = json.loads(record[slice(*span)], strict=False)
-        changes[span] = dump(writer.new_value(message, index, current, edit.text))
+        current = json.loads(_taken(record, span, changes), strict=False)
+        changes[span] = dump(writer.new_value(message, index, current, edits[index].text))
     return changes
+
+
+def _taken(record: str, span: Span, changes: dict[Span, str]) -> str:
+    """Return the text of a span, with the changes inside it carried out and taken away."""
+    start, end = span
+    inside = [each for each in changes if start <= each[0] and each[1] <= end and each != span]
+    inner = {(at - start, to - start): changes.pop((at, to)) for at, to in inside}
+    return splice(record[start:end], inner)
 
 
 def with_fields(record: str, fields: Mapping[str, Any]) -> str:

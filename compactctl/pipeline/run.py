@@ -1,5 +1,6 @@
 """Runs stages in order on one conversation and keeps what makes it smaller."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -44,7 +45,8 @@ def run(view: View, steps: Sequence[Step], meter: Meter) -> Run:
     """Run ``steps`` in order; with a target, stop as soon as the view fits it.
 
     They are run until they find nothing more to do, so that a second run changes nothing. A stage
-    that would make the view larger or leave a tool call without its result is rolled back. A stub
+    that would make the view larger or leave a tool call without its result is rolled back; one
+    that repairs may make it larger and runs within the target too. A stub
     never refers to content that a later stage dropped: such stubs are not made.
     """
     excluded: tuple[str, ...] = ()
@@ -56,6 +58,23 @@ def run(view: View, steps: Sequence[Step], meter: Meter) -> Run:
         excluded = (*excluded, *dangling)
     without_stubs = _excluding(steps, tuple(message.id for message in view.messages))
     return _settled(_run_once(view, without_stubs, meter), without_stubs, meter)
+
+
+def idle(view: View, steps: Sequence[Step], meter: Meter, why: str) -> Run:
+    """Return the run of stages that are not needed, with the reason."""
+    tokens = meter.total(view.messages)
+    records = tuple(
+        StageRecord(
+            name=step.stage.name,
+            options=asdict(step.options),
+            outcome="not-needed",
+            tokens_before=tokens,
+            tokens_after=tokens,
+            detail=why,
+        )
+        for step in steps
+    )
+    return Run(stages=records, edits=(), groups={}, view=view)
 
 
 def _settled(result: Run, steps: Sequence[Step], meter: Meter) -> Run:
@@ -89,7 +108,16 @@ def _added_up(first: StageRecord, second: StageRecord) -> StageRecord:
         hidden=first.hidden + second.hidden,
         replaced=first.replaced + second.replaced,
         detail="; ".join(filter(None, (first.detail, second.detail))),
+        figures=summed(first.figures, second.figures),
     )
+
+
+def summed(*figures: Mapping[str, int]) -> Mapping[str, int]:
+    """Add figures up by name."""
+    total: Counter[str] = Counter()
+    for each in figures:
+        total.update(each)
+    return dict(total)
 
 
 def _run_once(view: View, steps: Sequence[Step], meter: Meter) -> Run:
@@ -122,7 +150,7 @@ def _run_stage(view: View, step: Step, meter: Meter) -> tuple[StageRecord, Propo
         tokens_before=before,
         tokens_after=before,
     )
-    if view.target is not None and before <= view.target:
+    if view.target is not None and before <= view.target and not step.stage.repairs:
         detail = f"the context is {before:,} tokens, within the target of {view.target:,}"
         return replace(record, detail=detail), None, view
     proposal = step.stage.propose(view, meter, step.options)
@@ -130,15 +158,17 @@ def _run_stage(view: View, step: Step, meter: Meter) -> tuple[StageRecord, Propo
         detail = "; ".join(filter(None, (proposal.reason, proposal.detail)))
         return replace(record, outcome="skipped", detail=detail), None, view
     after = apply(view.messages, proposal.edits)
-    refusal = _refusal(view.messages, after, meter)
+    refusal = _refusal(view.messages, after, meter, repairs=step.stage.repairs)
     if refusal:
         return replace(record, outcome="rolled-back", detail=refusal), None, view
     return _applied(record, proposal, meter.total(after)), proposal, replace(view, messages=after)
 
 
-def _refusal(before: Sequence[Message], after: Sequence[Message], meter: Meter) -> str:
+def _refusal(
+    before: Sequence[Message], after: Sequence[Message], meter: Meter, *, repairs: bool
+) -> str:
     grown = meter.total(after) - meter.total(before)
-    if grown >= 0:
+    if grown >= 0 and not repairs:
         return f"it would not make the context smaller ({grown:+,} tokens)"
     new = orphans(after) - orphans(before)
     if new:
@@ -157,6 +187,7 @@ def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecor
         hidden=hidden,
         replaced=replaced,
         detail="; ".join(proposal.notes),
+        figures=proposal.figures,
     )
 
 

@@ -10,6 +10,7 @@ from compactctl.reports.json_text import (
     opaque_fields,
     stage_fields,
 )
+from compactctl.reports.result_records import result_fields, stage_result
 
 
 def compact_json(result: CompactResult, *, explain: bool) -> dict[str, Any]:
@@ -24,7 +25,9 @@ def compact_json(result: CompactResult, *, explain: bool) -> dict[str, Any]:
         "fits": result.fits,
         "dryRun": result.dry_run,
         "stagesUsed": [record.name for record in result.stages if record.outcome == "applied"],
-        "stages": [stage_fields(record) for record in result.stages],
+        "stages": [
+            {**stage_fields(record), **stage_result(record, result)} for record in result.stages
+        ],
         "tokensBefore": result.tokens_before,
         "tokensAfter": result.tokens_after,
         "tokensSaved": result.tokens_before - result.tokens_after,
@@ -33,6 +36,8 @@ def compact_json(result: CompactResult, *, explain: bool) -> dict[str, Any]:
         "largestRequestTokens": result.largest_after,
         "originalCount": result.messages_before,
         "finalCount": result.messages_after,
+        **result_fields(result),
+        "profile": result.profile.name,
         "before": digest_fields(result.before),
         "after": digest_fields(result.after),
         "operation": result.operation,

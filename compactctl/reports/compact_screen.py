@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from compactctl.commands.compact import CompactResult
+from compactctl.commands.conversations import NOT_DUE
 from compactctl.model.operation import StageRecord
 from compactctl.reports.measured import counter_text, model_text, tokens_text
 from compactctl.reports.screen import Fact, Facts, Item
@@ -71,9 +72,17 @@ def _reasons(result: CompactResult) -> Iterator[str]:
     for record in result.stages:
         if record.detail and record.outcome != "not-needed":
             yield f"{record.name}: {safe_text(record.detail)}"
+    held = _held_back(result)
     idle = ", ".join(record.name for record in result.stages if record.outcome == "not-needed")
-    if idle:
+    if held:
+        yield held
+    elif idle:
         yield f"{idle}: not needed, the context was within the target by then"
+
+
+def _held_back(result: CompactResult) -> str:
+    details = (record.detail for record in result.stages if record.outcome == "not-needed")
+    return next((detail for detail in details if detail.startswith(NOT_DUE)), "")
 
 
 def _facts(result: CompactResult) -> Iterator[Fact]:
@@ -104,4 +113,6 @@ def _outcome(result: CompactResult) -> Iterator[Item]:
         return
     is_idle = all(record.outcome == "not-needed" for record in result.stages)
     advice = "; name --stages or a lower --target to compact anyway" if is_idle else ""
+    if _held_back(result):
+        advice = "; leave out --if-needed to compact anyway"
     yield f"nothing was changed{advice}"

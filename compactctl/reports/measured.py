@@ -34,6 +34,9 @@ def window_facts(measured: Measure) -> Iterator[Fact]:
     budget = measured.budget
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
     yield Fact("output reserve", tokens_text(budget.output_reserve))
+    if budget.usable != 1:
+        left = budget.window - budget.output_reserve - budget.available
+        yield Fact("safety margin", tokens_text(left))
     yield Fact("available input", tokens_text(budget.available))
 
 

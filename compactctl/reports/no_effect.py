@@ -15,6 +15,7 @@ def _warnings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     yield from _pins(result, options)
     yield from _tools(result, options)
     yield from _settings(result, options)
+    yield from _instructions(options)
 
 
 def _pins(result: CompactResult, options: CompactOptions) -> Iterator[str]:
@@ -39,3 +40,9 @@ def _settings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     for stage in options.plan.settings:
         if stage not in ran:
             yield f"options of {stage} have no effect: the stages are {', '.join(ran)}"
+
+
+def _instructions(options: CompactOptions) -> Iterator[str]:
+    given = options.plan.settings.get("summarize", {}).get("instructions")
+    if given and options.summarizer.kind == "offline":
+        yield "--summarize-instructions has no effect on the built-in summary; see --summarizer"

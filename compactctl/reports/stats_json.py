@@ -37,6 +37,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "conversationCount": result.conversations,
         "totalTokens": found.total,
         "breakdown": dict(found.categories),
+        "mediaExactness": "estimate" if found.categories["media"] else None,
         "largestMessages": [_large(row) for row in found.largest],
         "tools": [fields_of(use) for use in found.tools],
         "rereads": [fields_of(file) for file in found.rereads],

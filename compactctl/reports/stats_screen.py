@@ -28,6 +28,8 @@ _LEVELS: dict[str, tuple[str, Style]] = {
     "critical": ("over 90 %: compact now", "bold red"),
     "over": ("does not fit", "bold red"),
 }
+# 14 real sessions gave ratios of 0.90 to 1.09 with the model they name.
+_HEALTHY = (0.85, 1.15)
 
 
 def stats_screen(result: StatsResult) -> Iterator[Item]:
@@ -35,6 +37,7 @@ def stats_screen(result: StatsResult) -> Iterator[Item]:
     yield from _head(result)
     yield ""
     yield category_table(result)
+    yield from _exactness(result)
     yield ""
     yield Facts(tuple(_facts(result)))
     yield from largest_messages(result)
@@ -67,6 +70,13 @@ def _counts(result: StatsResult) -> str:
     return f"{', '.join(counts)} and {plural(result.steps, 'step')} {scope}"
 
 
+def _exactness(result: StatsResult) -> Iterator[Item]:
+    """Yield how exact the rows of the table are, where they differ."""
+    word = result.measure.counter.exactness
+    if result.breakdown.categories["media"] and word != "estimate":
+        yield f"media is an estimate by size, the other rows are {word}"
+
+
 def _facts(result: StatsResult) -> Iterator[Fact]:
     usage = result.usage
     yield from window_facts(result.measure)
@@ -77,6 +87,7 @@ def _facts(result: StatsResult) -> Iterator[Fact]:
     yield Fact(name, f"{tokens_text(usage.tokens)}, {share}: {verdict}", style)
     if result.conversations > 1:
         yield Fact("", f"of {plural(result.conversations, 'conversation')}, sent one by one")
+    yield from _health(result)
 
 
 def _size(result: StatsResult) -> Iterator[Fact]:
@@ -84,16 +95,40 @@ def _size(result: StatsResult) -> Iterator[Fact]:
     size = result.size
     if not size.source:
         return
+    exactness = f" ({result.measure.counter.exactness})"
     if result.reported is not None:
         yield Fact("last reported", f"{tokens_text(result.reported)} by the provider")
-    yield Fact("counted", f"{tokens_text(size.counted)} in the transcript, the table above")
+    yield Fact(
+        "counted", f"{tokens_text(size.counted)} in the transcript, the table above{exactness}"
+    )
     rows = (
         ("overhead", size.overhead, "of system prompt, tool definitions and the like"),
         ("hidden reasoning", size.hidden_reasoning, "that are sent but not stored as text"),
         ("unexplained", size.unexplained, "of message framing and counting error"),
     )
-    source = f" ({size.source})"
+    source = f" (calibrated: {size.source})"
     for name, count, what in rows:
         if count:
             yield Fact(name, f"{tokens_text(count)} {what}{source}")
             source = ""
+
+
+def _health(result: StatsResult) -> Iterator[Fact]:
+    """Yield how the counts compare with what was reported between requests."""
+    found = result.size.calibration
+    if found is None:
+        return
+    if found.ratio is None:
+        what = "recorded request" if found.requests == 1 else "recorded requests"
+        yield Fact("health check", f"{found.requests:>11,} {what}: too few to check the counts by")
+        return
+    verdict = "as expected" if _healthy(found.ratio) else "another model, or content is missing"
+    figure = f"{found.ratio:>11.2f} reported for each expected token"
+    recorded = plural(found.requests, "recorded request")
+    style: Style = "" if _healthy(found.ratio) else "yellow"
+    yield Fact("health check", f"{figure}, over {recorded}: {verdict}", style)
+
+
+def _healthy(ratio: float) -> bool:
+    lowest, highest = _HEALTHY
+    return lowest <= ratio <= highest

@@ -15,6 +15,8 @@ _KINDS = {
     "FilePart": "file",
     "ToolDefinitionPart": "tool_definition",
 }
+# How a part is stored, which says nothing about what the model reads.
+_INNER = ("path", "embedded")
 
 
 def view_json(result: ViewResult) -> dict[str, Any]:
@@ -23,6 +25,8 @@ def view_json(result: ViewResult) -> dict[str, Any]:
         "schema": "compactctl.view/1",
         "path": result.path,
         "what": result.what,
+        "found": len(result.messages) if result.found is None else result.found,
+        "before": result.before,
         "messages": [_message(viewed) for viewed in result.messages],
     }
 
@@ -44,7 +48,7 @@ def _message(viewed: ViewedMessage) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    fields = {name: value for name, value in fields_of(part).items() if name != "path"}
+    fields = {name: value for name, value in fields_of(part).items() if name not in _INNER}
     if isinstance(part, MediaPart):
         return {"kind": "media", **_media(part)}
     if isinstance(part, ToolResultPart):

@@ -13,7 +13,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
-from compactctl.reports.text import path_name, safe_text, size_text
+from compactctl.reports.text import path_name, plural, safe_text, size_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 SHORT_TEXT = 2_000
@@ -34,10 +34,21 @@ def view_text(result: ViewResult, *, full: bool) -> Iterator[str]:
 
 
 def view_messages(result: ViewResult) -> Iterator[str]:
-    """Yield the lines for standard error: why there is nothing to see."""
-    if not result.messages:
+    """Yield the lines for standard error: what was found, or why there is nothing to see."""
+    if result.found is not None:
+        yield f"{path_name(result.path)}: {_found(result, result.found)}"
+    elif not result.messages:
         nothing = "nothing is hidden" if result.what == "archived" else "there are no messages"
         yield f"{path_name(result.path)}: {nothing}"
+
+
+def _found(result: ViewResult, found: int) -> str:
+    """Say how many messages a search found, and which of them are shown if not all."""
+    whole = f"{plural(found, 'message')} found"
+    if len(result.messages) == found:
+        return whole
+    first, last = result.before + 1, result.before + len(result.messages)
+    return f"{whole}; shown are {first:,} to {last:,}" if result.messages else f"{whole}, none here"
 
 
 def _title(viewed: ViewedMessage, place: str) -> str:

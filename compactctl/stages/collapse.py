@@ -1,9 +1,10 @@
 """Collapse: hide whole turns from the middle of the conversation behind a marker."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from compactctl.history.pairs import cut_points
-from compactctl.history.turns import turns
+from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.hiding import Hiding, Marker, hide_range
@@ -11,34 +12,34 @@ from compactctl.stages.stage import Stage
 from compactctl.tokens.meter import Meter
 
 NAME = "collapse"
-_FEWEST_BOUNDS = 2
+Unit = Literal["turns", "steps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollapseOptions:
-    """How to collapse; the marker is that of agent-code.
+    """How to collapse; the defaults are those of agent-code.
 
     Attributes:
-        groups: how many turns to hide when there is no target, oldest first; 0 hides every turn
-            but the first and the last.
+        unit: what is hidden as a whole: turns, or single steps (a model call with its results),
+            which also works in a session with one prompt. The first step includes its prompt.
+        keep_first: how many turns or steps stay at the front.
+        groups: how many turns or steps to hide when there is no target, oldest first; 0 hides
+            all but those at the front and the last.
         marker: what stands in place of the hidden messages; ``{count}`` is their number.
     """
 
+    unit: Unit = "turns"
+    keep_first: int = 1
     groups: int = 0
     marker: str = "[Earlier messages collapsed to fit context window]"
 
 
 def propose(view: View, meter: Meter, options: CollapseOptions) -> Proposal | Skipped:
     """Propose to hide turns between the first and the last, oldest first, down to the target."""
-    bounds = _bounds(view)
-    if len(bounds) < _FEWEST_BOUNDS:
-        return Skipped(
-            stage=NAME,
-            reason="there is no turn between the first and the last",
-            detail="--stages truncate also works inside of turns",
-        )
+    start, *ends = _bounds(view, options)[options.keep_first :] or [0]
+    if not ends:
+        return _nothing_between(options)
     hiding = Hiding(view, meter, _marker(options))
-    start, ends = bounds[0], bounds[1:]
     if view.target is not None:
         if hiding.total <= view.target:
             reason = f"already within the target of {view.target:,} tokens"
@@ -51,19 +52,36 @@ def propose(view: View, meter: Meter, options: CollapseOptions) -> Proposal | Sk
     return hide_range(hiding, start, end, options)
 
 
+def _nothing_between(options: CollapseOptions) -> Skipped:
+    unit, first = options.unit.removesuffix("s"), "the first"
+    if options.keep_first != 1:
+        first = f"the first {options.keep_first:,}" if options.keep_first else "the start"
+    detail = "--collapse-unit steps" if unit == "turn" else "--stages truncate"
+    return Skipped(
+        stage=NAME,
+        reason=f"there is no {unit} between {first} and the last",
+        detail=f"{detail} also works inside of turns",
+    )
+
+
 def _marker(options: CollapseOptions) -> Marker:
     return Marker(
         stage=NAME,
         prefix="collapse",
         template=options.marker,
-        reason="in a turn between the first and the last",
+        reason=f"in a {options.unit.removesuffix('s')} between the first and the last",
     )
 
 
-def _bounds(view: View) -> list[int]:
-    """Return where the second and later turns start, if no tool pair reaches across."""
+def _bounds(view: View, options: CollapseOptions) -> list[int]:
+    """Return where turns or steps start, if no tool pair reaches across; the first one at 0."""
     cuts = set(cut_points(view.messages))
-    return [turn.start for turn in turns(view.messages)[1:] if turn.start in cuts]
+    pieces = turns(view.messages)
+    starts = {turn.start for turn in pieces}
+    if options.unit == "steps":
+        calls = [step[0] for step in steps(view.messages)]
+        starts.update(at for turn in pieces for at in [c for c in calls if c in turn][1:])
+    return sorted({0, *(starts & cuts)})
 
 
 STAGE = Stage(name=NAME, options=CollapseOptions, propose=propose)

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
 from compactctl.history.standins import is_newest, is_stand_in, newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
-from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.stages.hiding import insertion_point
+from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
+from compactctl.stages.hiding import insertion_point, newest_start
 from compactctl.stages.stage import group_id
 from compactctl.summaries import offline
 from compactctl.tokens.meter import Meter
@@ -50,6 +51,29 @@ def older(view: View, end: int) -> tuple[Message, ...]:
     """Return the messages before index ``end``, a cut point, that may be hidden."""
     ids = set(hideable(view, (message.id for message in view.messages[:end])))
     return tuple(message for message in view.messages if message.id in ids)
+
+
+def last_cut(view: View, limit: int) -> int:
+    """Return the last cut point that is not behind index ``limit``, 0 when there is none."""
+    return max((cut for cut in cut_points(view.messages) if cut <= limit), default=0)
+
+
+def end_of_older(view: View, keep: int) -> int:
+    """Return the cut point before the newest ``keep`` messages and the newest protected ones."""
+    return last_cut(view, min(len(view.messages) - keep, newest_start(view)))
+
+
+def nothing_older(stage: str, view: View, hidden: Sequence[Message]) -> Skipped | None:
+    """Refuse when nothing is new since the last summary, or too few messages are old."""
+    if nothing_new(view.messages):
+        return Skipped(stage=stage, reason="nothing was added since the last summary")
+    if too_few(hidden):
+        return Skipped(
+            stage=stage,
+            reason=f"fewer than {FEWEST_HIDDEN} messages are older than those to keep",
+            detail=f"see --{stage}-keep-recent and --keep-turns",
+        )
+    return None
 
 
 def nothing_new(messages: Sequence[Message]) -> bool:
@@ -110,19 +134,22 @@ def condense(
     view: View, meter: Meter, hidden: Sequence[Message], summary: Summary, how: Condensing
 ) -> Proposal | Skipped:
     """Propose to hide messages behind a summary, if that makes the view smaller."""
-    tokens = how.shape.tokens(summary.text, len(hidden), meter)
+    count = len(originals(view, hidden))
+    tokens = how.shape.tokens(summary.text, count, meter)
     replaced = meter.total(hidden)
     if not summary.text or tokens >= replaced:
         return no_smaller(how.stage, replaced)
     ids = tuple(message.id for message in hidden)
-    group = group_id(how.stage, how.options, ids)
+    # The text counts too: a model's is another one each time.
+    group = group_id(how.stage, how.options, (*ids, summary.text))
     before = insertion_point(view.messages, ids[0])
     details = _details(summary, ids, tokens)
-    written = _written(how.shape.text(summary.text, len(ids)), how.shape, group, details)
+    written = _written(how.shape.text(summary.text, count), how.shape, group, details)
     through = newest_id(view.messages)
     inserts = tuple(Insert(before=before, message=replace(m, through=through)) for m in written)
     hide = Hide(ids=ids, group=group, kind="condense", reason=how.reason)
-    notes = (f"messages summarized: {len(ids):,}, in {tokens:,} tokens", summary.note)
+    writer = "" if summary.source == BUILT_IN else f", written by {summary.source}"
+    notes = (f"messages summarized: {len(ids):,}, in {tokens:,} tokens{writer}", summary.note)
     return Proposal(stage=how.stage, edits=(*inserts, hide), notes=tuple(filter(None, notes)))
 
 

@@ -1,13 +1,17 @@
 """Dedup: keep the newest read of a file, point to it from older ones."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from compactctl.errors import UsageError
+from compactctl.history.readcalls import Readers
 from compactctl.history.reads import (
+    STUB,
     FileEdit,
     FileRead,
+    asks_for,
     by_path,
     file_edits,
     file_reads,
@@ -19,10 +23,12 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.rewriting import Rewrite, results_in, rewriting, saving
 from compactctl.stages.stage import Stage
-from compactctl.tokens.meter import Meter
+from compactctl.tokens.meter import Meter, part_texts
 
 NAME = "dedup"
 Policy = Literal["identical", "latest", "regex"]
+Ranges = Literal["covered", "any"]
+Base = Literal["replaced", "visible", "tokens"]
 
 # NeuroLink's pattern with the longer words first, so that "Read file 'a.py'" names a.py and not
 # "file"; the name must look like a path, so that "read the docs" names nothing.
@@ -41,22 +47,40 @@ class DedupOptions:
         policy: "identical" replaces a read whose content a later read of the file shows again;
             "latest" every read of a file but the newest; "regex" finds reads by the words
             "read FILE" in tool results, as NeuroLink does, and keeps the newest per name.
-        threshold: with "regex", the part of the replaced characters that must be saved (0 to 1).
+        ranges: with "latest", whether a later read must ask for all lines of the read it replaces
+            ("covered") or any later read of the file will do ("any").
+        read_tools: further tools that read a file.
+        path_keys: names of further arguments that hold the path of the file that is read.
+        notice: what stands in place of a read; one line in square brackets with ``{path}`` in it.
+        threshold: the least part that must be saved (0 to 1); with "regex", and with any policy
+            when ``base`` is given.
+        base: what ``threshold`` is a part of: the "replaced" characters, as for NeuroLink, all
+            "visible" characters of the conversation, as for Cline, or its "tokens".
         min_savings: do nothing when fewer tokens would be saved.
         exclude: ids of messages whose reads stay.
     """
 
     policy: Policy = "identical"
+    ranges: Ranges = "covered"
+    read_tools: tuple[str, ...] = ()
+    path_keys: tuple[str, ...] = ()
+    notice: str = STUB
     threshold: float = 0.3
+    base: Base = "replaced"
     min_savings: int = 0
     exclude: tuple[str, ...] = ()
 
 
 def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipped:
-    """Propose to replace older reads by a stub that points to the newest one."""
+    """Propose to replace older reads by a stub that points to the newest one.
+
+    Raises:
+        UsageError: the notice is none that is recognised as a stub later.
+    """
+    _check_notice(options.notice)
     rewrites = tuple(
         rewrite
-        for rewrite in _FINDERS[options.policy](view, meter)
+        for rewrite in _FINDERS[options.policy](view, meter, options)
         if rewrite.saved and view.messages[rewrite.place.message].id not in options.exclude
     )
     saved = sum(rewrite.saved for rewrite in rewrites)
@@ -66,12 +90,31 @@ def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipp
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-min-savings")
-    if options.policy == "regex" and _saved_share(view, rewrites) < options.threshold:
-        share, least = _saved_share(view, rewrites), options.threshold
-        reason = f"would save {share:.0%} of the replaced characters, below {least:.0%}"
+    share = _saved_share(view, meter, rewrites, options)
+    if share < options.threshold:
+        reason = f"would save {share:.0%} of {_BASES[options.base]}, below {options.threshold:.0%}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-threshold")
     note = f"older file reads replaced: {len(rewrites):,}"
-    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    proposal = rewriting(view, rewrites, stage=NAME, options=options, note=note)
+    # A stub names its file, so the stubs tell how many files there are.
+    files = len({rewrite.text for rewrite in rewrites})
+    return replace(proposal, figures={"filesDeduped": files})
+
+
+def _check_notice(notice: str) -> None:
+    one_line = notice.startswith("[") and notice.endswith("]") and "\n" not in notice
+    if not (one_line and "{path}" in notice):
+        raise UsageError(
+            f"--dedup-notice {notice!r} would not be recognised as a notice later;"
+            " write one line in square brackets with {path} in it"
+        )
+
+
+_BASES: Mapping[Base, str] = {
+    "replaced": "the replaced characters",
+    "visible": "the characters of the conversation",
+    "tokens": "the tokens of the conversation",
+}
 
 
 _HINTS: Mapping[Policy, str] = {
@@ -81,33 +124,51 @@ _HINTS: Mapping[Policy, str] = {
 }
 
 
-def _identical(view: View, meter: Meter) -> Iterator[Rewrite]:
-    reads = file_reads(view.messages, cwd=view.cwd)
+def _reads(view: View, options: DedupOptions) -> tuple[FileRead, ...]:
+    also = Readers(tools=options.read_tools, path_keys=options.path_keys)
+    return file_reads(view.messages, cwd=view.cwd, also=also)
+
+
+def _identical(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
+    reads = _reads(view, options)
     covered = superseded(reads)
     for read in reads:
         if read.place in covered:
             newest = covered[read.place]
             same = newest.body == read.body
             reason = "a later read shows the same" if same else "a later read shows these lines too"
-            yield _stub(view, meter, read, newest, reason)
+            yield _stub(view, meter, options, (read, newest), reason)
 
 
-def _latest(view: View, meter: Meter) -> Iterator[Rewrite]:
+def _latest(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
     edits = file_edits(view.messages, cwd=view.cwd)
-    for same in by_path(file_reads(view.messages, cwd=view.cwd)).values():
-        newest = same[-1]
-        for read in same[:-1]:
-            changed = _edited(edits, read, newest)
-            reason = "the file is read again later" + (", after edits" if changed else "")
-            yield _stub(view, meter, read, newest, reason)
+    for same in by_path(_reads(view, options)).values():
+        for place, read in enumerate(same):
+            newest = _newest(read, same[place + 1 :], options.ranges)
+            if newest is not None:
+                changed = _edited(edits, read, newest)
+                reason = "the file is read again later" + (", after edits" if changed else "")
+                yield _stub(view, meter, options, (read, newest), reason)
+
+
+def _newest(read: FileRead, later: Sequence[FileRead], ranges: Ranges) -> FileRead | None:
+    fitting = (r for r in reversed(later) if ranges == "any" or asks_for(r.range, read.range))
+    return next(fitting, None)
 
 
 def _edited(edits: tuple[FileEdit, ...], older: FileRead, newer: FileRead) -> bool:
     return any(e.path == older.path and older.place < e.place < newer.place for e in edits)
 
 
-def _stub(view: View, meter: Meter, read: FileRead, newest: FileRead, reason: str) -> Rewrite:
-    text = stub_for(read.path)
+def _stub(
+    view: View,
+    meter: Meter,
+    options: DedupOptions,
+    pair: tuple[FileRead, FileRead],
+    reason: str,
+) -> Rewrite:
+    read, newest = pair
+    text = stub_for(read.path, options.notice)
     return Rewrite(
         place=read.place,
         text=text,
@@ -117,7 +178,7 @@ def _stub(view: View, meter: Meter, read: FileRead, newest: FileRead, reason: st
     )
 
 
-def _named(view: View, meter: Meter) -> Iterator[Rewrite]:
+def _named(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
     found = [
         (match[1], place)
         for place, part in results_in(view)
@@ -126,23 +187,36 @@ def _named(view: View, meter: Meter) -> Iterator[Rewrite]:
     newest = dict(found)
     for name, place in found:
         if place != newest[name]:
+            text = stub_for(name, options.notice)
             yield Rewrite(
                 place=place,
-                text=stub_for(name),
-                saved=saving(view, meter, place, stub_for(name)),
+                text=text,
+                saved=saving(view, meter, place, text),
                 reason=f"a later tool result names {name} again",
                 refers_to=view.messages[newest[name].message].id,
             )
 
 
-def _saved_share(view: View, rewrites: tuple[Rewrite, ...]) -> float:
+def _saved_share(
+    view: View, meter: Meter, rewrites: tuple[Rewrite, ...], options: DedupOptions
+) -> float:
+    """Return the part that is saved of what the base names; 1 where no share is asked for."""
+    if options.base == "tokens":
+        return sum(r.saved for r in rewrites) / max(1, meter.total(view.messages))
+    if options.base == "replaced" and options.policy != "regex":
+        return 1.0
     texts = dict(results_in(view))
     before = sum(len(texts[rewrite.place].text) for rewrite in rewrites)
-    after = sum(len(rewrite.text) for rewrite in rewrites)
-    return (before - after) / before if before else 0.0
+    saved = before - sum(len(rewrite.text) for rewrite in rewrites)
+    return saved / max(1, before if options.base == "replaced" else _visible(view))
 
 
-_FINDERS: Mapping[Policy, Callable[[View, Meter], Iterator[Rewrite]]] = {
+def _visible(view: View) -> int:
+    parts = (part for message in view.messages for part in message.parts)
+    return sum(len(text) for part in parts for text in part_texts(part))
+
+
+_FINDERS: Mapping[Policy, Callable[[View, Meter, DedupOptions], Iterator[Rewrite]]] = {
     "identical": _identical,
     "latest": _latest,
     "regex": _named,

@@ -1,7 +1,7 @@
 """What the stages that hide messages behind a marker have in common."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from compactctl.history.protection import hideable
 from compactctl.history.standins import is_marker, is_newest, newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
-from compactctl.model.message import Message, MessageId, Synthetic, TextPart
+from compactctl.model.message import Message, MessageId, Role, Synthetic, TextPart
 from compactctl.stages.stage import group_id
 from compactctl.tokens.meter import Meter
 
@@ -26,12 +26,14 @@ class Marker:
         prefix: what the marker's id starts with.
         template: the marker's text; ``{count}`` is the number of hidden messages.
         reason: why the messages are hidden, in a user's words.
+        role: the role it is sent with, where the format has system messages among the others.
     """
 
     stage: str
     prefix: str
     template: str
     reason: str
+    role: Role = "user"
 
     def text(self, count: int) -> str:
         """Return the text of a marker that stands for ``count`` messages."""
@@ -62,11 +64,11 @@ class Hiding:
         """Return the messages hidden from index ``start`` up to ``end``, both cut points."""
         return tuple(m.id for m in self.view.messages[start:end] if m.id in self._hideable)
 
-    def after(self, start: int, end: int) -> int:
-        """Return the view's tokens, marker included, once that range is hidden."""
-        hidden = [m for m in self.view.messages[start:end] if m.id in self._hideable]
-        text = self.marker.text(len(hidden))
-        return self.total - self._meter.total(hidden) + self._meter.text(text)
+    def after(self, ids: Collection[MessageId]) -> int:
+        """Return the view's tokens, marker included, once these messages are hidden."""
+        gone = set(ids)
+        hidden = self._meter.total(m for m in self.view.messages if m.id in gone)
+        return self.total - hidden + self._meter.text(self.marker.text(len(gone)))
 
     def fitting_end(self, start: int, ends: Sequence[int], target: int) -> int | None:
         """Return the first of ``ends`` with which the view gets down to ``target`` tokens."""
@@ -93,28 +95,51 @@ def hide_range(
     options: Any,  # noqa: ANN401
 ) -> Proposal | Skipped:
     """Propose to hide a range behind a marker, if that makes the view smaller."""
-    ids, view, stage = hiding.ids(start, end), hiding.view, hiding.marker.stage
-    after = hiding.after(start, end)
+    return hide_messages(hiding, hiding.ids(start, end), options)
+
+
+def hide_messages(
+    hiding: Hiding,
+    ids: Sequence[MessageId],
+    options: Any,  # noqa: ANN401
+) -> Proposal | Skipped:
+    """Propose to hide whole units, wherever they stand, if that makes the view smaller."""
+    view, stage = hiding.view, hiding.marker.stage
+    after = hiding.after(ids)
     if not ids or after >= hiding.total:
         reason = "the messages that may be hidden are no larger than the marker"
         detail = "the others are protected, pinned or held by the client"
         return Skipped(stage=stage, reason=reason, detail=detail)
-    group = group_id(stage, options, ids)
-    marker = Synthetic(
-        id=MessageId(f"{hiding.marker.prefix}-{group}"),
+    notes = [f"messages hidden: {len(ids):,}"]
+    if view.target is not None and after > view.target:
+        notes.append(f"still {after - view.target:,} tokens over the target")
+    return hide_behind(view, hiding.marker, ids, options, notes)
+
+
+def hide_behind(
+    view: View,
+    marker: Marker,
+    ids: Sequence[MessageId],
+    options: Any,  # noqa: ANN401
+    notes: Iterable[str],
+) -> Proposal:
+    """Propose to hide messages, wherever they stand, behind one marker before the first.
+
+    ``ids`` are not empty, in the order of the conversation, and may be hidden together.
+    """
+    group = group_id(marker.stage, options, ids)
+    written = Synthetic(
+        id=MessageId(f"{marker.prefix}-{group}"),
         kind="marker",
-        role="user",
-        text=hiding.marker.text(len(ids)),
+        role=marker.role,
+        text=marker.text(len(ids)),
         group=group,
         through=newest_id(view.messages),
         details={"messages": len(ids)},
     )
-    notes = [f"messages hidden: {len(ids):,}"]
-    if view.target is not None and after > view.target:
-        notes.append(f"still {after - view.target:,} tokens over the target")
-    insert = Insert(before=insertion_point(view.messages, ids[0]), message=marker)
-    hide = Hide(ids=ids, group=group, kind="truncate", reason=hiding.marker.reason)
-    return Proposal(stage=stage, edits=(insert, hide), notes=tuple(notes))
+    insert = Insert(before=insertion_point(view.messages, ids[0]), message=written)
+    hide = Hide(ids=tuple(ids), group=group, kind="truncate", reason=marker.reason)
+    return Proposal(stage=marker.stage, edits=(insert, hide), notes=tuple(notes))
 
 
 def insertion_point(messages: Sequence[Message], first: MessageId) -> MessageId:

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from compactctl.history.pairs import Place, tool_pairs
 from compactctl.history.reads import referred
 from compactctl.history.toolnames import kind_of
-from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.stages.rewriting import Rewrite, rewriting, saving
+from compactctl.model.message import ToolCallPart
+from compactctl.stages.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
+from compactctl.stages.rewriting import Rewrite, Unit, outside_newest, rewriting, saving
 from compactctl.stages.stage import Stage
 from compactctl.tokens.meter import Meter
 
 NAME = "microcompact"
-Unit = Literal["results", "turns", "steps"]
+ANY_TOOL = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,24 +26,38 @@ class MicrocompactOptions:
         keep_recent: how many of the newest results, turns or steps keep their results, at least 1.
         unit: what ``keep_recent`` counts.
         tools: names of the tools whose results are cleared, in any case; none stands for all
-            tools that read, edit, write or search files or run commands.
+            tools that read, edit, write or search files or run commands, "*" for every tool.
+        exclude_tools: names of tools whose results are never cleared, nor counted among the newest.
+        clear_inputs: also replace texts of more than 200 characters in the arguments of the calls
+            whose results are cleared, so that the calls still say what they were about.
+        min_savings: do nothing when fewer tokens would be saved.
         placeholder: what stands in place of a cleared result.
     """
 
     keep_recent: int = 5
     unit: Unit = "results"
     tools: tuple[str, ...] = ()
+    exclude_tools: tuple[str, ...] = ()
+    clear_inputs: bool = False
+    min_savings: int = 0
     placeholder: str = "[Old tool result cleared]"
 
 
 def propose(view: View, meter: Meter, options: MicrocompactOptions) -> Proposal | Skipped:
     """Propose to clear the results of compactable tools that are not among the newest."""
     keep = max(1, options.keep_recent)
-    rewrites = tuple(_clearings(view, meter, options, keep))
+    cleared = tuple(_clearings(view, meter, options, keep))
+    inputs = tuple(_inputs(view, meter, options, keep)) if options.clear_inputs else ()
+    rewrites = (*cleared, *inputs)
     if not rewrites:
         reason = f"nothing to clear before the newest {keep} {options.unit}"
         return Skipped(stage=NAME, reason=reason, detail="see --microcompact-keep-recent")
-    note = f"tool results cleared: {len(rewrites):,}"
+    saved = sum(rewrite.saved for rewrite in rewrites)
+    if saved < options.min_savings:
+        reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
+        return Skipped(stage=NAME, reason=reason, detail="lower it with --microcompact-min-savings")
+    note = f"tool results cleared: {len(cleared):,}"
+    note += f", inputs: {len(inputs):,}" if inputs else ""
     return rewriting(view, rewrites, stage=NAME, options=options, note=note)
 
 
@@ -51,31 +65,41 @@ def _clearings(
     view: View, meter: Meter, options: MicrocompactOptions, keep: int
 ) -> Iterator[Rewrite]:
     needed = referred(view.messages, cwd=view.cwd)
-    for place in _old(view, _compactable(view, options.tools), options.unit, keep):
+    for place in outside_newest(view, _compactable(view, options), options.unit, keep):
         saved = saving(view, meter, place, options.placeholder)
         if saved and place not in needed:
             reason = f"older than the newest {keep} {options.unit}"
             yield Rewrite(place=place, text=options.placeholder, saved=saved, reason=reason)
 
 
-def _compactable(view: View, tools: Sequence[str]) -> tuple[Place, ...]:
+def _inputs(view: View, meter: Meter, options: MicrocompactOptions, keep: int) -> Iterator[Rewrite]:
+    pairs = tool_pairs(view.messages)
+    old = outside_newest(view, _compactable(view, options), options.unit, keep)
+    for place in sorted({pairs[each] for each in old}):
+        call = view.messages[place.message].parts[place.part]
+        if isinstance(call, ToolCallPart):
+            text = without_long_texts(call, LONG_TEXT, ARGUMENT_PLACEHOLDER)
+            saved = saving(view, meter, place, text)
+            if saved:
+                reason = f"older than the newest {keep} {options.unit}"
+                yield Rewrite(place=place, text=text, saved=saved, reason=reason)
+
+
+def _compactable(view: View, options: MicrocompactOptions) -> tuple[Place, ...]:
     """Return the results of compactable tools; a result without its call is never one."""
-    names = {tool.casefold() for tool in tools}
+    named, excluded = _names(options.tools), _names(options.exclude_tools)
     found = []
     for place, call_place in tool_pairs(view.messages).items():
         call = view.messages[call_place.message].parts[call_place.part]
         tool = getattr(call, "tool", "")
-        if tool.casefold() in names if names else kind_of(tool):
+        wanted = bool({tool.casefold(), ANY_TOOL} & named) if named else kind_of(tool) is not None
+        if wanted and tool.casefold() not in excluded:
             found.append(place)
     return tuple(sorted(found))
 
 
-def _old(view: View, places: Sequence[Place], unit: Unit, keep: int) -> Sequence[Place]:
-    if unit == "results":
-        return places[:-keep]
-    pieces = turns(view.messages) if unit == "turns" else steps(view.messages)
-    recent = {index for piece in pieces[-keep:] for index in piece}
-    return [place for place in places if place.message not in recent]
+def _names(tools: Sequence[str]) -> frozenset[str]:
+    return frozenset(tool.casefold() for tool in tools)
 
 
 STAGE = Stage(name=NAME, options=MicrocompactOptions, propose=propose)

@@ -2,16 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from compactctl.history.pairs import Place, result_tools
 from compactctl.history.reads import referred
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.stages.rewriting import Rewrite, results_in, rewriting, saving
+from compactctl.model.message import ToolResultPart
+from compactctl.stages.rewriting import (
+    Rewrite,
+    Unit,
+    outside_newest,
+    results_in,
+    rewriting,
+    saving,
+)
 from compactctl.stages.stage import Stage
 from compactctl.tokens.meter import Meter
 
 NAME = "prune"
+Crossing = Literal["keep", "clear"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,16 +29,29 @@ class PruneOptions:
     """How to prune; the defaults are those of OpenCode and NeuroLink.
 
     Attributes:
-        protect_tokens: tokens of the newest tool results to keep; the result that crosses the
-            line is kept whole.
+        protect_tokens: tokens of the newest tool results to keep.
+        crossing: whether the result that crosses the line of ``protect_tokens`` is kept whole, as
+            NeuroLink does, or cleared, as OpenCode does.
+        protect: how many of the newest turns, steps or results stay whatever their size, without
+            using up ``protect_tokens``; OpenCode protects 2 turns.
+        unit: what ``protect`` counts.
         min_savings: do nothing when fewer tokens would be saved.
         protect_tools: tools whose results stay and do not use up ``protect_tokens``.
+        only_tools: when given, the results of all other tools stay in the same way.
+        keep_errors: results of calls that failed stay.
+        stop_at_summary: nothing before the newest summary is cleared.
         placeholder: what stands in place of a cleared result.
     """
 
     protect_tokens: int = 40_000
+    crossing: Crossing = "keep"
+    protect: int = 0
+    unit: Unit = "turns"
     min_savings: int = 20_000
     protect_tools: tuple[str, ...] = ("skill",)
+    only_tools: tuple[str, ...] = ()
+    keep_errors: bool = False
+    stop_at_summary: bool = False
     placeholder: str = "[Tool result cleared]"
 
 
@@ -49,23 +72,47 @@ def propose(view: View, meter: Meter, options: PruneOptions) -> Proposal | Skipp
 def _clearings(view: View, meter: Meter, options: PruneOptions) -> Iterator[Rewrite]:
     needed = referred(view.messages, cwd=view.cwd)
     reason = f"older than the newest {options.protect_tokens:,} tokens of tool results"
-    for place in _outside_window(view, meter, options):
+    parts = dict(results_in(view))
+    for place in _outside_window(view, meter, options, parts):
         saved = saving(view, meter, place, options.placeholder)
-        if saved and place not in needed:
+        if saved and place not in needed and not (options.keep_errors and parts[place].is_error):
             yield Rewrite(place=place, text=options.placeholder, saved=saved, reason=reason)
 
 
-def _outside_window(view: View, meter: Meter, options: PruneOptions) -> Iterator[Place]:
+def _outside_window(
+    view: View, meter: Meter, options: PruneOptions, parts: dict[Place, ToolResultPart]
+) -> Iterator[Place]:
+    kept = 0
+    for place in reversed(_counted(view, options, tuple(parts))):
+        size = 0 if parts[place].cleared else meter.part(parts[place])
+        # With "clear", the first result that does not fit opens the window for none behind it.
+        reached = kept if options.crossing == "keep" else kept + max(0, size - 1)
+        if reached >= options.protect_tokens:
+            yield place
+            kept = options.protect_tokens
+        else:
+            kept += size
+
+
+def _counted(view: View, options: PruneOptions, places: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Return the results that may be cleared or use up the window, oldest first."""
     tools = result_tools(view.messages)
     protected = {tool.casefold() for tool in options.protect_tools}
-    kept = 0
-    for place, part in reversed(tuple(results_in(view))):
-        if tools[place].casefold() in protected:
-            continue
-        if kept >= options.protect_tokens:
-            yield place
-        elif not part.cleared:
-            kept += meter.part(part)
+    only = {tool.casefold() for tool in options.only_tools}
+    start = _after_summary(view) if options.stop_at_summary else 0
+    return tuple(
+        place
+        for place in outside_newest(view, places, options.unit, options.protect)
+        if tools[place].casefold() not in protected
+        and (not only or tools[place].casefold() in only)
+        and place.message >= start
+    )
+
+
+def _after_summary(view: View) -> int:
+    """Return the index behind the newest summary, 0 without one."""
+    summaries = (index for index, message in enumerate(view.messages) if message.summary)
+    return max(summaries, default=-1) + 1
 
 
 STAGE = Stage(name=NAME, options=PruneOptions, propose=propose)

@@ -3,16 +3,47 @@
 from difflib import get_close_matches
 
 from compactctl.errors import UsageError
-from compactctl.stages import collapse, dedup, microcompact, prune, summarize, truncate
+from compactctl.stages import (
+    chunk,
+    collapse,
+    dedup,
+    drop,
+    images,
+    limit,
+    microcompact,
+    partial,
+    plain,
+    prioritize,
+    prune,
+    recursive,
+    repair,
+    shorten,
+    strip,
+    summarize,
+    truncate,
+    window,
+)
 from compactctl.stages.stage import Stage
 
 ALL_STAGES: tuple[Stage, ...] = (
+    repair.STAGE,
+    drop.STAGE,
     dedup.STAGE,
     prune.STAGE,
+    strip.STAGE,
+    limit.STAGE,
+    images.STAGE,
     microcompact.STAGE,
     summarize.STAGE,
+    partial.STAGE,
+    chunk.STAGE,
+    plain.STAGE,
+    recursive.STAGE,
+    prioritize.STAGE,
     collapse.STAGE,
+    window.STAGE,
     truncate.STAGE,
+    shorten.STAGE,
 )
 
 

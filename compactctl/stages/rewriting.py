@@ -2,20 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from compactctl.history.pairs import Place, part_places
 from compactctl.history.reads import is_stub
+from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace
-from compactctl.model.message import MessageId, ToolResultPart
+from compactctl.model.message import MessageId, ToolCallPart, ToolResultPart
 from compactctl.stages.stage import group_id
 from compactctl.tokens.meter import Meter
+
+Unit = Literal["results", "turns", "steps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """One tool result to be replaced by ``text``, which saves ``saved`` tokens."""
+    """One tool result, or a call's arguments, to be replaced by ``text``.
+
+    That saves ``saved`` tokens.
+    """
 
     place: Place
     text: str
@@ -31,18 +37,30 @@ def results_in(view: View) -> Iterator[tuple[Place, ToolResultPart]]:
             yield place, part
 
 
+def outside_newest(
+    view: View, places: Sequence[Place], unit: Unit, count: int
+) -> tuple[Place, ...]:
+    """Return those of ``places``, oldest first, that are not in the newest ``count`` units."""
+    if unit == "results":
+        return tuple(places[: max(0, len(places) - count)])
+    pieces = turns(view.messages) if unit == "turns" else steps(view.messages)
+    recent = {index for piece in pieces[max(0, len(pieces) - count) :] for index in piece}
+    return tuple(place for place in places if place.message not in recent)
+
+
 def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     """Return the tokens saved by putting ``text`` in place of a result and its media.
 
-    That is 0 for what must stay as it is, for stubs and what the client already sends as a
-    placeholder, and where the text is no smaller than the result.
+    In place of a call it stands for the arguments. That is 0 for what must stay as it is, for
+    stubs and what the client already sends as a placeholder, and where the text is no smaller.
     """
     message = view.messages[place.message]
     part = message.parts[place.part]
     done = isinstance(part, ToolResultPart) and (part.cleared or is_stub(part.text))
     if done or message.fixed or message.id in view.protected:
         return 0
-    return max(0, meter.part(part) - meter.text(text))
+    old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
+    return max(0, old - meter.text(text))
 
 
 def rewriting(

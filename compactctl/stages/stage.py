@@ -13,11 +13,15 @@ from compactctl.tokens.meter import Meter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A stage's name, the type of its options and the function that proposes its edits."""
+    """A stage's name, the type of its options and the function that proposes its edits.
+
+    A stage that ``repairs`` runs whatever the target is, and may make the context larger.
+    """
 
     name: str
     options: Callable[..., Any]
     propose: Callable[[View, Meter, Any], Proposal | Skipped]
+    repairs: bool = False
 
 
 def group_id(stage: str, options: Any, ids: Iterable[str]) -> GroupId:  # noqa: ANN401

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import Message
+from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.stages.condensing import (
     FEWEST_HIDDEN,
@@ -24,10 +25,13 @@ from compactctl.stages.condensing import (
 )
 from compactctl.stages.hiding import newest_start
 from compactctl.stages.stage import Stage
+from compactctl.summaries.earlier import previous_summary
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"
-PREFIX = "[Previous conversation summary]:\n\n"
+LABEL = "[Previous conversation summary]:"
+BLANK_LINE = "\n\n"
+PREFIX = f"{LABEL}{BLANK_LINE}"
 # Keeps ceil(0.1 x 30) at 3 although 0.1 x 30 is 3.0000000000000004.
 _ROUNDING = 1e-9
 
@@ -40,19 +44,46 @@ class SummarizeOptions:
         keep_ratio: part of the messages to keep as they are, the newest ones (0 to 1).
         keep_min: keep at least this many messages.
         keep_tokens: keep as many of the newest messages as fit in so many tokens instead of
-            ``keep_ratio``; 0 is off.
+            ``keep_ratio``; 0 is off. With ``keep_texts`` keep at least so many tokens.
+        keep_texts: keep at least so many messages with text and what is among and after them,
+            instead of ``keep_ratio``; 0 is off. agent-code keeps 5, and at least 10,000 tokens.
+        keep_tokens_max: with ``keep_texts``, add no message once those kept have so many tokens,
+            40,000 in agent-code; 0 is no bound.
         min_messages: do nothing unless there are more messages than this.
         summary_tokens: tokens the summary may have; 0 chooses by the size of what it stands for.
             It never gets more than half of the tokens it replaces.
+        role: the role of the summary, where the format has system messages among the others;
+            elsewhere it is a user message.
+        prefix: the line that the summary starts with; {count} is the number of messages it stands
+            for.
+        suffix: what the summary ends with.
+        template: sections of the summary: the "nine" of NeuroLink, its later "ten" with one for
+            constraints, the "eight" of VS Code Copilot Chat, the "six" of agent-code.
+        instructions: what a summary by a model or a command is to heed.
+        overlap: how many of the messages kept a model is shown as what comes next.
+        breadcrumb: end the summary with where the originals are and how to see them.
         text: the summary's text, when it was written elsewhere; empty for the built-in one.
+        template_text: a template of the user's own instead of ``template``.
+        trail: what the breadcrumb says.
     """
 
     keep_ratio: float = 0.3
     keep_min: int = 4
     keep_tokens: int = 0
+    keep_texts: int = 0
+    keep_tokens_max: int = 0
     min_messages: int = 4
     summary_tokens: int = 0
+    role: Literal["user", "system"] = "user"
+    prefix: str = LABEL
+    suffix: str = ""
+    template: Literal["nine", "ten", "eight", "six"] = "nine"
+    instructions: str = ""
+    overlap: int = 2
+    breadcrumb: bool = False
     text: str = ""
+    template_text: str = ""
+    trail: str = ""
 
 
 def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
@@ -61,9 +92,14 @@ def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | S
     refusal = _refusal(view.messages, hidden, options)
     if refusal:
         return refusal
-    summary = _summary(view, hidden, meter, options)
-    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=PREFIX))
+    summary = _with_trail(_summary(view, hidden, meter, options), options)
+    how = Condensing(stage=NAME, options=options, shape=_shape(options))
     return condense(view, meter, hidden, summary, how)
+
+
+def _shape(options: SummarizeOptions) -> Shape:
+    prefix = f"{options.prefix}{BLANK_LINE}" if options.prefix else ""
+    return Shape(prefix=prefix, role=options.role, suffix=options.suffix)
 
 
 def _summary(
@@ -72,8 +108,28 @@ def _summary(
     if options.text.strip():
         return Summary(text=options.text.strip(), source="file")
     source = originals(view, hidden)
-    budget = budget_for(meter.total(hidden), meter.total(source), options.summary_tokens)
-    return write(view, SummaryRequest(messages=source, budget=budget, cwd=view.cwd), meter)
+    request = SummaryRequest(
+        messages=source,
+        budget=budget_for(meter.total(hidden), meter.total(source), options.summary_tokens),
+        template=options.template,
+        template_text=options.template_text,
+        cwd=view.cwd,
+        previous=previous_summary(source),
+        upcoming=_upcoming(view, hidden, options.overlap),
+        instructions=options.instructions,
+    )
+    return write(view, request, meter)
+
+
+def _upcoming(view: View, hidden: Sequence[Message], count: int) -> tuple[Message, ...]:
+    last = view.messages.index(hidden[-1])
+    return view.messages[last + 1 : last + 1 + count]
+
+
+def _with_trail(summary: Summary, options: SummarizeOptions) -> Summary:
+    if not (options.breadcrumb and options.trail and summary.text):
+        return summary
+    return replace(summary, text=f"{summary.text}\n\n{options.trail}")
 
 
 def _refusal(
@@ -103,6 +159,8 @@ def _hidden(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Messag
 
 def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
     body = messages[leading_system(messages) :]
+    if options.keep_texts:
+        return max(options.keep_min, _kept_by_texts(body, meter, options))
     if not options.keep_tokens:
         return max(options.keep_min, math.ceil(len(body) * options.keep_ratio - _ROUNDING))
     tokens = count = 0
@@ -112,6 +170,19 @@ def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) 
             break
         count += 1
     return max(options.keep_min, count)
+
+
+def _kept_by_texts(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:
+    """Count the newest messages up to the one with which there is enough, or too much."""
+    texts = tokens = count = 0
+    for message in reversed(messages):
+        enough = texts >= options.keep_texts and tokens >= options.keep_tokens
+        if enough or 0 < options.keep_tokens_max <= tokens:
+            break
+        texts += any(isinstance(part, TextPart) and part.text.strip() for part in message.parts)
+        tokens += meter.message(message)
+        count += 1
+    return count
 
 
 STAGE = Stage(name=NAME, options=SummarizeOptions, propose=propose)

@@ -1,6 +1,7 @@
 """Truncate: hide the oldest messages behind a marker, keep the first exchange and the newest."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.standins import is_marker
@@ -13,6 +14,9 @@ from compactctl.stages.stage import Stage
 from compactctl.tokens.meter import Meter
 
 NAME = "truncate"
+MarkerRole = Literal["user", "system"]
+# NeuroLink hides between a tenth and nine tenths of the messages when it chooses the share.
+_LEAST, _MOST = 0.1, 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,14 +25,23 @@ class TruncateOptions:
 
     Attributes:
         fraction: how much of the messages after the first exchange to hide when there is no
-            target (0 to 1), rounded down to an even number.
+            target (0 to 1).
+        even: round that number down to an even one, so that prompts and answers alternate.
+        margin: with a target, hide at least the share of messages by which the context is over
+            it plus this margin, between a tenth and nine tenths, so that the target is not
+            reached again at once; 0 hides no more than the target needs. NeuroLink adds 0.15.
         keep_first: messages of the first exchange that stay, without system and injected ones.
         marker: what stands in place of the hidden messages; ``{count}`` is their number.
+        marker_role: the role of the marker, where the format has system messages among the
+            others; elsewhere it is a user message.
     """
 
     fraction: float = 0.5
+    even: bool = True
+    margin: float = 0.0
     keep_first: int = 2
     marker: str = "[Earlier messages truncated: {count} messages hidden to reduce context]"
+    marker_role: MarkerRole = "user"
 
 
 def propose(view: View, meter: Meter, options: TruncateOptions) -> Proposal | Skipped:
@@ -41,7 +54,7 @@ def propose(view: View, meter: Meter, options: TruncateOptions) -> Proposal | Sk
         reason = f"only {len(view.messages)} messages, all in the first exchange or the newest"
         return Skipped(stage=NAME, reason=reason, detail="see --truncate-keep-first")
     if view.target is not None:
-        end = _fitting(hiding, start, ends, view.target)
+        end = _fitting(hiding, start, ends, view.target, options)
     else:
         end = _by_fraction(hiding, start, ends, options)
     if isinstance(end, Skipped):
@@ -55,6 +68,7 @@ def _marker(options: TruncateOptions) -> Marker:
         prefix="truncation",
         template=options.marker,
         reason="among the oldest messages after the first exchange",
+        role=options.marker_role,
     )
 
 
@@ -71,11 +85,26 @@ def _first_exchange(messages: tuple[Message, ...], keep: int) -> int:
     return min(cut for cut in cut_points(messages) if cut >= end)
 
 
-def _fitting(hiding: Hiding, start: int, ends: list[int], target: int) -> int | Skipped:
+def _fitting(
+    hiding: Hiding, start: int, ends: list[int], target: int, options: TruncateOptions
+) -> int | Skipped:
     if hiding.total <= target:
         return Skipped(stage=NAME, reason=f"already within the target of {target:,} tokens")
-    end = hiding.fitting_end(start, ends, target)
-    return ends[-1] if end is None else end
+    end = hiding.fitting_end(start, ends, target) or ends[-1]
+    if not options.margin:
+        return end
+    over = (hiding.total - target) / hiding.total
+    share = min(_MOST, max(_LEAST, over + options.margin))
+    return max(end, _end_of_share(hiding, start, ends, share, even=options.even) or start)
+
+
+def _end_of_share(
+    hiding: Hiding, start: int, ends: list[int], share: float, *, even: bool
+) -> int | None:
+    """Return the last of ``ends`` that hides no more than a share of the messages."""
+    wanted = int((len(hiding.view.messages) - start) * share)
+    wanted -= wanted % 2 if even else 0
+    return max((cut for cut in ends if cut <= start + wanted), default=None)
 
 
 def _by_fraction(
@@ -83,8 +112,7 @@ def _by_fraction(
 ) -> int | Skipped:
     if hiding.nothing_new():
         return Skipped(stage=NAME, reason="nothing was added since the last truncation")
-    wanted = int((len(hiding.view.messages) - start) * options.fraction)
-    end = max((cut for cut in ends if cut <= start + wanted - wanted % 2), default=None)
+    end = _end_of_share(hiding, start, ends, options.fraction, even=options.even)
     if end is None:
         reason = f"{options.fraction:.0%} of the messages after the first exchange are too few"
         return Skipped(stage=NAME, reason=reason, detail="raise it with --truncate-fraction")

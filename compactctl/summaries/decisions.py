@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from compactctl.summaries.entities import Lexicon
-from compactctl.summaries.items import Item, Worth, clipped, one_line
+from compactctl.summaries.items import DECISIONS, OPERATIONS, Item, Worth, clipped, one_line
 from compactctl.summaries.passages import Passage, ToolPair
 from compactctl.summaries.sentences import sentences
 
@@ -53,6 +53,7 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Ite
         bonus = min(_MOST_FOR_ENTITIES, _PER_ENTITY * len(lexicon.entities(finding)))
         yield Item(
             section=4,
+            topic=DECISIONS,
             label="Decisions and findings:",
             text=f"[L{passage.line}] {finding}",
             value=worth.at(passage.age) + bonus,
@@ -74,6 +75,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
     for place, pair in enumerate(pairs[-CALLS:]):
         yield Item(
             section=7,
+            topic=OPERATIONS,
             label="Newest tool calls:",
             text=f"[L{pair.line}] {call_title(pair, CALL)}",
             value=_CALL.at(pair.age),

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from compactctl.summaries.items import Item, clipped
+from compactctl.model.message import Message
+from compactctl.summaries.items import DECISIONS, RULES, Item, clipped
+from compactctl.summaries.labels import prose
 from compactctl.summaries.passages import Passage
 
 POINT = 320
@@ -15,19 +17,20 @@ class _Topic(NamedTuple):
 
     section: int
     value: int
+    topic: str = ""
 
 
 # Words in the headings that the summary prompts of Claude Code, NeuroLink, Copilot and Codex ask
 # for; the first match wins. What was current or next then has become history: section 6.
 _TOPICS = {
-    "constraint": _Topic(1, 900),
+    "constraint": _Topic(1, 900, RULES),
     "user message": _Topic(1, 600),
     "intent": _Topic(1, 800),
     "request": _Topic(1, 800),
     "pending": _Topic(6, 720),
     "current": _Topic(6, 650),
     "next": _Topic(6, 600),
-    "decision": _Topic(4, 500),
+    "decision": _Topic(4, 500, DECISIONS),
     "error": _Topic(4, 400),
     "problem": _Topic(4, 400),
     "file": _Topic(3, 300),
@@ -61,11 +64,17 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[Item]:
     for place, (topic, point) in enumerate(_points(summaries[-1].text)):
         yield Item(
             section=topic.section,
+            topic=topic.topic,
             label=label,
             text=clipped(point, POINT),
             value=topic.value,
             place=place,
         )
+
+
+def previous_summary(messages: Sequence[Message]) -> str:
+    """Return the text of the newest earlier summary among messages, "" when there is none."""
+    return next((prose(message) for message in reversed(messages) if message.summary), "")
 
 
 def _points(text: str) -> Iterator[tuple[_Topic, str]]:

@@ -10,6 +10,9 @@ _HEAD_THIRDS = 2
 # Model calls after which half of an item's bonus for freshness is gone.
 _HALF_LIFE = 8
 
+# Topics: what templates may have a section for where NeuroLink's nine sections have none.
+RULES, DECISIONS, OPERATIONS = "rules", "decisions", "operations"
+
 
 @dataclass(frozen=True, slots=True)
 class Worth:
@@ -32,7 +35,8 @@ class Item:
     """One point of a summary.
 
     Attributes:
-        section: number of the section it belongs to, from 1.
+        section: number of the section it belongs to among NeuroLink's nine, from 1.
+        topic: what it is about, where other templates have a section for that; "" for nothing.
         label: line under which it stands with others of its sort; "" for none.
         text: what is written, without a bullet.
         value: what it is worth; items of higher value are taken first.
@@ -42,6 +46,7 @@ class Item:
     """
 
     section: int
+    topic: str = ""
     label: str = ""
     text: str
     value: int

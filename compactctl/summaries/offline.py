@@ -17,6 +17,8 @@ from compactctl.summaries.requests import answer_items, request_items, rule_item
 from compactctl.summaries.sections import cost, document
 from compactctl.summaries.selection import index_items, taken
 from compactctl.summaries.tasks import task_items
+from compactctl.summaries.template_file import template_of
+from compactctl.summaries.templates import NINE, Template
 from compactctl.summaries.vocabulary import Vocabulary, vocabulary
 
 # Measured on real sessions with prefixes of 20,000 to 200,000 tokens: at 3 to 6 % a summary holds
@@ -49,8 +51,18 @@ def summary_budget(prefix_tokens: int) -> int:
 
 
 def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
-    """Write the summary that ``request`` asks for; the text is "" when the budget holds none."""
-    text = summarize(request.messages, budget=request.budget, count=count, cwd=request.cwd)
+    """Write the summary that ``request`` asks for; the text is "" when the budget holds none.
+
+    What was summarized earlier is quoted from the messages; instructions are for models.
+    Raises UsageError for a template that there is none of.
+    """
+    text = summarize(
+        request.messages,
+        budget=request.budget,
+        count=count,
+        cwd=request.cwd,
+        template=template_of(request.template, request.template_text),
+    )
     return Summary(text=text)
 
 
@@ -60,6 +72,7 @@ def summarize(
     budget: int,
     count: Callable[[str], int],
     cwd: str | None = None,
+    template: Template = NINE,
 ) -> str:
     """Write a hand-over document of at most ``budget`` tokens as ``count`` measures them.
 
@@ -67,7 +80,7 @@ def summarize(
     Below about 350 tokens there is no room for sections: then it says so and quotes the last
     request; "" is returned when not even that fits.
     """
-    material = _Material.of(messages, cwd)
+    material = _Material.of(messages, cwd, template)
     room, best = budget * _CHARS_PER_TOKEN, ""
     for _ in range(_ATTEMPTS):
         if room < len(material.empty) + _SMALLEST_ROOM:
@@ -91,19 +104,21 @@ class _Material:
     items: tuple[Item, ...]
     words: Vocabulary
     lexicon: Lexicon
+    template: Template
 
     @classmethod
-    def of(cls, messages: Sequence[Message], cwd: str | None) -> "_Material":
+    def of(cls, messages: Sequence[Message], cwd: str | None, template: Template) -> "_Material":
         """Gather items, key lines and entities from messages."""
         found = passages(messages, cwd)
         lexicon = Lexicon(cwd)
         items = tuple(_items(found, lexicon, cwd))
-        return cls(_note(messages), found, items, vocabulary(found, lexicon), lexicon)
+        words = vocabulary(found, lexicon)
+        return cls(_note(messages), found, items, words, lexicon, template)
 
     @property
     def empty(self) -> str:
         """The document without any items."""
-        return document(self.note, ())
+        return document(self.note, (), self.template)
 
     def draft(self, room: int) -> tuple[str, bool]:
         """Write a document of about ``room`` characters; also say whether it lacks nothing."""
@@ -119,7 +134,7 @@ class _Material:
         chosen += key_line_items(self.words, self.passages, lines_room, covered)
         missing = self.words.missing(covered)
         chosen += index_items(missing, self.lexicon, room - _size(chosen))
-        return document(self.note, chosen), complete and not missing
+        return document(self.note, chosen, self.template), complete and not missing
 
 
 def _items(found: Sequence[Passage], lexicon: Lexicon, cwd: str | None) -> Iterator[Item]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from compactctl.summaries.items import Item, Worth, clipped, one_line
+from compactctl.summaries.items import RULES, Item, Worth, clipped, one_line
 from compactctl.summaries.passages import Passage, ToolPair
 from compactctl.summaries.sentences import sentences
 
@@ -74,6 +74,7 @@ def rule_items(passages: Sequence[Passage]) -> Iterator[Item]:
         worth = _STRICT_RULE if _STRICT.search(rule) else _RULE
         yield Item(
             section=1,
+            topic=RULES,
             label="Rules the user set:",
             text=f"[L{passage.line}] {rule}",
             value=worth.at(passage.age),

@@ -1,34 +1,26 @@
-"""The nine sections of a hand-over document, as NeuroLink names them."""
+"""A hand-over document: items under the headings of a template."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.summaries.items import Item
+from compactctl.summaries.templates import NINE, Template
 
-HEADINGS = (
-    "Primary Request and Intent",
-    "Key Technical Concepts",
-    "Files and Code Sections",
-    "Problem Solving",
-    "Pending Tasks",
-    "Task Evolution",
-    "Current Work",
-    "Next Step",
-    "Required Files",
-)
-EMPTY = "N/A"
+HEADINGS = tuple(section.heading for section in NINE.sections)
 
 _BULLET, _INDENT = "- ", "  "
 
 
-def document(note: str, items: Iterable[Item]) -> str:
-    """Write the note and all nine sections with their items."""
+def document(note: str, items: Iterable[Item], template: Template = NINE) -> str:
+    """Write the note and all sections of a template with their items."""
     by_section: dict[int, list[Item]] = {}
     for item in items:
-        by_section.setdefault(item.section, []).append(item)
+        by_section.setdefault(template.home(item.section, item.topic), []).append(item)
     lines = [note]
-    for number, heading in enumerate(HEADINGS, start=1):
-        lines.append(f"### {number}. {heading}")
-        lines.extend(_section(by_section.get(number, [])))
+    for number, section in enumerate(template.sections, start=1):
+        lines.append(f"### {number}. {section.heading}")
+        lines.extend(
+            _lines(by_section.get(number, [])) if number in by_section else [template.empty]
+        )
     return "\n".join(lines)
 
 
@@ -37,11 +29,9 @@ def cost(item: Item) -> int:
     return len(item.text) + len(_BULLET) + 1 + len(_INDENT) * item.text.count("\n")
 
 
-def _section(items: Sequence[Item]) -> Iterator[str]:
-    if not items:
-        yield EMPTY
+def _lines(items: Sequence[Item]) -> Iterator[str]:
     label = ""
-    for item in sorted(items, key=lambda item: (item.label, item.place)):
+    for item in sorted(items, key=lambda item: (item.label, item.section, item.place)):
         if item.label != label:
             label = item.label
             yield label

@@ -24,28 +24,65 @@ CRITICAL_FROM = 90
 SMALLEST_TOKEN_TARGET = 100
 
 
-def output_reserve(window: int, max_tokens: int | None = None) -> int:
-    """Return the tokens kept for the answer: ``max_tokens`` if positive, else NeuroLink's rule."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetRule:
+    """How much of a window is kept for the answer, and how much of the rest is used.
+
+    Attributes:
+        reserve: tokens kept for the answer; None keeps ``percent`` of the window.
+        percent: see ``reserve``.
+        most: never keep more than this; None is no bound.
+        longest_answer: keep as much as the model's longest answer has, ``reserve`` if not known.
+        usable: share of what is then left that may be filled.
+    """
+
+    reserve: int | None = None
+    percent: int = DEFAULT_RESERVE_PERCENT
+    most: int | None = MAX_DEFAULT_RESERVE
+    longest_answer: bool = False
+    usable: Fraction = Fraction(1)
+
+    def kept(self, window: int, max_output: int | None = None) -> int:
+        """Return the tokens of ``window`` kept for the answer of a model with that limit."""
+        share = -(-window * self.percent // 100)
+        wanted = share if self.reserve is None else self.reserve
+        if self.longest_answer and max_output is not None:
+            wanted = max_output
+        return wanted if self.most is None else min(self.most, wanted)
+
+
+DEFAULT_RULE = BudgetRule()
+
+
+def output_reserve(
+    window: int,
+    max_tokens: int | None = None,
+    rule: BudgetRule = DEFAULT_RULE,
+    max_output: int | None = None,
+) -> int:
+    """Return the tokens kept for the answer: ``max_tokens`` if positive, else by the rule."""
     if max_tokens is not None and max_tokens > 0:
         return max_tokens
-    return min(MAX_DEFAULT_RESERVE, -(-window * DEFAULT_RESERVE_PERCENT // 100))
+    return rule.kept(window, max_output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """A context window and what of it is kept for the answer, in tokens.
 
-    ``source`` says in words where the window comes from, to be shown beside every percentage.
+    ``source`` says in words where the window comes from, to be shown beside every percentage;
+    ``usable`` is the share of what is left that may be filled.
     """
 
     window: int
     output_reserve: int
     source: str
+    usable: Fraction = Fraction(1)
 
     @property
     def available(self) -> int:
         """The tokens free for input, never negative."""
-        return max(0, self.window - self.output_reserve)
+        return max(0, int((self.window - self.output_reserve) * self.usable))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from compactctl.tokens.claude import VERSIONS, ClaudeCounter, claude_counter, cl
 from compactctl.tokens.counter import TokenCounter
 from compactctl.tokens.fast import exact_counter
 from compactctl.tokens.models import ModelInfo
+from compactctl.tokens.own_models import OwnModel
 from compactctl.tokens.rank_file import rank_file_counter
 from compactctl.tokens.ratio import RatioCounter
 from compactctl.tokens.vocabulary import VOCABULARIES
@@ -39,8 +40,14 @@ _PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
 def counter_for(model: ModelInfo) -> TokenCounter:
     """Return the best counter for a model that is installed.
 
-    Exact with the model's own vocabulary, reconstructed with ctok, else an estimate.
+    The one that the user's own table names, else exact with the model's own vocabulary,
+    reconstructed with ctok, or an estimate.
+
+    Raises:
+        UsageError: the user's table names a counter that is not there.
     """
+    if model.own is not None and model.own.counter:
+        return own_counter(model.own)
     if model.reconstruction and claude_is_installed():
         return ClaudeCounter(model.reconstruction)
     base = exact_counter(model.counter)
@@ -65,6 +72,14 @@ def counter_named(name: str) -> TokenCounter:
             ' and each of them times a factor, such as "o200k_base x1.2"'
         )
     return base if size is None else RatioCounter(base, float(size), "chosen by the user")
+
+
+def own_counter(row: OwnModel) -> TokenCounter:
+    """Return the counter that a row of the user's table names; UsageError names the row."""
+    try:
+        return counter_named(row.counter)
+    except UsageError as error:
+        raise UsageError(f"{row.source}: {row.prefix!r}: counter: {error}") from error
 
 
 def _base_counter(name: str) -> TokenCounter | None:

@@ -20,12 +20,14 @@ from compactctl.tokens.media import media_tokens
 class Meter:
     """Measures with one counter and remembers what it counted.
 
-    Memory grows with the distinct texts measured; results never change.
+    Memory grows with the parts and distinct texts measured; results never change.
     """
 
     def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
         self._known: dict[str, int] = {"": 0}
+        # By identity, because hashing a part is slow; a part that is kept keeps its id to itself.
+        self._parts: dict[int, tuple[Part, int]] = {}
 
     def text(self, text: str) -> int:
         """Count the tokens of one text."""
@@ -42,6 +44,12 @@ class Meter:
 
     def part(self, part: Part) -> int:
         """Count the tokens of one part, its media included."""
+        known = self._parts.get(id(part))
+        if known is None:
+            known = self._parts[id(part)] = (part, self._part(part))
+        return known[1]
+
+    def _part(self, part: Part) -> int:
         media = part.media if isinstance(part, ToolResultPart) else ()
         if isinstance(part, MediaPart):
             media = (part,)

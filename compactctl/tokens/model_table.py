@@ -3,14 +3,16 @@
 Sources, in the order of their weight where they differ:
 
 1. The window tables of NeuroLink (its later corrections of ``gpt-5``, ``mistral-large`` and
-   ``mistral-medium`` included), Codebuddy and agent-code.
+   ``mistral-medium`` and its later models and providers included), Codebuddy and agent-code.
 2. The vendors' model pages, as of November 2026.
 3. The models.dev and genai-prices registries, as of July and November 2026.
 
 Where sources of one rank differ the smaller window is listed: one taken for larger than it is
-would hide that a transcript no longer fits. A client may use less than the model has (Claude Code
-runs Claude 4.6 to 4.8 with 200,000 unless told otherwise, Codex gpt-5.4 and gpt-5.5 with 272,000),
-so a window that a transcript records counts more than this table.
+would hide that a transcript no longer fits. A row that names a model counts more than a rule for
+all names of its kind, such as agent-code's 128,000 for everything that begins with ``gpt-4``. A
+client may use less than the model has (Claude Code runs Claude 4.6 to 4.8 with 200,000 unless told
+otherwise, Codex gpt-5.4 and gpt-5.5 with 272,000), so a window that a transcript records counts
+more than this table.
 """
 
 from dataclasses import dataclass
@@ -35,7 +37,8 @@ class Family:
 
 
 # Factors are medians of real tool results, tool calls, prose and code against o200k_base; code
-# and prose stay within about 10 % of them, text outside the Latin script can be up to 40 % off.
+# and English stay within about 10 % of them, other languages in the Latin script within 20 %, other
+# scripts can be up to 45 % off.
 OPENAI = Family(label="OpenAI o200k", exact=True)
 OPENAI_OLD = Family(label="OpenAI cl100k", counter="cl100k_base", exact=True)
 OPENAI_NEXT = Family(label="OpenAI, vocabulary not confirmed")
@@ -51,6 +54,9 @@ KIMI = Family(label="Kimi")
 MINIMAX = Family(label="MiniMax")
 GROK = Family(label="Grok")
 NOVA = Family(label="Amazon Nova")
+NEMOTRON = Family(label="Nemotron")
+PALMYRA = Family(label="Palmyra")
+PHI = Family(label="Phi")
 UNKNOWN = Family(label="unknown")
 
 # NeuroLink's and agent-code's default for models they do not know.
@@ -87,6 +93,8 @@ CLAUDE_WINDOW = 200_000
 
 # Beginning of the name, family, window, output limit where known. The longest match counts.
 MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
+    # agent-code, for every name that begins like this.
+    ("gpt-3.5", OPENAI_OLD, 16_384, 4_096),
     ("gpt-3.5-turbo", OPENAI_OLD, 16_385, 4_096),
     ("gpt-35-turbo", OPENAI_OLD, 16_385, 4_096),
     ("gpt-4", OPENAI_OLD, 8_192, 8_192),
@@ -118,7 +126,7 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("gpt-5.5", OPENAI, 1_050_000, 128_000),
     ("gpt-5.6", OPENAI, 1_050_000, 128_000),
     ("gpt-6", OPENAI_NEXT, 1_050_000, None),
-    ("gpt-oss", OPENAI, 131_072, None),
+    ("gpt-oss", OPENAI, 128_000, None),
     ("codex-mini", OPENAI, 200_000, 100_000),
     ("o1", OPENAI, 200_000, 100_000),
     ("o1-mini", OPENAI, 128_000, 65_536),
@@ -131,7 +139,9 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("gemini-1.5-flash", GEMINI, 1_048_576, 8_192),
     ("gemini-2.0", GEMINI, 1_048_576, 8_192),
     ("gemini-2.5", GEMINI, 1_048_576, 65_536),
+    ("gemini-2.5-flash-image", GEMINI, 32_768, None),
     ("gemini-3", GEMINI, 1_048_576, 65_536),
+    ("gemini-3-pro-image", GEMINI, 65_536, None),
     ("gemma", GEMINI, 8_192, None),
     ("gemma-3", GEMINI, 131_072, None),
     ("gemma3", GEMINI, 131_072, None),
@@ -141,10 +151,12 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("mistral-large", MISTRAL, 256_000, None),
     ("mistral-medium", MISTRAL, 128_000, None),
     ("mistral-small", MISTRAL, 128_000, None),
+    ("mistral-small-2603", MISTRAL, 256_000, None),
     ("ministral", MISTRAL, 128_000, None),
     ("magistral", MISTRAL, 128_000, None),
     ("devstral", MISTRAL, 128_000, None),
-    ("devstral-2512", MISTRAL, 262_144, None),
+    ("devstral-2512", MISTRAL, 256_000, None),
+    ("devstral-small-2512", MISTRAL, 256_000, None),
     ("codestral", MISTRAL, 256_000, None),
     ("pixtral", MISTRAL, 128_000, None),
     ("mixtral-8x7b", MISTRAL, 32_768, None),
@@ -164,6 +176,7 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("qwen-max", QWEN, 32_768, 8_192),
     ("qwen-flash", QWEN, 1_000_000, 32_768),
     ("qwen3-coder", QWEN, 262_144, 65_536),
+    ("qwen3-vl-8b", QWEN, 32_768, None),
     ("qwen3-max", QWEN, 262_144, 65_536),
     ("qwen3.5", QWEN, 262_144, 65_536),
     ("qwen3.6", QWEN, 262_144, 65_536),
@@ -203,6 +216,12 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("nova-lite", NOVA, 300_000, None),
     ("nova-pro", NOVA, 300_000, None),
     ("nova-premier", NOVA, 1_000_000, None),
+    ("nova-2-lite", NOVA, 1_000_000, None),
+    ("phi-4", PHI, 16_384, None),
+    ("writer.palmyra-x4", PALMYRA, 128_000, None),
+    ("writer.palmyra-x5", PALMYRA, 1_000_000, None),
+    ("nvidia.nemotron-nano-3-30b", NEMOTRON, 256_000, None),
+    ("nvidia-nemotron-3-nano-30b", NEMOTRON, 1_000_000, None),
 )
 
 # NeuroLink's defaults for a model it does not know, by the provider in front of the name.
@@ -219,4 +238,11 @@ PROVIDERS: dict[str, tuple[Family, int]] = {
     "litellm": (UNKNOWN, 128_000),
     "huggingface": (UNKNOWN, 32_000),
     "sagemaker": (UNKNOWN, 128_000),
+    "deepseek": (DEEPSEEK, 64_000),
+    "xai": (GROK, 131_072),
+    "perplexity": (UNKNOWN, 127_000),
+    "cloudflare": (UNKNOWN, 8_192),
+    "nvidia-nim": (UNKNOWN, 128_000),
+    "lm-studio": (UNKNOWN, 8_192),
+    "llamacpp": (UNKNOWN, 8_192),
 }

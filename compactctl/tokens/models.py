@@ -1,12 +1,19 @@
 """From the name of a model, as transcripts and gateways write it, to what is known of it."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from compactctl.tokens import model_table as table
+from compactctl.tokens.model_names import bare_name, dashed, is_beginning, plain_name
 from compactctl.tokens.model_table import Family, VocabularyName
+from compactctl.tokens.own_models import NO_MODELS, OwnModel, OwnModels
 
-_Limits = tuple[Family, int, int | None]
+# Which rule found what is known of a model.
+Rule = Literal[
+    "own table", "longest prefix", "Claude version", "Claude line", "provider default", "unknown"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +28,10 @@ class ModelInfo:
         reconstruction: the counter that an optional package offers for the family, or "".
         window: context window in tokens.
         max_output: longest answer in tokens; None when not known.
-        known: whether the table knows the name; if not, window and family are defaults.
+        known: whether a table knows the name; if not, window and family are defaults.
+        match: the row it was found by: a beginning of the name or a provider; "" for none.
+        rule: how that row was chosen.
+        own: the row of the user's table that has the last word; None without one.
     """
 
     name: str
@@ -33,15 +43,22 @@ class ModelInfo:
     window: int
     max_output: int | None
     known: bool
+    match: str
+    rule: Rule
+    own: OwnModel | None = None
 
 
-# Clouds write vendor and region in front ("us.anthropic.claude-…"), libraries their provider
-# ("openai:gpt-…"). A vendor with a colon can be a model of Ollama, such as "mistral:7b".
-_PREFIX = re.compile(
-    r"(?:(?:anthropic|azure|bedrock|google|openai|openrouter|vertex):)?"
-    r"(?:(?:us-gov|us|eu|apac|global|jp|au|ca|sa)\.)?"
-    r"(?:(?:anthropic|amazon|google|meta|minimax|mistral|moonshotai|moonshot|openai|qwen|zai)\.)?"
-)
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the tables, and the rule it is found by."""
+
+    match: str
+    rule: Rule
+    family: Family
+    window: int
+    max_output: int | None = None
+
+
 _LONG_WINDOW = re.compile(r"\[1m\]|[-:](?:1m|1000k)(?![0-9a-z])")
 _CLAUDE = re.compile(r"\bclaude\b|^(?:opus|sonnet|haiku|fable)\b")
 _CLAUDE_LINE = re.compile(r"opus|sonnet|haiku|fable|mythos")
@@ -49,80 +66,106 @@ _CLAUDE_LINE = re.compile(r"opus|sonnet|haiku|fable|mythos")
 _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 
 
-def resolve_model(name: str | None) -> ModelInfo:
-    """Look a model up by the longest beginning of its name that the table knows.
+def resolve_model(name: str | None, own: OwnModels = NO_MODELS) -> ModelInfo:
+    """Look a model up by the longest beginning of its name that a table knows.
 
     Providers, regions and gateways in front of the name and dates, variants and API versions
-    behind it do not matter. Never raises: an unknown model gets its provider's defaults if the
-    name has one, else a window of 128,000 and an estimate by ``o200k_base``.
+    behind it do not matter. What the user's own table says counts more than the built-in one.
+    Never raises: an unknown model gets its provider's defaults if the name has one, else a window
+    of 128,000 and an estimate by ``o200k_base``.
     """
-    path = (name or "").strip().lower()
-    bare = _bare(path)
-    own = _LONG_WINDOW.sub("", bare)
-    found = _claude(own) or _longest_match(own)
-    family, window, max_output = found or _provider_default(path)
-    return ModelInfo(
-        name=name or "unknown",
-        family=family.label,
-        counter=family.counter,
-        factor=family.factor,
-        exact=family.exact,
-        reconstruction=family.reconstruction,
-        window=window if own == bare else max(window, table.LONG_WINDOW),
-        max_output=max_output,
-        known=found is not None,
+    built_in, row = _built_in(name), own.match(name)
+    if row is None:
+        return built_in
+    return replace(
+        built_in,
+        window=row.window or built_in.window,
+        max_output=row.max_output or built_in.max_output,
+        known=True,
+        match=row.prefix,
+        rule="own table",
+        own=row,
     )
 
 
-def _bare(path: str) -> str:
-    """Strip what stands in front of a model's own name; write versions with dashes."""
-    last = path.rpartition("/")[2].removeprefix("~")
-    return _dashed(_PREFIX.sub("", last, count=1))
+def listed_models() -> Iterator[ModelInfo]:
+    """Yield what is known for every row of the built-in tables, in their order."""
+    for line, (major, minor), _, _ in table.CLAUDE_LIMITS:
+        yield resolve_model(_claude_match(line, (major, minor)))
+    for prefix, *_ in table.MODELS:
+        yield resolve_model(prefix)
+    for provider in table.PROVIDERS:
+        yield resolve_model(f"{provider}/")
 
 
-def _provider_default(path: str) -> _Limits:
-    provider = path.partition("/")[0]
-    family, window = table.PROVIDERS.get(provider, (table.UNKNOWN, table.DEFAULT_WINDOW))
-    return family, window, None
+def _built_in(name: str | None) -> ModelInfo:
+    path = plain_name(name)
+    bare = bare_name(path)
+    own = _LONG_WINDOW.sub("", bare)
+    found = _claude(own) or _longest_match(own)
+    row = found or _provider_default(path)
+    return ModelInfo(
+        name=name or "unknown",
+        family=row.family.label,
+        counter=row.family.counter,
+        factor=row.family.factor,
+        exact=row.family.exact,
+        reconstruction=row.family.reconstruction,
+        window=row.window if own == bare else max(row.window, table.LONG_WINDOW),
+        max_output=row.max_output,
+        known=found is not None,
+        match=row.match,
+        rule=row.rule,
+    )
 
 
-def _dashed(name: str) -> str:
-    return name.replace(".", "-")
+def _provider_default(path: str) -> _Row:
+    provider = _PROVIDERS.get(_letters(path.partition("/")[0]))
+    return provider or _Row("", "unknown", table.UNKNOWN, table.DEFAULT_WINDOW)
 
 
-_ROWS = {_dashed(prefix): (family, window, out) for prefix, family, window, out in table.MODELS}
+def _letters(name: str) -> str:
+    """Return a provider's name as NeuroLink compares it: GoogleAI, google-ai and google_ai."""
+    return re.sub("[^a-z]", "", name)
+
+
+_ROWS = {dashed(row[0]): _Row(row[0], "longest prefix", *row[1:]) for row in table.MODELS}
 _LONGEST_ROW = max(map(len, _ROWS))
+_PROVIDERS = {
+    _letters(name): _Row(f"{name}/", "provider default", *row)
+    for name, row in table.PROVIDERS.items()
+}
 
 
-def _longest_match(bare: str) -> _Limits | None:
+def _longest_match(bare: str) -> _Row | None:
     for end in range(min(len(bare), _LONGEST_ROW), 0, -1):
         row = _ROWS.get(bare[:end])
-        if row and _is_boundary(bare, end):
+        if row and is_beginning(bare[:end], bare):
             return row
     return None
 
 
-def _is_boundary(name: str, end: int) -> bool:
-    """Tell whether a name can be cut at ``end``: not in a number or word, so o1 is not o100."""
-    before, after = name[end - 1], name[end : end + 1]
-    return not after.isalnum() or (before.isalpha() and after.isdigit())
-
-
-def _claude(bare: str) -> _Limits | None:
+def _claude(bare: str) -> _Row | None:
     """Judge a Claude by line and version, so that one newer than the table is still right."""
     start = _CLAUDE.search(bare)
     if start is None:
         return None
     line = _CLAUDE_LINE.search(bare)
     rows = [row for row in table.CLAUDE_LIMITS if line and row[0] == line[0]]
+    name = f"claude-{line[0]}" if line else "claude"
     version = _CLAUDE_VERSION.search(bare, start.start())
     if version is None:
         # An alias such as "opus" means a new model in a new transcript: rather count too much.
-        return table.CLAUDE, min((row[2] for row in rows), default=table.CLAUDE_WINDOW), None
+        window = min((row[2] for row in rows), default=table.CLAUDE_WINDOW)
+        return _Row(name, "Claude line", table.CLAUDE, window)
     number = (int(version[1]), int(version[2] or 0))
     family = table.CLAUDE if number >= table.NEW_CLAUDE_VOCABULARY else table.CLAUDE_OLD
     reached = [row for row in rows if row[1] <= number]
     if not reached:
-        return family, table.CLAUDE_WINDOW, None
-    _, _, window, max_output = max(reached, key=lambda row: row[1])
-    return family, window, max_output
+        return _Row(name, "Claude line", family, table.CLAUDE_WINDOW)
+    which, first, window, max_output = max(reached, key=lambda row: row[1])
+    return _Row(_claude_match(which, first), "Claude version", family, window, max_output)
+
+
+def _claude_match(line: str, version: tuple[int, int]) -> str:
+    return f"claude-{line}-{version[0]}.{version[1]}"

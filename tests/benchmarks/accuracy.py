@@ -62,12 +62,12 @@ def pieces(loaded: Loaded) -> Iterator[tuple[Transcript, int]]:
 def collect(piece: Transcript, start: int, errors: Errors) -> None:
     """Add the errors of every estimator on one piece."""
     measured = measure(piece, MeasureOptions())
-    model, framing = measured.model, framing_for(measured.model)
-    meter = measured.meter
+    model, meter = measured.model, measured.meter
+    framing = framing_for(model, measured.counter)
     meter.prime(piece.effective)
 
     def calibrated(message: Message) -> float:
-        return framed_tokens(message, meter, framing, model.factor)
+        return framed_tokens(message, meter, framing)
 
     sizes: dict[str, Size] = {"compactctl": calibrated}
     for title, name in _PLAIN.items():

@@ -96,3 +96,34 @@ def test_what_a_terminal_obeys_is_escaped(
     outcome = ask("view", path, "--json")
     assert json.loads(outcome.out)["messages"][0]["parts"][0]["text"] == text
     assert OBEYED.search(outcome.out) is None
+
+
+def test_results_have_the_names_of_the_reference_systems(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    stages = "repair,dedup,prune,strip,summarize,truncate"
+    found = document(
+        ask, "compact", path, "-n", "--stages", stages, "--prune-min-savings", "10000000"
+    )
+    by_name = {stage["name"]: stage for stage in found["stages"]}
+    assert found["finalTokens"] == found["tokensAfter"] < found["originalTokens"]
+    assert found["tokensFreed"] == found["tokensEstimatedSaved"] == found["tokensSaved"]
+    assert found["tier"] == 1
+    assert found["warningLevel"] == "none"
+    assert by_name["repair"]["repaired"] is False
+    assert by_name["repair"]["orphanedCallsFixed"] == 0
+    assert by_name["dedup"]["deduplicated"] is True
+    assert by_name["dedup"]["filesDeduped"] == 10
+    assert by_name["prune"]["pruned"] is False
+    assert by_name["summarize"]["summaryText"].startswith("[Previous conversation summary]")
+    removed = by_name["truncate"]["messagesRemoved"] + by_name["summarize"]["hidden"]
+    assert found["eventsRemoved"] == found["snippedCount"] == removed > 0
+
+
+def test_a_repair_tells_what_it_fixed(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "orphan.jsonl"
+    orphan = {"role": "tool", "tool_call_id": "x", "content": "a result of nothing"}
+    records = [{"role": "user", "content": "hello"}, orphan, {"role": "assistant", "content": "hi"}]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    (stage,) = document(ask, "compact", path, "-n", "--stages", "repair")["stages"]
+    assert (stage["repaired"], stage["orphanedCallsFixed"]) == (True, 0)
+    assert stage["orphanedResultsFixed"] == 1

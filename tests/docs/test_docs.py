@@ -57,6 +57,8 @@ def test_every_stage_has_a_section_with_options_and_when_it_does_nothing(stage: 
         assert flag in section or (stage.name, field.name) in {
             ("dedup", "exclude"),
             ("summarize", "text"),
+            ("summarize", "template_text"),
+            ("summarize", "trail"),
         }
 
 
@@ -134,6 +136,10 @@ def test_every_field_of_a_document_is_described(
     arguments = {
         "stats": [str(damaged)],
         "compact": [str(source), "--target", "5k", "-n", "--explain"],
+        "simulate": [str(source), "--profile", "spring-tokens"],
+        "stages": [],
+        "profiles": [],
+        "config": ["compact", "--all"],
     }
     capfd.readouterr()
     run([name, *arguments.get(name, [str(small)]), "--json"])

@@ -13,14 +13,16 @@ from compactctl.model.message import JsonPath
 from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.spans import element_spans
 
-ALL = ("dedup", "prune", "microcompact", "summarize", "collapse", "truncate")
+ALL = ("dedup", "prune", "microcompact", "summarize", "recursive", "collapse", "window", "truncate")
 PLANS = (*((stage,) for stage in ALL), ALL)
 # Low limits, so that small documents have something to give.
 _SETTINGS = {
     "prune": {"min_savings": 1, "protect_tokens": 200},
     "microcompact": {"keep_recent": 2},
     "summarize": {"keep_min": 2, "min_messages": 2},
+    "recursive": {"keep_events": 3, "snap": "none", "min_keep_turns": 0},
     "collapse": {},
+    "window": {"max": 3, "snap": "none", "min_keep_turns": 0},
     "truncate": {"keep_first": 1},
     "dedup": {},
 }

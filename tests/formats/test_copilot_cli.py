@@ -230,6 +230,14 @@ def test_attachments_are_sent_beside_the_text() -> None:
     assert parts[2].path == path
 
 
+def test_an_image_is_replaced_by_a_line_of_text() -> None:
+    image = {"type": "blob", "name": "b", "data": PNG, "mimeType": "image/png"}
+    message = only(prompt("look", attachments=[image]))
+    value = format_named("copilot-cli").new_value(message, 1, image, "an image was here")
+    assert value == {"type": "file", "name": "b", "taggedFilesEntry": "an image was here"}
+    assert texts((only(prompt("look", attachments=[value])),)) == ["look | an image was here"]
+
+
 def test_transcripts_of_vs_code_are_not_taken_for_it() -> None:
     start = event("session.start", vscodeVersion="1.99.0")
 
@@ -252,11 +260,12 @@ def test_what_an_event_on_a_damaged_line_follows_stays() -> None:
     assert [link.id for link in transcript.links] == ["e0", "e1"]
 
 
-def test_only_texts_can_be_replaced() -> None:
+def test_only_texts_and_arguments_can_be_replaced() -> None:
     call = found(called("c")).effective[0]
 
-    with pytest.raises(ValueError, match="ToolCallPart"):
+    with pytest.raises(ValueError, match="Expecting value"):
         format_named("copilot-cli").new_value(call, 0, {"path": "c"}, "x")
+    assert format_named("copilot-cli").new_value(call, 0, {"path": "c"}, '{"a": 1}') == {"a": 1}
     assert format_named("copilot-cli").new_value(call, 0, "patch", "x") == "x"
 
 

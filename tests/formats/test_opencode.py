@@ -345,7 +345,7 @@ def test_pictures_go_with_the_output_they_came_with() -> None:
     assert only({**part, "state": new}).results[0].media == ()
 
 
-def test_attached_files_can_be_replaced_and_calls_cannot() -> None:
+def test_attached_files_and_arguments_can_be_replaced_and_reasoning_cannot() -> None:
     picture = {"id": "prt_f", "type": "file", "mime": "image/png", "url": PIXEL}
     (message,) = opencode(user("msg_u", picture, text("look"))).effective
 
@@ -355,8 +355,10 @@ def test_attached_files_can_be_replaced_and_calls_cannot() -> None:
         "text": "gone",
     }
     assert OpenCode().new_value(message, 1, "look", "gone") == "gone"
-    with pytest.raises(ValueError, match="ToolCallPart"):
-        OpenCode().new_value(only(tool("c", "bash", {}, output="")), 0, {}, "gone")
+    ran = only(tool("c", "bash", {}, output=""))
+    assert OpenCode().new_value(ran, 0, {}, '{"command": "ls"}') == {"command": "ls"}
+    with pytest.raises(ValueError, match="ReasoningPart"):
+        OpenCode().new_value(only({"type": "reasoning", "text": "hm"}), 0, "hm", "gone")
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])

@@ -156,6 +156,7 @@ def test_a_command_that_a_person_ran_is_sent_with_its_output() -> None:
     ran = only(message("bashExecution", command="ls", output="a.py\n", exitCode=0))
 
     assert [part.text for part in ran.parts] == ["Ran `ls`", "a.py\n"]
+    assert [part.embedded for part in ran.parts] == [True, False]
     assert not ran.starts_turn
     silent = only(message("bashExecution", command="true", output="", exitCode=0))
     assert texts((silent,)) == ["Ran `true`"]
@@ -226,8 +227,9 @@ def test_messages_of_unknown_roles_are_carried() -> None:
 def test_only_content_can_be_replaced() -> None:
     call = only(called("c"))
 
-    with pytest.raises(ValueError, match="ToolCallPart"):
+    with pytest.raises(ValueError, match="Expecting value"):
         format_named("pi").new_value(call, 0, {"path": "c"}, "x")
+    assert format_named("pi").new_value(call, 0, {"path": "c"}, '{"path": "d"}') == {"path": "d"}
     assert format_named("pi").new_value(only(prompt("hi")), 0, "hi", "x") == "x"
 
 

@@ -1,6 +1,7 @@
 """What compactctl writes is read back as what it is, in every format and container."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,21 @@ from compactctl.history.pairs import orphans
 from compactctl.history.protection import hideable
 from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Insert, Replace
-from compactctl.model.message import GroupId, Message, MessageId, Synthetic, ToolResultPart
+from compactctl.model.message import (
+    GroupId,
+    Message,
+    MessageId,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply, fold
 from compactctl.pipeline.layout import Layout, Style, lay_out
 
 SUMMARY = "What came before."
 STUB = "[cleared]"
+ARGUMENTS = '{"path":"[args truncated]"}'
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,32 @@ def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> Non
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("layout", ["split", "inline"])
+def test_new_arguments_stand_in_the_shape_of_the_old(case: Case, layout: Layout) -> None:
+    lines = raw_lines(*case.records)
+    found, parsed = load(lines), decoded(lines)
+    edits = with_new_arguments(found.effective)
+    style = Style(layout=layout, operation="op1")
+    new = lay_out(lines, found, fold(edits), detect(parsed, "test"), style)
+    again = load([line.data for line in new])
+
+    assert len(edits) >= 2
+    assert texts(again.effective) == texts(apply(found.effective, edits))
+    assert orphans(again.effective) == orphans(found.effective)
+
+
+def with_new_arguments(messages: Iterable[Message]) -> list[Edit]:
+    """Put other arguments in place of those that are an object."""
+    return [
+        Replace(id=message.id, part=index, text=ARGUMENTS, group=GroupId("e2"))
+        for message in messages
+        if not message.fixed
+        for index, part in enumerate(message.parts)
+        if isinstance(part, ToolCallPart) and part.arguments.startswith("{") and not part.embedded
+    ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("layout", ["split", "inline"])
 def test_the_summary_is_known_as_ours(case: Case, layout: Layout) -> None:
     _, again, _ = compacted(case, layout)
 
@@ -191,7 +226,7 @@ def by_conversation(found: Transcript) -> list[list[Message]]:
 
 
 def halved(messages: list[Message]) -> list[Edit]:
-    """Put a summary in place of the older half, and a stub for every result after it."""
+    """Put a summary in place of the older half, stubs and new arguments in what is after it."""
     older = [message.id for message in messages[: len(messages) // 2]]
     hidden = hideable(View(messages=tuple(messages)), older)
     group = GroupId(f"g{messages[0].conversation}")
@@ -205,6 +240,7 @@ def halved(messages: list[Message]) -> list[Edit]:
         for index, part in enumerate(message.parts)
         if isinstance(part, ToolResultPart) and not part.cleared
     ]
+    stubs += with_new_arguments(m for m in messages if m.id not in hidden)
     if not hidden:
         return list(stubs)
     hide = Hide(ids=hidden, group=group, kind="condense")

@@ -63,12 +63,20 @@ TRANSCRIPTS = st.builds(written, PLANS, st.sampled_from(_SHAPES))
 LONG_TRANSCRIPTS = st.builds(written, LONG_PLANS, st.sampled_from(_SHAPES))
 
 _NAMES = [stage.name for stage in ALL_STAGES]
+_SNAPS = st.sampled_from(["forward", "back", "none"])
 _SETTINGS = st.fixed_dictionaries(
     {
+        "repair": st.fixed_dictionaries({"policy": st.sampled_from(["drop", "synth"])}),
+        "drop": st.fixed_dictionaries({"tools": st.sampled_from([(), ("grep",), ("Read",)])}),
         "dedup": st.fixed_dictionaries({"policy": st.sampled_from(["identical", "latest"])}),
         "prune": st.fixed_dictionaries(
             {"protect_tokens": st.sampled_from([0, 40, 400]), "min_savings": st.just(0)}
         ),
+        "strip": st.fixed_dictionaries(
+            {"over": st.sampled_from([0, 10, 60]), "keep_recent": st.integers(0, 4)}
+        ),
+        "limit": st.fixed_dictionaries({"max_tokens": st.sampled_from([20, 100])}),
+        "images": st.fixed_dictionaries({"max_images": st.integers(0, 2)}),
         "microcompact": st.fixed_dictionaries({"keep_recent": st.integers(1, 3)}),
         "summarize": st.fixed_dictionaries(
             {
@@ -77,10 +85,30 @@ _SETTINGS = st.fixed_dictionaries(
                 "min_messages": st.integers(1, 4),
             }
         ),
+        "partial": st.fixed_dictionaries({"keep_recent": st.integers(0, 4)}),
+        "chunk": st.fixed_dictionaries(
+            {"keep_recent": st.integers(0, 4), "min_messages": st.just(2)}
+        ),
+        "plain": st.fixed_dictionaries({"keep_recent": st.integers(0, 4)}),
         "truncate": st.fixed_dictionaries(
             {"fraction": st.sampled_from([0.3, 0.5, 0.9]), "keep_first": st.integers(0, 2)}
         ),
+        "prioritize": st.fixed_dictionaries(
+            {"weights": st.sampled_from([(), ("tool_results=1", "assistant=2"), ("user=1",)])}
+        ),
         "collapse": st.fixed_dictionaries({"groups": st.integers(0, 3)}),
+        "shorten": st.fixed_dictionaries({"min_tokens": st.sampled_from([10, 60])}),
+        "recursive": st.fixed_dictionaries(
+            {"keep_events": st.integers(3, 6), "snap": _SNAPS, "min_keep_turns": st.integers(0, 1)}
+        ),
+        "window": st.fixed_dictionaries(
+            {
+                "unit": st.sampled_from(["events", "turns", "tokens"]),
+                "max": st.sampled_from([1, 2, 6, 300]),
+                "snap": _SNAPS,
+                "min_keep_turns": st.integers(0, 1),
+            }
+        ),
     }
 )
 _STAGES = st.just(tuple(_NAMES)) | st.lists(

@@ -20,6 +20,8 @@ FAST = MeasureOptions(counter="chars/4")
 EAGER = {
     "prune": {"min_savings": 0, "protect_tokens": 0},
     "summarize": {"keep_min": 2, "keep_ratio": 0.1, "min_messages": 2},
+    "recursive": {"keep_events": 4},
+    "window": {"max": 4},
     "truncate": {"fraction": 0.5, "keep_first": 0},
     "collapse": {},
     "dedup": {},

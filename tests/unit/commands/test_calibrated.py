@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from builders import assistant, conversation, system, user
+import pytest
+from builders import assistant, call, conversation, result, system, user
 
 from compactctl.commands.calibrated import unseen_size
 from compactctl.commands.measure import Measure, MeasureOptions, measure
@@ -35,6 +36,39 @@ def test_the_rows_add_up_to_the_total_that_usage_tells() -> None:
     assert size.total == 940
     assert size.counted + size.overhead + size.hidden_reasoning + size.unexplained == 940
     assert size.source == "inferred from the usage reported on line 2"
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-7", "gpt-5", "gemini-2.5-pro"])
+@pytest.mark.parametrize("counter", ["chars/4", "chars/3", "o200k_base x1.9"])
+def test_the_total_is_in_the_providers_tokens_whatever_counts(model: str, counter: str) -> None:
+    usage = ReportedUsage(context=9_000, output=40)
+    answer = replace(assistant("fine"), response_id="r", usage=usage)
+    more = "And now look into the totals of March: python report.py --month 2026-03 | tail\n" * 30
+    found = transcript(user("go"), answer, user(more))
+    totals = [
+        unseen_size(found, measure(found, MeasureOptions(model=model, counter=name))).total
+        for name in ("o200k_base", counter)
+    ]
+    assert totals[0] > 9_040 + 500
+    assert totals[1] - 9_040 == pytest.approx(totals[0] - 9_040, rel=0.15)
+
+
+def test_the_frame_of_a_call_is_in_the_answer_that_was_reported() -> None:
+    usage = ReportedUsage(context=9_000, output=60)
+    asked = replace(call("c1", "Read", path="a"), response_id="r", usage=usage)
+    found = transcript(user("go"), asked, result("c1", "four" * 40))
+    options = MeasureOptions(model="gpt-5", counter="chars/3.75")
+    # A result of 160 characters, 43 tokens, and its own frame of 10.
+    assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 10
+
+
+def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
+    usage = ReportedUsage(context=9_000, output=None)
+    asked = replace(call("c1", "Read"), response_id="r", usage=usage)
+    found = transcript(user("go"), asked, result("c1", ""))
+    options = MeasureOptions(model="gpt-5", counter="chars/3.75")
+    # "Read" and "{}" are 2 + 1 tokens, the frame of the call 11, that of the result 10.
+    assert unseen_size(found, measure(found, options)).total == 9_000 + 3 + 11 + 10
 
 
 def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:

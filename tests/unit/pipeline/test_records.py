@@ -4,7 +4,12 @@ import json
 
 import pytest
 
-from compactctl.pipeline.records import changed, dump, with_appended, with_fields
+from compactctl.formats.decode import decode_lines
+from compactctl.formats.opencode import OpenCode
+from compactctl.model.edit import Replace
+from compactctl.model.message import GroupId
+from compactctl.model.transcript import RawLine
+from compactctl.pipeline.records import changed, dump, value_changes, with_appended, with_fields
 
 
 @pytest.mark.parametrize("text", ["plain", "é ☃ 🙂", "\ud83d alone", '"\\/\n\u2028', ""])
@@ -29,3 +34,22 @@ def test_a_value_is_changed_only_where_its_path_exists() -> None:
     text = '{"parentUuid" :null,"m":{}}'
     assert changed(text, [(("parentUuid",), "p")]) == {(15, 19): '"p"'}
     assert changed(text, [(("m", "x"), "p")]) == {}
+
+
+def test_a_value_inside_another_new_value_is_changed_first() -> None:
+    state = {"status": "completed", "input": {"path": "a", "text": "long"}, "output": "x"}
+    picture = {"mime": "image/png", "url": "data:image/png;base64,AAAA"}
+    part = {"id": "p", "type": "tool", "callID": "c", "tool": "Write"}
+    inner = {**part, "state": {**state, "attachments": [picture]}}
+    record = json.dumps({"info": {"id": "m", "role": "assistant"}, "parts": [inner]})
+    (message,) = OpenCode().read(decode_lines([RawLine(0, 0, record.encode())])).messages
+    texts = ('{"path":"a","text":"[cut]"}', "[cleared]")
+    edits = {
+        index: Replace(id=message.id, part=index, text=text, group=GroupId("g"))
+        for index, text in enumerate(texts)
+    }
+
+    changes = value_changes(record, message, edits, OpenCode())
+
+    (state_now,) = [json.loads(text) for text in changes.values()]
+    assert state_now == {**state, "input": {"path": "a", "text": "[cut]"}, "output": "[cleared]"}

@@ -104,3 +104,34 @@ def test_a_truncation_marker_is_not_a_collapse_marker() -> None:
     of = view(turns(*[100] * 10))
     cut = carried_out(of, propose(truncate.STAGE, of))
     assert hidden(propose(STAGE, cut))
+
+
+@pytest.mark.parametrize(
+    ("keep", "first", "count"), [(0, "m0", 8), (1, "m2", 6), (2, "m4", 4), (3, "m6", 2)]
+)
+def test_more_or_no_turns_can_stay_at_the_front(keep: int, first: str, count: int) -> None:
+    proposal = propose(STAGE, view(turns(*[100] * 5)), keep_first=keep)
+    assert (hidden(proposal)[0], len(hidden(proposal))) == (first, count)
+
+
+def test_too_many_turns_at_the_front_leave_nothing() -> None:
+    outcome = skipped(STAGE, view(turns(*[100] * 5)), keep_first=4)
+    assert outcome.reason == "there is no turn between the first 4 and the last"
+
+
+def test_steps_of_a_single_turn_can_be_hidden() -> None:
+    pairs = ((call(f"c{n}", "Bash"), result(f"c{n}", words(50))) for n in range(5))
+    of = view(joined(user("go"), user("mind", injected=True), *(m for pair in pairs for m in pair)))
+    assert "--collapse-unit steps" in skipped(STAGE, of).detail
+    proposal = propose(STAGE, of, unit="steps")
+    assert hidden(proposal) == ["m4", "m5", "m6", "m7", "m8", "m9"]
+    after = carried_out(of, proposal)
+    assert orphans(after.messages) == frozenset()
+    assert skipped(STAGE, after, unit="steps")
+    assert hidden(propose(STAGE, of, unit="steps", groups=1)) == ["m4", "m5"]
+
+
+def test_a_prompt_goes_with_its_first_step() -> None:
+    of = view(joined(*turns(50), *turns(50), assistant(words(50)), *turns(50)))
+    proposal = propose(STAGE, of, unit="steps", groups=1)
+    assert hidden(proposal) == ["m2", "m3"]

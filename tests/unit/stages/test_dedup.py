@@ -1,6 +1,19 @@
+import pytest
 from builders import assistant, call, conversation, message, result, result_part, user
-from unit.stages.trials import carried_out, propose, rewritten, skipped, view, words
+from unit.stages.trials import (
+    carried_out,
+    joined,
+    meter,
+    propose,
+    rewritten,
+    skipped,
+    view,
+    words,
+)
 
+from compactctl.errors import UsageError
+from compactctl.history.pairs import Place
+from compactctl.history.reads import referred
 from compactctl.model.edit import Replace
 from compactctl.model.message import Message
 from compactctl.stages.dedup import STAGE
@@ -148,3 +161,47 @@ def test_a_second_run_finds_nothing() -> None:
         of = view(reads(("a.py", BLOCK), *[("a.py", text)] * 3))
         of = carried_out(of, propose(STAGE, of, policy=policy))
         assert skipped(STAGE, of, policy=policy)
+
+
+def test_latest_keeps_lines_that_no_later_read_asks_for() -> None:
+    messages = conversation(
+        call("a", "Read", file_path="a.py"), result("a", words(50)),
+        call("b", "Read", file_path="a.py", offset=5, limit=5), result("b", words(40)),
+        call("c", "Read", file_path="a.py", offset=1, limit=9), result("c", words(30)),
+    )  # fmt: skip
+    proposal = propose(STAGE, view(messages), policy="latest")
+    assert list(rewritten(proposal)) == ["m3"]
+    anyhow = propose(STAGE, view(messages), policy="latest", ranges="any")
+    assert list(rewritten(anyhow)) == ["m1", "m3"]
+
+
+def test_other_tools_and_arguments_can_be_named() -> None:
+    messages = conversation(
+        call("a", "fetch_source", where="a.py"), result("a", WHOLE),
+        call("b", "Fetch-Source", where="./a.py"), result("b", WHOLE),
+    )  # fmt: skip
+    assert skipped(STAGE, view(messages))
+    options = {"read_tools": ("fetch_source",), "path_keys": ("where",)}
+    assert rewritten(propose(STAGE, view(messages), **options)) == {"m1": STUB}
+
+
+def test_the_notice_can_be_chosen_and_is_recognised_later() -> None:
+    of = view(reads(*[("a.py", WHOLE)] * 2))
+    proposal = propose(STAGE, of, notice="[{path}: see below]")
+    assert rewritten(proposal) == {"m1": "[a.py: see below]"}
+    after = carried_out(of, proposal)
+    assert skipped(STAGE, after, notice="[{path}: see below]")
+    assert referred(after.messages) == {Place(3, 0)}
+    for notice in ("see below", "[see below]", "[{path}\nsee below]"):
+        with pytest.raises(UsageError, match="--dedup-notice"):
+            STAGE.propose(of, meter(), STAGE.options(notice=notice))
+
+
+@pytest.mark.parametrize(
+    ("base", "what"),
+    [("visible", "the characters of the conversation"), ("tokens", "the tokens of the conver")],
+)
+def test_a_share_of_the_whole_conversation_can_be_asked_for(base: str, what: str) -> None:
+    of = view(joined(user(words(200)), *reads(*[("a.py", WHOLE)] * 2)))
+    assert rewritten(propose(STAGE, of, base=base, threshold=0.01))
+    assert what in skipped(STAGE, of, base=base, threshold=0.5).reason

@@ -80,3 +80,42 @@ def test_broken_arguments_do_not_matter() -> None:
 def test_a_second_run_finds_nothing() -> None:
     of = view(results(9))
     assert skipped(STAGE, carried_out(of, propose(STAGE, of)))
+
+
+def test_a_star_names_every_tool() -> None:
+    messages = joined(*results(2, "ask_user"), *results(2))
+    proposal = propose(STAGE, view(messages), keep_recent=1, tools=("*",))
+    assert list(rewritten(proposal)) == ["m1", "m3", "m5"]
+
+
+def test_excluded_tools_are_neither_cleared_nor_counted() -> None:
+    messages = joined(*results(2), *results(2, "Grep"))
+    proposal = propose(STAGE, view(messages), keep_recent=1, exclude_tools=("grep",))
+    assert list(rewritten(proposal)) == ["m1"]
+
+
+def test_a_minimum_can_be_asked_for() -> None:
+    of = view(results(2))
+    saved = 50 - 4
+    assert rewritten(propose(STAGE, of, keep_recent=1, min_savings=saved))
+    outcome = skipped(STAGE, of, keep_recent=1, min_savings=saved + 1)
+    assert outcome.reason == "would save 46 tokens, below the minimum of 47"
+    assert outcome.detail == "lower it with --microcompact-min-savings"
+
+
+def test_long_inputs_of_cleared_calls_can_be_cleared_too() -> None:
+    long = words(60)
+    messages = joined(
+        call("a", "Write", path="a.py", content=long), result("a", "ok"),
+        call("b", "Bash", command="ls"), result("b", long),
+        call("c", "ask_user", question=long), result("c", long),
+        call("d", "Write", path="d.py", content=long), result("d", long),
+    )  # fmt: skip
+    of = view(messages)
+    proposal = propose(STAGE, of, keep_recent=1, clear_inputs=True)
+    assert rewritten(proposal) == {
+        "m0": '{"path": "a.py", "content": "[args truncated]"}',
+        "m3": "[Old tool result cleared]",
+    }
+    assert proposal.notes == ("tool results cleared: 1, inputs: 1",)
+    assert skipped(STAGE, carried_out(of, proposal), keep_recent=1, clear_inputs=True)

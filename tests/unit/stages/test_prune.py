@@ -1,5 +1,5 @@
 import pytest
-from builders import assistant, call, conversation, result, user
+from builders import assistant, call, conversation, result, summary, user
 from unit.stages.trials import carried_out, joined, propose, rewritten, skipped, view, words
 
 from compactctl.history.reads import stub_for
@@ -113,3 +113,63 @@ def test_the_reason_is_in_a_users_words() -> None:
         "older than the newest 50 tokens of tool results"
     ]
     assert proposal.notes == ("tool results cleared: 1",)
+
+
+def test_the_crossing_result_can_be_cleared_too() -> None:
+    of = view(results(50, 200, 30))
+    options = {"min_savings": 0, "crossing": "clear"}
+    assert list(rewritten(propose(STAGE, of, protect_tokens=30, **options))) == ["m1", "m3"]
+    assert list(rewritten(propose(STAGE, of, protect_tokens=229, **options))) == ["m1", "m3"]
+    assert list(rewritten(propose(STAGE, of, protect_tokens=230, **options))) == ["m1"]
+    after = carried_out(of, propose(STAGE, of, protect_tokens=229, **options))
+    assert skipped(STAGE, after, protect_tokens=229, **options)
+
+
+def test_once_the_line_is_crossed_smaller_older_results_go_too() -> None:
+    of = view(results(9, 90, 9))
+    proposal = propose(STAGE, of, protect_tokens=20, min_savings=0, crossing="clear")
+    assert list(rewritten(proposal)) == ["m1", "m3"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "count", "cleared"),
+    [("results", 1, ["m1", "m3"]), ("steps", 2, ["m1"]), ("turns", 1, []), ("turns", 0, None)],
+)
+def test_the_newest_units_stay_without_using_up_the_window(
+    unit: str, count: int, cleared: list[str] | None
+) -> None:
+    of = view(results(50, 50, 50))
+    options = {"protect_tokens": 0, "min_savings": 0, "unit": unit, "protect": count}
+    if cleared == []:
+        assert skipped(STAGE, of, **options)
+    else:
+        proposal = propose(STAGE, of, **options)
+        assert list(rewritten(proposal)) == (cleared or ["m1", "m3", "m5"])
+
+
+def test_only_named_tools_are_cleared() -> None:
+    messages = conversation(
+        call("a", "Bash"), result("a", words(50)),
+        call("b", "Read", file_path="b"), result("b", words(50)),
+    )  # fmt: skip
+    proposal = propose(STAGE, view(messages), protect_tokens=0, min_savings=0, only_tools=("bash",))
+    assert list(rewritten(proposal)) == ["m1"]
+
+
+def test_failed_results_can_stay() -> None:
+    messages = conversation(
+        call("a", "Bash"), result("a", words(50), is_error=True),
+        call("b", "Bash"), result("b", words(50)),
+    )  # fmt: skip
+    of = view(messages)
+    options = {"protect_tokens": 0, "min_savings": 0}
+    assert list(rewritten(propose(STAGE, of, **options))) == ["m1", "m3"]
+    assert list(rewritten(propose(STAGE, of, **options, keep_errors=True))) == ["m3"]
+
+
+def test_nothing_before_the_newest_summary_is_cleared_if_asked() -> None:
+    messages = joined(*results(50), summary("before"), *results(50))
+    options = {"protect_tokens": 0, "min_savings": 0}
+    assert len(rewritten(propose(STAGE, view(messages), **options))) == 2
+    proposal = propose(STAGE, view(messages), **options, stop_at_summary=True)
+    assert list(rewritten(proposal)) == ["m4"]

@@ -22,5 +22,5 @@ def test_every_option_has_a_default_and_a_line_of_documentation() -> None:
 def test_a_slip_of_the_pen_is_corrected() -> None:
     with pytest.raises(UsageError, match=r"no stage 'Dedupe'; did you mean dedup\?"):
         stage_named("Dedupe")
-    with pytest.raises(UsageError, match="stages: dedup, prune"):
+    with pytest.raises(UsageError, match="stages: repair, drop, dedup, prune"):
         stage_named("zzz")

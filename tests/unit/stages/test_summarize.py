@@ -155,3 +155,52 @@ def test_markers_are_not_summarized_but_hidden_with_the_rest() -> None:
     cut = carried_out(of, propose(truncate.STAGE, of))
     proposal = propose(STAGE, cut, text="short")
     assert any(name.startswith("truncation-") for name in hidden(proposal))
+
+
+def exchanges(count: int) -> tuple[Message, ...]:
+    """A question, a call, its result and an answer, ``count`` times."""
+    return joined(
+        *(
+            each
+            for n in range(count)
+            for each in (
+                user(words(9)),
+                call(f"c{n}", "Bash"),
+                result(f"c{n}", words(99)),
+                assistant(words(9)),
+            )
+        )
+    )
+
+
+def kept(of: tuple[Message, ...], **options: int) -> int:
+    options = {"keep_min": 0, "min_messages": 3} | options
+    return len(of) - len(hidden(propose(STAGE, view(of), text="short", **options)))
+
+
+def test_messages_with_text_can_be_counted_instead() -> None:
+    of = exchanges(12)
+    # Answer, result, call, question, answer: what stands among the three texts is kept as well.
+    assert kept(of, keep_texts=3) == 5
+    assert kept(of, keep_texts=3, keep_min=9) == 9
+    # More tokens are wanted than the five messages have: the next one is a result, with its call.
+    assert kept(of, keep_texts=3, keep_tokens=150) == 7
+    # The cap ends it before there are enough texts; a pair is never parted.
+    assert kept(of, keep_texts=30, keep_tokens_max=110) == 3
+    assert kept(of, keep_texts=30, keep_tokens=900, keep_tokens_max=1) == 1
+
+
+def test_role_and_first_line_can_be_chosen() -> None:
+    of = view(chat(20))
+    written = inserted(propose(STAGE, of, text="short", role="system", prefix="[{count} earlier]"))
+    assert (written.message.role, written.message.text) == ("system", "[14 earlier]\n\nshort")
+    assert inserted(propose(STAGE, of, text="short", prefix="")).message.text == "short"
+
+
+def test_a_system_summary_behind_the_system_prompt_is_summarized_again() -> None:
+    of = view(joined(system("be good"), *chat(20)))
+    after = carried_out(of, propose(STAGE, of, text="short", role="system"))
+    assert [m.role for m in after.messages][:3] == ["system", "system", "user"]
+    more = tuple(message("user", *user(words(40)).parts, id=f"n{n}") for n in range(14))
+    again = propose(STAGE, view((*after.messages, *more)), text="short", role="system")
+    assert hidden(again)[0] == after.messages[1].id

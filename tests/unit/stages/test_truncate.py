@@ -129,3 +129,29 @@ def test_a_second_run_finds_nothing_until_something_is_added() -> None:
 def test_the_marker_says_how_many_in_the_users_words() -> None:
     proposal = propose(STAGE, view(chat(20)), marker="({count} gone) {this} stays")
     assert inserted(proposal).message.text == "(8 gone) {this} stays"
+
+
+def test_the_number_need_not_be_even() -> None:
+    of = view(chat(9))
+    assert len(hidden(propose(STAGE, of))) == 2
+    assert len(hidden(propose(STAGE, of, even=False))) == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "margin", "hides"), [(480, 0.0, 5), (480, 0.15, 6), (480, 0.5, 12), (590, 0.01, 1)]
+)
+def test_a_margin_hides_more_than_the_target_needs(target: int, margin: float, hides: int) -> None:
+    proposal = propose(STAGE, view(chat(20), target=target), margin=margin)
+    assert len(hidden(proposal)) == hides
+
+
+def test_a_margin_never_hides_less_than_the_target_needs() -> None:
+    small = joined(*chat(2), *(user(words(5)) for _ in range(10)), *chat(4, size=100))
+    of = view(small, target=300)
+    without = hidden(propose(STAGE, of))
+    assert hidden(propose(STAGE, of, margin=0.15)) == without
+
+
+@pytest.mark.parametrize("role", ["user", "system"])
+def test_the_role_of_the_marker_can_be_chosen(role: str) -> None:
+    assert inserted(propose(STAGE, view(chat(20)), marker_role=role)).message.role == role

@@ -46,8 +46,8 @@ def differences(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_accelerator_counts_like_tiktoken(name: str, real_texts: list[str]) -> None:
-    counter = fast_counter(name)
-    if counter is None or counter.engine != "toktok":
+    counter = fast_counter(name, worth=0)
+    if counter is None:
         pytest.skip("the accelerator toktok-rs is not installed or switched off")
     texts = sample(real_texts, 2_000_000)
     assert differences(texts, BpeCounter(name).count_many(texts), counter.count_many(texts)) == []

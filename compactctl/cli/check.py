@@ -1,0 +1,73 @@
+"""``compactctl check``."""
+
+from typing import Any
+
+import click
+
+from compactctl.cli.options import (
+    extra_options,
+    extras_with,
+    format_option,
+    json_option,
+    measure_options,
+    measured_with,
+    profile_option,
+    strict_option,
+)
+from compactctl.commands.check import CheckOptions, CheckResult, check
+
+DUE = 1
+
+
+@click.command("check")
+@click.argument("path", metavar="FILE")
+@profile_option
+@click.option(
+    "--trigger",
+    metavar="WHEN",
+    help="When compaction is due: a share of the available input (0.8), tokens (60k), 'turns>20', "
+    "or conditions joined with or. [default: that of the profile, 0.8]",
+)
+@format_option
+@measure_options
+@extra_options
+@strict_option
+@json_option
+def command(path: str, *, trigger: str | None, as_json: bool, **values: Any) -> int:  # noqa: ANN401
+    """Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.
+
+    FILE is a transcript; - reads standard input. The next request is measured as by stats, and the
+    trigger is asked.
+    """
+    from compactctl.tokens.trigger import parse_trigger
+
+    measure = measured_with(values)
+    del values["profile"]
+    result = check(
+        CheckOptions(
+            path=path,
+            format=values.pop("format_name"),
+            measure=measure,
+            extras=extras_with(values),
+            trigger=parse_trigger(trigger) if trigger is not None else None,
+            **values,
+        )
+    )
+    _report(result, as_json=as_json)
+    return DUE if result.due else 0
+
+
+def _report(result: CheckResult, *, as_json: bool) -> None:
+    from compactctl.reports.screen import Screen, tell
+    from compactctl.reports.stats_screen import stats_messages
+
+    if as_json:
+        from compactctl.reports.check_json import check_json
+        from compactctl.reports.json_text import dump_json
+
+        click.echo(dump_json(check_json(result)), nl=False)
+    else:
+        from compactctl.reports.check_screen import check_screen
+
+        Screen().show(*check_screen(result))
+    tell(*stats_messages(result.stats))

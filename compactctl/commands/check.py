@@ -1,0 +1,132 @@
+"""Whether a transcript needs compaction, and how near it is."""
+
+from dataclasses import dataclass, field
+
+from compactctl.commands.extras import ExtraOptions
+from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.stats import StatsOptions, StatsResult, stats
+from compactctl.profiles.profile import LevelRule, Profile
+from compactctl.tokens.trigger import Situation, Trigger
+
+NO_LEVEL = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """What to check, against which profile or trigger."""
+
+    path: str
+    format: str | None = None
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    extras: ExtraOptions = field(default_factory=ExtraOptions)
+    trigger: Trigger | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestBreakdown:
+    """The tokens of the next request in the five parts that NeuroLink names; they add up to it."""
+
+    system_prompt: int
+    conversation_history: int
+    current_prompt: int
+    tool_definitions: int
+    file_attachments: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """Whether compaction is due.
+
+    ``fired`` is the condition that holds, "" when none does; ``level`` the worst warning level
+    that is reached and ``text`` what the profile says then.
+    """
+
+    profile: Profile
+    trigger: Trigger
+    fired: str
+    level: str
+    text: str
+    situation: Situation
+    breakdown: RequestBreakdown
+    stats: StatsResult
+
+    @property
+    def due(self) -> bool:
+        """Whether compaction is due."""
+        return bool(self.fired)
+
+
+def check(options: CheckOptions) -> CheckResult:
+    """Measure a transcript and ask the trigger. Raises what ``stats`` raises."""
+    found = stats(
+        StatsOptions(
+            path=options.path,
+            format=options.format,
+            measure=options.measure,
+            extras=options.extras,
+            strict=options.strict,
+            top=0,
+        )
+    )
+    plan = PlanOptions(profile=options.measure.profile, trigger=options.trigger)
+    situation = Situation(
+        tokens=found.usage.tokens,
+        available=found.usage.available,
+        turns=found.turns,
+        messages=found.messages,
+    )
+    level = _level(plan.chosen, situation)
+    return CheckResult(
+        profile=plan.chosen,
+        trigger=plan.due,
+        fired=plan.due.fired(situation),
+        level=level.name if level else NO_LEVEL,
+        text=_text(level, found) if level else "",
+        situation=situation,
+        breakdown=_breakdown(found),
+        stats=found,
+    )
+
+
+def level_at(profile: Profile, situation: Situation) -> str:
+    """Return the name of the worst warning level of a profile that is reached."""
+    level = _level(profile, situation)
+    return level.name if level else NO_LEVEL
+
+
+def _level(profile: Profile, situation: Situation) -> LevelRule | None:
+    reached = [each for each in profile.levels if each.trigger.fired(situation)]
+    return reached[-1] if reached else None
+
+
+def _text(level: LevelRule, found: StatsResult) -> str:
+    usage = found.usage
+    # Rounded half up, as JavaScript's toFixed does.
+    percent = int(usage.ratio * 100 + 0.5)
+    values = {
+        "{percent}": f"{percent}",
+        "{left}": f"{usage.percent_left}",
+        "{used}": f"{usage.tokens:,}",
+        "{available}": f"{usage.available:,}",
+    }
+    text = level.text
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text
+
+
+def _breakdown(found: StatsResult) -> RequestBreakdown:
+    categories, size = found.breakdown.categories, found.size
+    prompt, attached = found.extra_prompt, found.extra_files
+    system = categories["system prompt"] + size.overhead
+    tools = categories["tool definitions"]
+    rest = found.usage.tokens - system - tools - prompt - attached
+    return RequestBreakdown(
+        system_prompt=system,
+        conversation_history=rest,
+        current_prompt=prompt,
+        tool_definitions=tools,
+        file_attachments=attached,
+    )

@@ -1,0 +1,107 @@
+"""The chunks in which older messages would be summarized."""
+
+from dataclasses import dataclass, field
+
+from compactctl.commands.conversations import ProtectOptions, protected_messages
+from compactctl.commands.measure import Measure, MeasureOptions, measure
+from compactctl.commands.originals import originals_of
+from compactctl.commands.reading import load
+from compactctl.history.conversations import conversations
+from compactctl.history.view import View
+from compactctl.stages.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
+from compactctl.tokens.meter import Meter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunksOptions:
+    """Which transcript to divide, measured with what, and how."""
+
+    path: str
+    format: str | None = None
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    chunk: ChunkOptions = field(default_factory=ChunkOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRow:
+    """One chunk: its first and last line, counted from 1, and what is in it.
+
+    ``left_out`` of its messages are too large to be summarized; ``tokens`` counts them too.
+    """
+
+    first_line: int
+    last_line: int
+    messages: int
+    left_out: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationChunks:
+    """The chunks of one conversation, of at most ``limit`` tokens where pairs allow it.
+
+    ``kept`` messages stay as they are; ``reason`` says why there are no chunks, if so.
+    """
+
+    chunks: tuple[ChunkRow, ...]
+    limit: int
+    kept: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunksResult:
+    """The chunks of every conversation in a transcript."""
+
+    path: str
+    format: str
+    measure: Measure
+    conversations: tuple[ConversationChunks, ...]
+
+
+def chunks(options: ChunksOptions) -> ChunksResult:
+    """Divide a transcript. Raises NoInputError, NotUnderstoodError, UsageError."""
+    loaded = load(options.path, options.format)
+    transcript, originals = loaded.transcript, originals_of(loaded)
+    measured = measure(transcript, options.measure)
+    measured.meter.prime(transcript.effective)
+    views = (
+        View(
+            messages=messages,
+            protected=protected_messages(messages, options.protect),
+            window=measured.budget.window,
+            cwd=transcript.cwd,
+            originals=originals,
+        )
+        for messages in conversations(transcript.effective)
+    )
+    return ChunksResult(
+        path=options.path,
+        format=transcript.format,
+        measure=measured,
+        conversations=tuple(_divided(view, measured.meter, options.chunk) for view in views),
+    )
+
+
+def _divided(view: View, meter: Meter, options: ChunkOptions) -> ConversationChunks:
+    found = chunks_of(view, meter, options)
+    refusal = refusal_of(view, found, options)
+    rows = () if refusal else tuple(map(_row, found.chunks))
+    return ConversationChunks(
+        chunks=rows,
+        limit=found.limit,
+        kept=len(view.messages) - len(found.hidden) if rows else len(view.messages),
+        reason=refusal.reason if refusal else "",
+    )
+
+
+def _row(chunk: Chunk) -> ChunkRow:
+    lines = [message.line + 1 for message in chunk.messages]
+    return ChunkRow(
+        first_line=min(lines),
+        last_line=max(lines),
+        messages=len(chunk.messages),
+        left_out=len(chunk.notes),
+        tokens=chunk.tokens,
+    )

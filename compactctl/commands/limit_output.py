@@ -1,0 +1,74 @@
+"""Cuts the output of a tool to a size, and saves it whole."""
+
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from compactctl.stages.cutting import Cutting, Limits, limited
+from compactctl.store.filesystem import FileSystem
+from compactctl.store.lines import STANDARD_INPUT, open_input
+from compactctl.store.spill import spill
+
+# Bytes that are no UTF-8 come out as they went in.
+_ENCODING = ("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOutputOptions:
+    """What to cut and how; ``spill_dir`` is where the whole output is saved, None for nowhere."""
+
+    path: str
+    limits: Limits
+    cutting: Cutting = field(default_factory=Cutting)
+    spill_dir: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOutputResult:
+    """An output within its limits.
+
+    Attributes:
+        content: the text, notice included; bytes that are no UTF-8 are escaped as surrogates.
+        truncated: whether anything was cut.
+        saved_path: where the whole output is, None when it was not saved.
+        original_size: bytes of the whole output.
+    """
+
+    content: str
+    truncated: bool
+    saved_path: str | None
+    original_size: int
+
+    @property
+    def data(self) -> bytes:
+        """The content as bytes."""
+        return self.content.encode(*_ENCODING)
+
+
+def limit_output(options: LimitOutputOptions) -> LimitOutputResult:
+    """Cut an output that is over its limits, after it was saved where that is asked for.
+
+    Raises NoInputError for a file that cannot be read and DiskError when it cannot be saved.
+    """
+    data = _read(options.path)
+    text = data.decode(*_ENCODING)
+    found = limited(text, options.limits, options.cutting)
+    if not found.truncated or options.spill_dir is None:
+        return _result(found.content, truncated=found.truncated, size=len(data))
+    saved = spill(FileSystem(), Path(options.spill_dir), data)
+    cutting = replace(options.cutting, pointer=f"Full output saved to: {saved}")
+    found = limited(text, options.limits, cutting)
+    return _result(found.content, truncated=True, size=len(data), saved=str(saved))
+
+
+def _read(path: str) -> bytes:
+    """Return what a tool wrote, which may be nothing."""
+    return sys.stdin.buffer.read() if path == STANDARD_INPUT else open_input(path).data
+
+
+def _result(
+    content: str, *, truncated: bool, size: int, saved: str | None = None
+) -> LimitOutputResult:
+    return LimitOutputResult(
+        content=content, truncated=truncated, saved_path=saved, original_size=size
+    )

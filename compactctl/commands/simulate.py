@@ -1,0 +1,87 @@
+"""Where the triggers of profiles would have fired in a transcript, and what would be left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from compactctl.commands.calibrated import unseen_size
+from compactctl.commands.measure import Measure, MeasureOptions, measure
+from compactctl.commands.reading import check_strict, scan
+from compactctl.commands.replayed import Replay, Replayed, moments
+from compactctl.history.conversations import conversations
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
+from compactctl.profiles.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateOptions:
+    """What to simulate: no ``profiles`` stands for all; ``seed`` jitters background triggers."""
+
+    path: str
+    format: str | None = None
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    profiles: tuple[Profile, ...] = ()
+    full: bool = False
+    seed: int | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateResult:
+    """What became of the transcript's largest conversation, without compaction and per profile."""
+
+    path: str
+    transcript: Transcript
+    measure: Measure
+    conversations: int
+    turns: int
+    requests: int
+    unseen: int
+    peak: int
+    sent: int
+    replays: tuple[Replayed, ...]
+
+
+def simulate(options: SimulateOptions) -> SimulateResult:
+    """Walk through a transcript with each profile. Raises what ``stats`` raises."""
+    transcript = scan(options.path, options.format)
+    if options.strict:
+        check_strict(transcript, options.path)
+    measured = measure(transcript, options.measure)
+    talks = conversations(transcript.messages if options.full else transcript.effective)
+    measured.meter.prime(message for talk in talks for message in talk)
+    talk = max(talks, key=measured.meter.total, default=())
+    unseen = unseen_size(transcript, measured).unseen
+    random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
+    sizes = _sizes(talk, measured, unseen)
+    return SimulateResult(
+        path=options.path,
+        transcript=transcript,
+        measure=measured,
+        conversations=len(talks),
+        turns=sum(message.starts_turn for message in talk),
+        requests=len(sizes),
+        unseen=unseen,
+        peak=max(sizes),
+        sent=sum(sizes),
+        replays=tuple(
+            Replay(measured, profile, unseen, random).live(talk, transcript.cwd)
+            for profile in options.profiles or default_profiles()
+        ),
+    )
+
+
+def default_profiles() -> tuple[Profile, ...]:
+    """Return the built-in profiles that compact by themselves."""
+    return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
+
+
+def _sizes(talk: Sequence[Message], measured: Measure, unseen: int) -> list[int]:
+    """Return the tokens of every request when nothing is ever compacted."""
+    total, sizes = unseen, []
+    for moment in moments(talk):
+        total += measured.meter.total(moment.new)
+        sizes.append(total)
+    return sizes

@@ -1,0 +1,44 @@
+"""Reads a user's own table of models (``--windows``): TOML or JSON."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from compactctl.errors import UsageError
+from compactctl.store.lines import STANDARD_INPUT, open_input
+from compactctl.tokens.choose import own_counter
+from compactctl.tokens.own_models import OwnModels, read_own_models
+
+
+def load_own_models(path: str) -> OwnModels:
+    """Read a table of models, whose file may be JSON or TOML.
+
+    Raises:
+        NoInputError: there is no such file.
+        UsageError: it is no such table; says which key or line is wrong.
+    """
+    if path == STANDARD_INPUT:
+        raise UsageError("--windows -: standard input is for a transcript; name a file")
+    name = Path(path).name
+    models = read_own_models(_table(open_input(path).data, name), name)
+    for row in models.rows:
+        if row.counter:
+            own_counter(row)
+    return models
+
+
+def _table(data: bytes, name: str) -> dict[str, Any]:
+    """Parse the file; TOML never begins with a brace, and JSON objects always do."""
+    try:
+        text = data.decode("utf-8-sig")
+        is_json = text.lstrip()[:1] in {"{", "["}
+        found = json.loads(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{name}: is neither TOML nor JSON ({' '.join(str(error).split())});"
+            ' write lines such as "gpt-4.1" = "1m"'
+        ) from error
+    if not isinstance(found, dict):
+        raise UsageError(f'{name}: is a JSON array; write an object such as {{"gpt-4.1": "1m"}}')
+    return found

@@ -1,0 +1,68 @@
+"""Which summarizer writes, as the user chose it."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from compactctl.errors import UsageError
+from compactctl.llm.ask import Ask
+from compactctl.model.summary import Summarizer
+from compactctl.summaries.prompt import PromptStyle
+
+Kind = Literal["offline", "command", "openai", "llm"]
+TIMEOUT = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarizerOptions:
+    """Who writes summaries and how they are asked; see the commands' help for the meaning."""
+
+    kind: Kind = "offline"
+    command: str = ""
+    model: str = ""
+    base_url: str = ""
+    key_variable: str = ""
+    timeout: float = TIMEOUT
+    allow_network: bool = False
+    style: PromptStyle = field(default_factory=PromptStyle)
+
+
+def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
+    """Return the summarizer that was chosen, None for the built-in one.
+
+    Raises UsageError for one that cannot be used: no such program, server or model, or one to
+    which the conversation may not go.
+    """
+    if options.kind == "offline":
+        return None
+    from compactctl.llm.guarded import guarded
+
+    return guarded(_ask(options), _source(options), options.style)
+
+
+def _ask(options: SummarizerOptions) -> Ask:
+    """Import what asks only when it is asked: --help loads this module."""
+    if options.kind == "command":
+        from compactctl.llm.command import asking_command
+
+        return asking_command(options.command, options.timeout)
+    if not options.model:
+        raise UsageError(f"--summarizer {options.kind} needs the name of a --summarizer-model")
+    if options.kind == "llm":
+        from compactctl.llm.plugin import asking_plugin
+
+        return asking_plugin(options.model, allow_network=options.allow_network)
+    if not options.base_url:
+        raise UsageError("--summarizer openai needs a --base-url, as http://127.0.0.1:8080/v1")
+    from compactctl.llm.openai import asking_server
+
+    return asking_server(
+        options.base_url,
+        options.model,
+        key_variable=options.key_variable,
+        timeout=options.timeout,
+        allow_network=options.allow_network,
+    )
+
+
+def _source(options: SummarizerOptions) -> str:
+    return "command" if options.kind == "command" else f"{options.kind}:{options.model}"

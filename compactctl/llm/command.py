@@ -1,0 +1,67 @@
+"""Summaries written by a command: the prompt on its standard input, the text on its output."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+
+from compactctl.errors import UsageError
+from compactctl.llm.ask import Ask, NoAnswerError
+from compactctl.summaries.answers import Answer
+
+
+def asking_command(command: str, timeout: float) -> Ask:
+    """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
+
+    Raises UsageError when the command line cannot be split or names no program.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--summarizer-cmd {command}: {error}; close every quote") from error
+    if not words or shutil.which(words[0]) is None:
+        raise UsageError(
+            f"--summarizer-cmd {command}: there is no such program; give one that reads a prompt "
+            "on standard input and prints a summary"
+        )
+    return partial(_run, words, timeout)
+
+
+def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> Answer:  # noqa: ARG001 - a command is told the size in its prompt
+    try:
+        # A session of its own, so that what the command starts ends with it.
+        process = subprocess.Popen(  # noqa: S603 - the user names the program, no shell reads it
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NoAnswerError(f"it did not start: {error}") from error
+    with process:
+        output, complaint = _talk(process, prompt, timeout)
+    if process.returncode != 0:
+        said = complaint.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise NoAnswerError(f"exit code {process.returncode}" + (f": {said}" if said else ""))
+    return Answer(text=output.decode("utf-8", "replace"))
+
+
+def _talk(process: subprocess.Popen[bytes], prompt: str, timeout: float) -> tuple[bytes, bytes]:
+    try:
+        return process.communicate(prompt.encode("utf-8", "replace"), timeout)
+    except subprocess.TimeoutExpired as error:
+        _kill(process)
+        raise NoAnswerError(f"no answer within {timeout:g} seconds") from error
+    except BaseException:
+        _kill(process)
+        raise
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

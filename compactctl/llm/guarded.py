@@ -1,0 +1,45 @@
+"""A summarizer that asks outside, trusts no answer, and has one of its own for the worst case."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from compactctl.llm.ask import Ask, NoAnswerError
+from compactctl.model.summary import Summarizer, Summary, SummaryRequest
+from compactctl.summaries import offline
+from compactctl.summaries.answers import extracted
+from compactctl.summaries.guards import judged
+from compactctl.summaries.prompt import PromptStyle, write_prompt
+
+
+def guarded(ask: Ask, source: str, style: PromptStyle) -> Summarizer:
+    """Return a summarizer that has ``ask`` write, and names it ``source``.
+
+    Each distinct request is asked once: stages are proposed several times in a run. Where there is
+    no answer or a guard rejects it, the built-in summarizer writes, and the note says why.
+    """
+    known: dict[SummaryRequest, Summary] = {}
+
+    def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
+        if request not in known:
+            try:
+                known[request] = Summary(text=_asked(ask, request, style, count), source=source)
+            except NoAnswerError as error:
+                note = f"written without a model: {source} gave no usable summary: {error}"
+                known[request] = replace(offline.write(request, count), note=note)
+        return known[request]
+
+    return write
+
+
+def _asked(
+    ask: Ask, request: SummaryRequest, style: PromptStyle, count: Callable[[str], int]
+) -> str:
+    """Ask for a summary and return it. Raises NoAnswerError when there is none to be used."""
+    prompt = write_prompt(request, style, count)
+    if prompt is None:
+        raise NoAnswerError(f"no prompt for this fits into {style.max_tokens:,} tokens")
+    answer = ask(prompt.text, request.budget)
+    verdict = judged(answer, request, prompt, count)
+    if not verdict.passed:
+        raise NoAnswerError(verdict.detail)
+    return extracted(answer.text)

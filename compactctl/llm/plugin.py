@@ -1,0 +1,58 @@
+"""Summaries written by a model that the ``llm`` package and its plugins know."""
+
+from types import ModuleType
+from typing import Any
+
+from compactctl.errors import UsageError
+from compactctl.llm.ask import Ask, NoAnswerError
+from compactctl.summaries.answers import Answer
+
+
+def asking_plugin(name: str, *, allow_network: bool = False) -> Ask:
+    """Return what asks the model that ``llm`` knows by ``name``.
+
+    Raises UsageError when the package is not installed, when it knows no such model, and, unless
+    ``allow_network``, for a model that needs a key, which is one behind a service.
+    """
+    model = _model(_library(), name)
+    if getattr(model, "needs_key", None) and not allow_network:
+        raise UsageError(
+            f"--summarizer-model {name}: that model is a service; the conversation would leave "
+            "this machine, which --allow-network allows"
+        )
+
+    def ask(prompt: str, max_tokens: int) -> Answer:
+        try:
+            response = model.prompt(prompt, stream=False, **_wanted(model, max_tokens))
+            return Answer(text=str(response.text()))
+        except Exception as error:
+            raise NoAnswerError(f"{type(error).__name__}: {error}") from error
+
+    return ask
+
+
+def _library() -> ModuleType:
+    try:
+        import llm
+    except ImportError as error:
+        raise UsageError(
+            "--summarizer llm needs the llm package; run: pip install 'compactctl[llm]'"
+        ) from error
+    library: ModuleType = llm
+    return library
+
+
+def _model(library: ModuleType, name: str) -> Any:  # noqa: ANN401 - a class of a plugin's own
+    try:
+        return library.get_model(name)
+    except library.UnknownModelError as error:
+        raise UsageError(
+            f"--summarizer-model {name}: llm knows no such model; llm models lists them"
+        ) from error
+
+
+def _wanted(model: Any, max_tokens: int) -> dict[str, int]:  # noqa: ANN401
+    """Return those of our options that the model has."""
+    known = getattr(getattr(model, "Options", None), "model_fields", {})
+    wanted = {"temperature": 0, "max_tokens": max_tokens}
+    return {option: value for option, value in wanted.items() if option in known}

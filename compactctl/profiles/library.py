@@ -1,0 +1,84 @@
+"""The built-in profiles, one TOML file each, and a user's own."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from compactctl.errors import UsageError
+from compactctl.profiles.profile import Profile
+from compactctl.profiles.read import profile_from, read_profile
+
+# In the order in which they are listed: the default, the five systems, their origins, and the
+# way out of an overflow.
+PROFILES = (
+    "default",
+    "neurolink",
+    "codebuddy",
+    "agent-code",
+    "spring-sliding",
+    "spring-turns",
+    "spring-tokens",
+    "spring-recursive",
+    "copilot",
+    "roo",
+    "opencode",
+    "cline",
+    "claude-api",
+    "recovery",
+)
+DEFAULT_PROFILE = "default"
+# What ``compact --from-error`` runs when nothing else is named.
+RECOVERY_PROFILE = "recovery"
+
+
+@cache
+def built_in(name: str) -> Profile:
+    """Return a built-in profile. Raises UsageError for another name."""
+    return profile_from(_table(name), name, _text(name))
+
+
+def load_profile(name: str) -> Profile:
+    """Return the profile of that name, or read the file of that name.
+
+    Raises:
+        UsageError: it is neither, or the file holds no profile; says what is wrong where.
+    """
+    if name in PROFILES:
+        return built_in(name)
+    path = Path(name)
+    if not path.is_file():
+        close = get_close_matches(name.lower(), PROFILES, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"profiles: {', '.join(PROFILES)}"
+        raise UsageError(f"there is no profile and no file {name!r}; {hint}")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"profile {name}: cannot be read: {error}") from error
+    return read_profile(_as_toml_table(text, path), name, _table, text)
+
+
+def _text(name: str) -> str:
+    return (files("compactctl.profiles") / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _table(name: str) -> Mapping[str, Any]:
+    if name not in PROFILES:
+        known = ", ".join(PROFILES)
+        raise UsageError(f"there is no profile {name!r} to build on; there are {known}")
+    return tomllib.loads(_text(name))
+
+
+def _as_toml_table(text: str, path: Path) -> Mapping[str, Any]:
+    """Parse a user's file, JSON or TOML by its name."""
+    try:
+        table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError as error:
+        raise UsageError(f"profile {path}: not understood: {error}") from error
+    if not isinstance(table, dict):
+        raise UsageError(f"profile {path}: it holds no table")
+    return table

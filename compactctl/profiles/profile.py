@@ -1,0 +1,92 @@
+"""What a profile holds: which stages run, with which options, when, and down to which size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from compactctl.model.operation import OptionValue
+from compactctl.tokens.budget import DEFAULT_RULE, BudgetRule, Target
+from compactctl.tokens.file_budget import DEFAULT_SHARE
+from compactctl.tokens.trigger import Trigger
+
+# Down to where the trigger fires, or every stage whatever the size.
+Reach = Literal["trigger", "all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileStage:
+    """One stage of a profile; ``why`` says in a sentence what the system does there."""
+
+    name: str
+    settings: Mapping[str, OptionValue] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelRule:
+    """A warning level: its name, when it is reached, and what is then said.
+
+    In ``text``, ``{percent}``, ``{left}``, ``{used}`` and ``{available}`` are filled in.
+    """
+
+    name: str
+    trigger: Trigger
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """When a system starts to compact beside the work, as shares of the available input.
+
+    With a warm prompt cache (a tool call was answered in this turn) that is from ``warm`` on, and
+    up to ``jitter`` later, so that it is not always at the same place; else from ``cold`` on.
+    """
+
+    warm: float
+    jitter: float
+    cold: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A known system's way to compact.
+
+    Attributes:
+        name: what ``--profile`` takes.
+        title: the system, in words.
+        source: where the figures come from.
+        differs: where the profile differs from the system on purpose, and why.
+        trigger: when the system compacts.
+        target: what it compacts down to.
+        budget: how the input available to it is computed.
+        background: when it compacts beside the work; None when it always waits for it.
+        levels: its warning levels, from the least to the worst.
+        stages: what it runs, in order.
+        estimator: the counter the system itself estimates with, to be told; "" for an exact one.
+        counter: the counter to use; "" for the model's.
+        window: the context window to use, such as ``16k``; "" for the model's.
+        summarizer: what writes the summaries; "" for the built-in summarizer.
+        summarizer_model: the model that it is to use; "" for its own default.
+        file_share: part of the remaining input that file reads may take.
+        enabled: False when the user switched compaction off.
+        text: the file it was read from.
+    """
+
+    name: str
+    title: str
+    stages: tuple[ProfileStage, ...]
+    trigger: Trigger
+    target: Target | Reach = "trigger"
+    budget: BudgetRule = DEFAULT_RULE
+    background: Background | None = None
+    levels: tuple[LevelRule, ...] = ()
+    source: str = ""
+    differs: tuple[str, ...] = ()
+    estimator: str = ""
+    counter: str = ""
+    window: str = ""
+    summarizer: str = ""
+    summarizer_model: str = ""
+    file_share: float = DEFAULT_SHARE
+    enabled: bool = True
+    text: str = ""

@@ -1,0 +1,56 @@
+"""``profiles`` as a JSON document."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from compactctl.profiles.profile import Profile
+from compactctl.tokens.budget import BudgetRule, Target
+
+
+def profiles_json(profiles: Sequence[Profile]) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.profiles/1",
+        "profiles": [_fields(profile) for profile in profiles],
+    }
+
+
+def _fields(profile: Profile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "title": profile.title,
+        "source": profile.source or None,
+        "differs": list(profile.differs),
+        "enabled": profile.enabled,
+        "trigger": str(profile.trigger),
+        "target": _target(profile.target),
+        "budget": _budget(profile.budget),
+        "counter": profile.counter or None,
+        "estimator": profile.estimator or None,
+        "window": profile.window or None,
+        "fileShare": profile.file_share,
+        "levels": [
+            {"name": level.name, "when": str(level.trigger), "text": level.text}
+            for level in profile.levels
+        ],
+        "stages": [
+            {"stage": stage.name, "options": dict(stage.settings), "why": stage.why}
+            for stage in profile.stages
+        ],
+    }
+
+
+def _target(target: Target | str) -> object:
+    if isinstance(target, str):
+        return target
+    return target.value if target.unit == "ratio" else int(target.value)
+
+
+def _budget(rule: BudgetRule) -> dict[str, Any]:
+    return {
+        "reserveTokens": rule.reserve,
+        "reservePercent": rule.percent if rule.reserve is None else None,
+        "reserveAtMostTokens": rule.most,
+        "reserveLongestAnswer": rule.longest_answer,
+        "usableShare": float(rule.usable),
+    }

@@ -1,0 +1,118 @@
+"""Chunk: summarize older messages chunk by chunk, and put one summary in their place."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message, MessageId, TextPart
+from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
+from compactctl.stages.chunking import (
+    NAME,
+    Chunk,
+    ChunkOptions,
+    Chunks,
+    chunks_of,
+    refusal_of,
+)
+from compactctl.stages.condensing import Condensing, Shape, condense, write
+from compactctl.stages.stage import Stage
+from compactctl.summaries.offline import summary_budget
+from compactctl.tokens.meter import Meter
+
+LABEL = "[Conversation Summary — {count} earlier messages compacted]\n\n"
+SEPARATOR = "\n\n---\n\n"
+MERGE = "The messages are summaries of consecutive parts of one conversation; make one of them."
+# The built-in summarizer needs about 350 tokens before it can write sections.
+SMALLEST_PART = 700
+
+
+def propose(view: View, meter: Meter, options: ChunkOptions) -> Proposal | Skipped:
+    """Propose to hide all but the newest messages behind the summaries of their chunks."""
+    found = chunks_of(view, meter, options)
+    refusal = refusal_of(view, found, options)
+    if refusal:
+        return refusal
+    writing = _Writing(view, found, meter, options)
+    parts = [writing.summary(chunk) for chunk in found.chunks if chunk.shown]
+    missing = next((n for n, part in enumerate(parts, 1) if not part.text), 0)
+    if missing:
+        reason = f"chunk {missing} of {len(parts)} got no summary"
+        return Skipped(stage=NAME, reason=reason, detail="see --chunk-ratio and --chunk-formula")
+    summary = _with_notes(writing.joined(parts), found.chunks)
+    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=LABEL))
+    outcome = condense(view, meter, found.hidden, summary, how)
+    if isinstance(outcome, Skipped):
+        return outcome
+    return replace(outcome, notes=(*outcome.notes, f"chunks: {len(found.chunks):,}"))
+
+
+class _Writing:
+    """Writes the summaries, each within its share of what may be written.
+
+    The built-in summarizer's are joined as they are, so together they must keep to the budget of
+    the whole; those of a model are merged into one, so only their sum must save something.
+    """
+
+    def __init__(self, view: View, found: Chunks, meter: Meter, options: ChunkOptions) -> None:
+        self._view = view
+        self._meter = meter
+        self._source = max(1, sum(chunk.tokens for chunk in found.chunks))
+        half = meter.total(found.hidden) // 2
+        usual = max(summary_budget(self._source), len(found.chunks) * SMALLEST_PART)
+        self.whole = min(options.summary_tokens or usual, half)
+        between = meter.text(SEPARATOR) * (len(found.chunks) - 1) + meter.text(_notes(found.chunks))
+        self._room = max(0, (half if view.summarizer else self.whole) - between)
+
+    def summary(self, chunk: Chunk) -> Summary:
+        budget = self._room * chunk.tokens // self._source
+        if self._view.summarizer:
+            budget = min(budget, summary_budget(chunk.tokens))
+        return self._write(chunk.shown, budget)
+
+    def joined(self, parts: Sequence[Summary]) -> Summary:
+        """Return one summary of several: merged by the summarizer, else one below the other."""
+        if len(parts) == 1:
+            return parts[0]
+        joined = Summary(
+            text=SEPARATOR.join(part.text for part in parts),
+            source=", ".join(dict.fromkeys(part.source for part in parts)),
+            note="; ".join(dict.fromkeys(part.note for part in parts if part.note)),
+        )
+        if all(part.source == BUILT_IN for part in parts):
+            return joined
+        merged = self._write(_as_messages(parts), self.whole, MERGE)
+        if not merged.text or merged.source == BUILT_IN:
+            return joined
+        return replace(merged, note="; ".join(filter(None, (joined.note, merged.note))))
+
+    def _write(self, messages: tuple[Message, ...], budget: int, instructions: str = "") -> Summary:
+        request = SummaryRequest(
+            messages=messages, budget=budget, cwd=self._view.cwd, instructions=instructions
+        )
+        return write(self._view, request, self._meter)
+
+
+def _as_messages(parts: Sequence[Summary]) -> tuple[Message, ...]:
+    return tuple(
+        Message(
+            id=MessageId(f"part-{number}"),
+            role="user",
+            parts=(TextPart(text=f"[Part {number}]:\n{part.text}"),),
+            line=number - 1,
+            injected=True,
+        )
+        for number, part in enumerate(parts, 1)
+    )
+
+
+def _with_notes(summary: Summary, chunks: Sequence[Chunk]) -> Summary:
+    notes = _notes(chunks)
+    return replace(summary, text=f"{summary.text}\n\n{notes}") if notes else summary
+
+
+def _notes(chunks: Sequence[Chunk]) -> str:
+    return "\n".join(note for chunk in chunks for note in chunk.notes)
+
+
+STAGE = Stage(name=NAME, options=ChunkOptions, propose=propose)

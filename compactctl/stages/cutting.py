@@ -1,0 +1,199 @@
+"""Cuts a text down to a size, never inside a character and never above the size."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["head", "tail", "both"]
+Count = Callable[[str], int]
+
+# NeuroLink's notice; that of Copilot Chat is "[Tool response was too long and was truncated.]".
+NOTICE = "[Output truncated from {original} bytes to {kept} bytes]"
+# Copilot Chat keeps two fifths of what it keeps from the beginning.
+HEAD_RATIO = 0.4
+# So many characters are given up for an end between two lines.
+_LINE_REACH = 200
+_JOINER = "\u200d"
+_MODIFIERS = frozenset("\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+# No character of any language has more marks than this.
+_MARKS = 16
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)|[。！？]|(?=\n)")  # noqa: RUF001 - marks of Chinese and Japanese
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How large a text may be; 0 is no limit. Bytes are those of UTF-8."""
+
+    max_bytes: int = 0
+    max_lines: int = 0
+    max_tokens: int = 0
+
+    def exceeded(self, text: str, count: Count) -> str:
+        """Name the first limit that a text is over, in a user's words; "" when it is within."""
+        if self.max_bytes and byte_length(text) > self.max_bytes:
+            return f"{self.max_bytes:,} bytes"
+        if self.max_lines and line_count(text) > self.max_lines:
+            return f"{self.max_lines:,} lines"
+        if self.max_tokens and count(text) > self.max_tokens:
+            return f"{self.max_tokens:,} tokens"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cutting:
+    """Which part of a text stays, and what says that the rest is gone.
+
+    Attributes:
+        direction: "head" keeps the beginning, "tail" the end, "both" some of each.
+        head_ratio: with "both", the beginning's share of what is kept (0 to 1).
+        notice: stands where something is missing, on a line of its own; ``{original}``,
+            ``{kept}`` and ``{omitted}`` are sizes in bytes.
+        pointer: where the whole text is, on a line behind the notice; "" for nowhere else.
+    """
+
+    direction: Direction = "both"
+    head_ratio: float = HEAD_RATIO
+    notice: str = NOTICE
+    pointer: str = ""
+
+    def notice_of(self, original: int, kept: int) -> str:
+        """Return the notice for ``kept`` out of ``original`` bytes."""
+        sizes = {"original": original, "kept": kept, "omitted": original - kept}
+        notice = re.sub(r"\{(original|kept|omitted)\}", lambda m: str(sizes[m[1]]), self.notice)
+        return "\n".join(filter(None, (notice, self.pointer)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limited:
+    """A text within its limits, notice included; ``original_size`` is in bytes."""
+
+    content: str
+    truncated: bool
+    original_size: int
+
+
+def limited(text: str, limits: Limits, cutting: Cutting, count: Count = len) -> Limited:
+    """Return a text that is within ``limits`` and no larger than it was.
+
+    A text within the limits stays as it is. Where not even the notice has room, as much of the
+    notice is left as fits.
+    """
+    size = byte_length(text)
+    if not limits.exceeded(text, count):
+        return Limited(content=text, truncated=False, original_size=size)
+
+    def fits(candidate: str) -> bool:
+        return byte_length(candidate) <= size and not limits.exceeded(candidate, count)
+
+    most = min(len(text), limits.max_bytes or len(text))
+    content = _largest(lambda kept: _joined(text, kept, size, cutting), most, fits)
+    if content is None:
+        notice = cutting.notice_of(size, 0)
+        content = _largest(lambda kept: notice[:kept], len(notice), fits)
+    return Limited(content=content or "", truncated=True, original_size=size)
+
+
+def shortened(text: str, max_tokens: int, count: Count, mark: str) -> str:
+    """Return as much of a text's beginning as fits in ``max_tokens`` with ``mark`` behind it.
+
+    It ends with a sentence, or else with a word, where one ends in its second half. "" when not
+    even the mark fits.
+    """
+
+    def fits(candidate: str) -> bool:
+        return count(candidate) <= max_tokens
+
+    longest = _largest(lambda kept: text[:kept] + mark, len(text), fits)
+    if longest is None:
+        return ""
+    kept = len(longest) - len(mark)
+    return next(filter(fits, _endings(text, kept, mark)), longest)
+
+
+def byte_length(text: str) -> int:
+    """Return the size of a text in UTF-8; bytes that are none are known by their escapes."""
+    try:
+        return len(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return len(text.encode("utf-8", "surrogatepass"))
+
+
+def line_count(text: str) -> int:
+    """Count lines; a line break at the end starts no further one."""
+    return text.count("\n") + bool(text and not text.endswith("\n"))
+
+
+def _largest(build: Callable[[int], str], most: int, fits: Callable[[str], bool]) -> str | None:
+    """Return the largest text found to fit, as ``build`` makes it from 0 to ``most`` characters."""
+    found, least = None, 0
+    while least <= most:
+        middle = (least + most) // 2
+        candidate = build(middle)
+        if fits(candidate):
+            found, least = candidate, middle + 1
+        else:
+            most = middle - 1
+    return found
+
+
+def _joined(text: str, kept: int, size: int, cutting: Cutting) -> str:
+    """Return the ends of a text, ``kept`` characters or a little less, with the notice."""
+    share = {"head": 1.0, "tail": 0.0, "both": cutting.head_ratio}[cutting.direction]
+    # Half goes up, as in the reference systems.
+    end = int(kept * share + 0.5)
+    head = text[: _line_end(text, _back(text, end))]
+    tail = text[_line_start(text, _forward(text, len(text) - (kept - end))) :]
+    notice = cutting.notice_of(size, byte_length(head) + byte_length(tail))
+    return "\n".join(filter(None, (head, notice, tail)))
+
+
+def _line_end(text: str, at: int) -> int:
+    """Return where the last whole line before ``at`` ends, if that is near."""
+    if text[at : at + 1] in {"\n", ""}:
+        return at
+    found = text.rfind("\n", max(0, at - _LINE_REACH), at)
+    return at if found < 0 else found
+
+
+def _line_start(text: str, at: int) -> int:
+    """Return where the first whole line from ``at`` starts, if that is near."""
+    if at == 0 or text[at - 1] == "\n":
+        return at
+    found = text.find("\n", at, at + _LINE_REACH)
+    return at if found < 0 else found + 1
+
+
+def _endings(text: str, kept: int, mark: str) -> Iterator[str]:
+    half = kept // 2
+    ends = [match.end() for match in _SENTENCE_END.finditer(text[: kept + 1], half)]
+    if ends:
+        yield f"{text[: ends[-1]].rstrip()} {mark}"
+    spaces = [match.start() for match in re.finditer(r"\s", text[half : kept + 1])]
+    if spaces:
+        yield text[: half + spaces[-1]].rstrip() + mark
+    yield text[: _back(text, kept)] + mark
+
+
+def _back(text: str, at: int) -> int:
+    return next((i for i in range(at, max(-1, at - _MARKS), -1) if not _inside(text, i)), at)
+
+
+def _forward(text: str, at: int) -> int:
+    last = min(len(text), at + _MARKS)
+    return next((i for i in range(at, last + 1) if not _inside(text, i)), at)
+
+
+def _inside(text: str, at: int) -> bool:
+    """Whether what a reader sees as one character goes on at index ``at``."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    return (
+        before == _JOINER
+        or after in _MODIFIERS
+        or unicodedata.combining(after) > 0
+        or (before, after) == ("\r", "\n")
+        or ("\ud800" <= before < "\udc00" <= after <= "\udfff")
+    )

@@ -1,0 +1,82 @@
+"""Drop: hide the calls of named tools together with their results."""
+
+from dataclasses import dataclass
+
+from compactctl.history.pairs import Place, result_tools
+from compactctl.history.protection import hideable
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message, MessageId, ReasoningPart, ToolCallPart
+from compactctl.stages.hiding import Marker, hide_behind
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "drop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropOptions:
+    """What to drop.
+
+    Attributes:
+        tools: names of the tools whose calls and results are hidden, in any case, such as
+            "tool_search", whose pairs VS Code Copilot Chat leaves out of summaries.
+        marker: what stands in place of the hidden messages; ``{count}`` is their number.
+    """
+
+    tools: tuple[str, ...] = ()
+    marker: str = "[Tool calls and results left out: {count}]"
+
+
+def propose(view: View, meter: Meter, options: DropOptions) -> Proposal | Skipped:
+    """Propose to hide the messages that hold nothing but calls and results of the named tools.
+
+    The reasoning that led to such calls goes with them.
+    """
+    if not options.tools:
+        return Skipped(stage=NAME, reason="no tool is named", detail="name one with --drop-tools")
+    ids = hideable(view, _wanted(view.messages, options.tools))
+    if not ids:
+        reason = f"no message that may be hidden holds only calls or results of {_list(options)}"
+        detail = "others stay: they say more, are protected, or belong to a response that does"
+        return Skipped(stage=NAME, reason=reason, detail=detail)
+    marker = _marker(options)
+    hidden = set(ids)
+    saved = meter.total(message for message in view.messages if message.id in hidden)
+    if saved <= meter.text(marker.text(len(ids))):
+        reason = f"the calls and results of {_list(options)} are no larger than the marker"
+        return Skipped(stage=NAME, reason=reason)
+    return hide_behind(view, marker, ids, options, (f"messages hidden: {len(ids):,}",))
+
+
+def _wanted(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[MessageId]:
+    names = {tool.casefold() for tool in tools}
+    of_result = result_tools(messages)
+    found = []
+    for index, message in enumerate(messages):
+        used = [
+            part.tool if isinstance(part, ToolCallPart) else of_result.get(Place(index, n), "")
+            for n, part in enumerate(message.parts)
+            if not isinstance(part, ReasoningPart)
+        ]
+        if used and all(tool.casefold() in names for tool in used):
+            found.append(message)
+    responses = {message.response_id for message in found} - {None}
+    thoughts = (m for m in messages if m.response_id in responses and _only_thinks(m))
+    return [message.id for message in (*found, *thoughts)]
+
+
+def _only_thinks(message: Message) -> bool:
+    return all(isinstance(part, ReasoningPart) for part in message.parts)
+
+
+def _marker(options: DropOptions) -> Marker:
+    reason = f"holds only calls or results of {_list(options)}"
+    return Marker(stage=NAME, prefix="drop", template=options.marker, reason=reason)
+
+
+def _list(options: DropOptions) -> str:
+    return ", ".join(options.tools)
+
+
+STAGE = Stage(name=NAME, options=DropOptions, propose=propose)

@@ -1,0 +1,117 @@
+"""Images: keep the newest images, put a note in place of older ones."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compactctl.history.pairs import Place, part_places
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import MediaPart, Message, Part, ToolResultPart
+from compactctl.stages.rewriting import Rewrite, rewriting, saving
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "images"
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagesOptions:
+    """How many images to keep; the defaults are those of agent-code.
+
+    Attributes:
+        max_bytes: bytes of the newest images to keep, as stored before base64.
+        max_images: how many of the newest images to keep.
+        placeholder: what stands in place of an image; ``{media}`` is its media type, ``{size}``
+            its size in MB.
+    """
+
+    max_bytes: int = 12 * 1024 * 1024
+    max_images: int = 32
+    placeholder: str = "[image dropped from context — {media}, {size}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """The images that one part shows: an image itself, or a tool result with images."""
+
+    place: Place
+    part: Part
+    images: tuple[MediaPart, ...]
+
+
+def propose(view: View, meter: Meter, options: ImagesOptions) -> Proposal | Skipped:
+    """Propose to replace all images older than the newest ones that are within the limits."""
+    shown = tuple(_shown(view))
+    if not shown:
+        return Skipped(stage=NAME, reason="there are no images")
+    limits = f"{options.max_images:,} images and {options.max_bytes:,} bytes of them"
+    rewrites = tuple(_dropped(view, meter, options, shown, f"older than the newest {limits}"))
+    if not rewrites:
+        reason = f"no image that may be dropped is older than the newest {limits}"
+        detail = "lower it with --images-max-images or --images-max-bytes"
+        return Skipped(stage=NAME, reason=reason, detail=detail)
+    note = f"images dropped: {_count(shown, rewrites):,}"
+    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+
+
+def _shown(view: View) -> Iterator[_Shown]:
+    for place, part in part_places(view.messages):
+        media = part.media if isinstance(part, ToolResultPart) else (part,)
+        images = tuple(each for each in media if isinstance(each, MediaPart) and _is_image(each))
+        if images:
+            yield _Shown(place=place, part=part, images=images)
+
+
+def _dropped(
+    view: View, meter: Meter, options: ImagesOptions, shown: tuple[_Shown, ...], reason: str
+) -> Iterator[Rewrite]:
+    for each in _outside(shown, options):
+        text = _text(each, options)
+        saved = saving(view, meter, each.place, text)
+        if saved and _may_go(view.messages[each.place.message], each):
+            yield Rewrite(place=each.place, text=text, saved=saved, reason=reason)
+
+
+def _outside(shown: tuple[_Shown, ...], options: ImagesOptions) -> tuple[_Shown, ...]:
+    """Return what is not kept: the newest that does not fit any more, and all before it."""
+    n_bytes = count = 0
+    for index in reversed(range(len(shown))):
+        n_bytes += sum(image.n_bytes for image in shown[index].images)
+        count += len(shown[index].images)
+        if n_bytes > options.max_bytes or count > options.max_images:
+            return shown[: index + 1]
+    return ()
+
+
+def _may_go(message: Message, shown: _Shown) -> bool:
+    """Whether images can be replaced by text.
+
+    What the model drew itself has to go back to it in its own shape, and other media of a result
+    would be lost with its images.
+    """
+    others = isinstance(shown.part, ToolResultPart) and len(shown.images) < len(shown.part.media)
+    return message.role != "assistant" and not others
+
+
+def _count(shown: tuple[_Shown, ...], rewrites: tuple[Rewrite, ...]) -> int:
+    places = {rewrite.place for rewrite in rewrites}
+    return sum(len(each.images) for each in shown if each.place in places)
+
+
+def _text(shown: _Shown, options: ImagesOptions) -> str:
+    notes = [_note(image, options.placeholder) for image in shown.images]
+    before = shown.part.text if isinstance(shown.part, ToolResultPart) else ""
+    return "\n".join(filter(None, (before, *notes)))
+
+
+def _note(image: MediaPart, placeholder: str) -> str:
+    size = f"{image.n_bytes / _MEGABYTE:.1f} MB" if image.n_bytes else "size unknown"
+    return placeholder.replace("{media}", image.media_type).replace("{size}", size)
+
+
+def _is_image(media: MediaPart) -> bool:
+    return media.media_type.lower().startswith("image/")
+
+
+STAGE = Stage(name=NAME, options=ImagesOptions, propose=propose)

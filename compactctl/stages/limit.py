@@ -1,0 +1,96 @@
+"""Limit: cut single tool results that are too large, keep their beginning and their end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compactctl.history.pairs import Place, result_tools
+from compactctl.history.reads import referred
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import ToolResultPart
+from compactctl.stages.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, Limits, limited
+from compactctl.stages.rewriting import Rewrite, results_in, rewriting, saving
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions:
+    """How large a tool result may be; NeuroLink's bytes and lines, Copilot Chat's share.
+
+    Attributes:
+        max_tokens: tokens that a result may have; 0 is no limit.
+        share: the part of the context window that a result may take (0 to 1); 0 is no limit.
+        max_bytes: bytes of UTF-8 that a result may have; 0 is no limit.
+        max_lines: lines that a result may have; 0 is no limit.
+        direction: "head" keeps the beginning, "tail" the end, "both" some of each.
+        head_ratio: with "both", the beginning's share of what is kept (0 to 1).
+        tools: names of the tools whose results are cut, in any case; none stands for all.
+        protect_tools: tools whose results stay whole.
+        marker: stands on a line of its own where something is missing; ``{original}``,
+            ``{kept}`` and ``{omitted}`` are sizes in bytes.
+    """
+
+    max_tokens: int = 0
+    share: float = 0.5
+    max_bytes: int = 51_200
+    max_lines: int = 2_000
+    direction: Direction = "both"
+    head_ratio: float = HEAD_RATIO
+    tools: tuple[str, ...] = ()
+    protect_tools: tuple[str, ...] = ("skill",)
+    marker: str = NOTICE
+
+
+def propose(view: View, meter: Meter, options: LimitOptions) -> Proposal | Skipped:
+    """Propose to cut every tool result that is over a limit."""
+    rewrites = tuple(_cuts(view, meter, options))
+    if not rewrites:
+        return Skipped(
+            stage=NAME,
+            reason="no tool result that may be cut is over a limit",
+            detail="see --limit-max-tokens, --limit-max-bytes and --limit-max-lines",
+        )
+    note = f"tool results cut: {len(rewrites):,}"
+    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+
+
+def _cuts(view: View, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
+    limits = _limits(view, options)
+    cutting = Cutting(
+        direction=options.direction, head_ratio=options.head_ratio, notice=options.marker
+    )
+    for place, part in _candidates(view, options):
+        over = limits.exceeded(part.text, meter.text)
+        if not over:
+            continue
+        # The meter would remember every text that is tried.
+        cut = limited(part.text, limits, cutting, lambda text: meter.counter.count_many([text])[0])
+        saved = saving(view, meter, place, cut.content)
+        if saved:
+            reason = f"larger than {over}"
+            yield Rewrite(place=place, text=cut.content, saved=saved, reason=reason)
+
+
+def _limits(view: View, options: LimitOptions) -> Limits:
+    shared = int((view.window or 0) * options.share)
+    tokens = min(filter(None, (options.max_tokens, shared)), default=0)
+    return Limits(max_bytes=options.max_bytes, max_lines=options.max_lines, max_tokens=tokens)
+
+
+def _candidates(view: View, options: LimitOptions) -> Iterator[tuple[Place, ToolResultPart]]:
+    """Walk over the results that may be cut; a cut one would lose the media it came with."""
+    tools = result_tools(view.messages)
+    chosen = {tool.casefold() for tool in options.tools}
+    spared = {tool.casefold() for tool in options.protect_tools}
+    needed = referred(view.messages, cwd=view.cwd)
+    for place, part in results_in(view):
+        name = tools[place].casefold()
+        wanted = (not chosen or name in chosen) and name not in spared
+        if wanted and not part.media and place not in needed:
+            yield place, part
+
+
+STAGE = Stage(name=NAME, options=LimitOptions, propose=propose)

@@ -1,0 +1,58 @@
+"""Partial: put a summary in place of the older half of the older messages."""
+
+from dataclasses import dataclass
+
+from compactctl.history.turns import leading_system
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.summary import SummaryRequest
+from compactctl.stages.condensing import (
+    Condensing,
+    Shape,
+    budget_for,
+    condense,
+    end_of_older,
+    last_cut,
+    nothing_older,
+    older,
+    originals,
+    write,
+)
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "partial"
+LABEL = "[Earlier conversation summary — {count} messages compacted]\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialOptions:
+    """How to summarize a part; the defaults are those of Codebuddy.
+
+    Attributes:
+        keep_recent: how many of the newest messages are not among the older ones.
+        summary_tokens: tokens the summary may have; 0 chooses by the size of what it stands for.
+            It never gets more than half of the tokens it replaces.
+    """
+
+    keep_recent: int = 4
+    summary_tokens: int = 0
+
+
+def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Skipped:
+    """Propose to hide the older half of the older messages behind a summary."""
+    front = leading_system(view.messages)
+    end = end_of_older(view, options.keep_recent)
+    hidden = older(view, last_cut(view, front + (end - front) // 2))
+    refusal = nothing_older(NAME, view, hidden)
+    if refusal:
+        return refusal
+    source = originals(view, hidden)
+    budget = budget_for(meter.total(hidden), meter.total(source), options.summary_tokens)
+    request = SummaryRequest(messages=source, budget=budget, cwd=view.cwd)
+    reason = "in the older half of the messages before the newest"
+    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=LABEL), reason=reason)
+    return condense(view, meter, hidden, write(view, request, meter), how)
+
+
+STAGE = Stage(name=NAME, options=PartialOptions, propose=propose)

@@ -1,0 +1,74 @@
+"""Plain: say in a few lines how much older talk there was and about what, without a summary."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from compactctl.history.turns import steps
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message, TextPart
+from compactctl.model.summary import Summary
+from compactctl.stages.condensing import (
+    Condensing,
+    Shape,
+    condense,
+    end_of_older,
+    nothing_older,
+    older,
+    originals,
+)
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "plain"
+LABEL = "[Conversation context — {count} earlier messages removed to fit context window]\n"
+# Codebuddy's: characters of a topic, and what stands for the rest of a longer one.
+TOPIC_CHARS = 80
+ELLIPSIS = "..."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainOptions:
+    """What is kept and said; the defaults are those of Codebuddy.
+
+    Attributes:
+        keep_recent: how many of the newest messages stay as they are.
+        topics: how many first lines of what the user wrote are listed, the oldest ones.
+    """
+
+    keep_recent: int = 4
+    topics: int = 10
+
+
+def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipped:
+    """Propose to hide all but the newest messages behind a count and their topics."""
+    hidden = older(view, end_of_older(view, options.keep_recent))
+    refusal = nothing_older(NAME, view, hidden)
+    if refusal:
+        return refusal
+    text = "\n".join(_lines(originals(view, hidden), options.topics))
+    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=LABEL))
+    return condense(view, meter, hidden, Summary(text=text, source="counts"), how)
+
+
+def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:
+    users = sum(message.starts_turn for message in messages)
+    calls = sum(len(message.results) for message in messages)
+    responses = len(steps(messages))
+    yield f"User messages: {users:,}, Assistant responses: {responses:,}, Tool calls: {calls:,}"
+    found = [topic for message in messages if message.starts_turn for topic in _topic(message)]
+    if found[:topics]:
+        yield "Topics discussed:"
+        yield from (f"- {topic}" for topic in found[:topics])
+
+
+def _topic(message: Message) -> Iterator[str]:
+    """Yield the first line of what a person wrote, if there is any."""
+    text = "\n".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
+    line = text.partition("\n")[0].strip()
+    if line:
+        longer = len(line) > TOPIC_CHARS
+        yield line[: TOPIC_CHARS - len(ELLIPSIS)] + ELLIPSIS if longer else line
+
+
+STAGE = Stage(name=NAME, options=PlainOptions, propose=propose)

@@ -1,0 +1,145 @@
+"""Prioritize: hide the messages of the lowest priority, wherever they are, down to the target."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from compactctl.errors import UsageError
+from compactctl.history.pairs import units
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message, MessageId, ReasoningPart
+from compactctl.stages.hiding import Hiding, Marker, hide_messages
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "prioritize"
+Order = Literal["newest", "oldest"]
+Kind = Literal["user", "assistant", "reasoning", "tool_calls", "tool_results", "injected"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# What has no priority of its own is pruned last (prompt-tsx: the largest safe integer).
+_HIGHEST = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrioritizeOptions:
+    """What is worth most; after the pruning of prompt-tsx, which Copilot Chat uses.
+
+    Attributes:
+        order: which of two messages with the same priority stays longer.
+        weights: the priority of a kind of message, such as "tool_results=10"; kinds are user,
+            assistant, reasoning, tool_calls, tool_results and injected. Kinds that are not named
+            have the highest priority.
+        freeze_before: so many messages at the front stay, for a prompt cache that ends there.
+        marker: what stands in place of the first hidden message; ``{count}`` is the number of
+            all of them.
+    """
+
+    order: Order = "newest"
+    weights: tuple[str, ...] = ()
+    freeze_before: int = 0
+    marker: str = "[{count} messages of low priority left out to fit the context window]"
+
+    def __post_init__(self) -> None:
+        _weights(self.weights)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class _Candidate:
+    """A unit that may be hidden; the smallest goes first."""
+
+    priority: int
+    age: int
+    unit: tuple[int, ...]
+
+
+def propose(view: View, meter: Meter, options: PrioritizeOptions) -> Proposal | Skipped:
+    """Propose to hide units, the lowest priority first, until the target fits."""
+    if view.target is None:
+        reason = "how much has to go is not known"
+        return Skipped(stage=NAME, reason=reason, detail="give a size to reach with --target")
+    hiding = Hiding(view, meter, _marker(options))
+    if hiding.total <= view.target:
+        return Skipped(stage=NAME, reason=f"already within the target of {view.target:,} tokens")
+    ids = _lowest(hiding, meter, view.target, sorted(_candidates(hiding, options)))
+    if not ids:
+        reason = "all messages are protected, frozen or held by the client"
+        return Skipped(stage=NAME, reason=reason, detail="see --prioritize-freeze-before")
+    return hide_messages(hiding, ids, options)
+
+
+def _marker(options: PrioritizeOptions) -> Marker:
+    return Marker(
+        stage=NAME,
+        prefix="prioritize",
+        template=options.marker,
+        reason="among the messages of the lowest priority",
+    )
+
+
+def _candidates(hiding: Hiding, options: PrioritizeOptions) -> Iterator[_Candidate]:
+    messages, weights = hiding.view.messages, _weights(options.weights)
+    hideable = set(hiding.ids(0, len(messages)))
+    for unit in units(messages):
+        members = [messages[index] for index in unit]
+        frozen = unit[0] < options.freeze_before
+        if frozen or any(m.id not in hideable or m.role == "system" for m in members):
+            continue
+        priority = min(weights.get(kind, _HIGHEST) for kind in _kinds(members))
+        age = unit[0] if options.order == "newest" else -unit[0]
+        yield _Candidate(priority=priority, age=age, unit=unit)
+
+
+def _lowest(
+    hiding: Hiding, meter: Meter, target: int, candidates: list[_Candidate]
+) -> tuple[MessageId, ...]:
+    """Return the messages of as many candidates as it takes, in the order of the conversation."""
+    messages = hiding.view.messages
+    chosen: list[int] = []
+    left = hiding.total
+    for candidate in candidates:
+        # The marker is measured only where it can matter.
+        if left <= target and left + meter.text(hiding.marker.text(len(chosen))) <= target:
+            break
+        chosen += candidate.unit
+        left -= meter.total(messages[index] for index in candidate.unit)
+    return tuple(messages[index].id for index in sorted(chosen))
+
+
+def _kinds(members: list[Message]) -> frozenset[Kind]:
+    """Return the kinds of a unit's messages; reasoning counts where there is nothing else."""
+    kinds = frozenset(_kind(member) for member in members)
+    return (kinds - {"reasoning"}) or kinds
+
+
+def _kind(message: Message) -> Kind:
+    if message.results:
+        return "tool_results"
+    if message.calls:
+        return "tool_calls"
+    if message.role == "user":
+        return "injected" if message.injected else "user"
+    if message.parts and all(isinstance(part, ReasoningPart) for part in message.parts):
+        return "reasoning"
+    return "tool_results" if message.role == "tool" else "assistant"
+
+
+def _weights(texts: tuple[str, ...]) -> Mapping[str, int]:
+    return dict(_weight(text) for text in texts)
+
+
+def _weight(text: str) -> tuple[str, int]:
+    kind, _, number = text.partition("=")
+    try:
+        weight = int(number)
+    except ValueError:
+        weight = None
+    if weight is None or kind.strip() not in KINDS:
+        raise UsageError(
+            f"--prioritize-weights {text!r} is no kind and number, such as tool_results=10; "
+            f"kinds are {', '.join(KINDS)}"
+        )
+    return kind.strip(), weight
+
+
+STAGE = Stage(name=NAME, options=PrioritizeOptions, propose=propose)

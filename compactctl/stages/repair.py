@@ -1,0 +1,228 @@
+"""Repair: hide, or complete, tool calls without their result and results without their call."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from compactctl.history.pairs import Place, orphan_parts, part_places
+from compactctl.history.protection import hideable
+from compactctl.history.standins import newest_id
+from compactctl.history.view import View
+from compactctl.model.edit import Insert, Proposal, Skipped
+from compactctl.model.message import (
+    CallId,
+    GroupId,
+    Message,
+    MessageId,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.stages.hiding import Marker, hide_behind
+from compactctl.stages.stage import Stage, group_id
+from compactctl.tokens.meter import Meter
+
+NAME = "repair"
+TOOL = "{tool}"
+# OpenAI and Anthropic refuse a call that names no tool.
+UNKNOWN_TOOL = "unknown"
+Policy = Literal["drop", "synth"]
+_Half = ToolCallPart | ToolResultPart
+Orphans = Mapping[Place, _Half]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairOptions:
+    """How to repair; the texts are those of NeuroLink.
+
+    Attributes:
+        policy: "drop" hides messages that hold nothing but calls without a result or results
+            without a call; "synth" writes the missing half beside them instead, in the formats
+            neurolink, openai-chat and anthropic-messages.
+        marker: what stands in place of the hidden messages; ``{count}`` is their number.
+        result_text: with "synth", the result of a call whose own one is missing.
+        call_text: with "synth", what a written call says; ``{tool}`` is the tool's name.
+    """
+
+    policy: Policy = "drop"
+    marker: str = "[Tool calls and results without their other half were removed: {count}]"
+    result_text: str = "[Tool result unavailable - conversation was compacted]"
+    call_text: str = "[Tool call for {tool} - conversation was compacted]"
+
+
+def propose(view: View, meter: Meter, options: RepairOptions) -> Proposal | Skipped:  # noqa: ARG001 - a broken conversation is repaired whatever its size
+    """Propose to hide or complete every tool pair of which one half is missing.
+
+    Calls of the newest response may still get their results, so they are left alone.
+    """
+    found = _orphans(view.messages)
+    if not found:
+        reason = "every tool call has its result and every result its call"
+        return Skipped(stage=NAME, reason=reason)
+    return _POLICIES[options.policy](view, options, found)
+
+
+def _orphans(messages: Sequence[Message]) -> Orphans:
+    waiting = _waiting(messages)
+    found = {**orphan_parts(messages), **_answering_nothing(messages)}
+    return {
+        place: part
+        for place, part in sorted(found.items(), key=lambda item: item[0])
+        if not (isinstance(part, ToolCallPart) and place.message in waiting)
+    }
+
+
+def _answering_nothing(messages: Sequence[Message]) -> Orphans:
+    """Return the results that no call fits, where results are joined to calls by their order.
+
+    They have no call id; where calls have none either, nothing can be said.
+    """
+    if any(not call.call_id for message in messages for call in message.calls):
+        return {}
+    return {
+        place: part
+        for place, part in part_places(messages)
+        if isinstance(part, ToolResultPart) and not part.call_id
+    }
+
+
+def _waiting(messages: Sequence[Message]) -> range:
+    """Return the messages of the newest response, whose results may be still to come."""
+    end = len(messages)
+    while end and (messages[end - 1].results or messages[end - 1].injected):
+        end -= 1
+    start = end
+    while start and _calls_with(messages[start - 1], messages[end - 1].response_id):
+        start -= 1
+    return range(start, end)
+
+
+def _calls_with(message: Message, response_id: str | None) -> bool:
+    same = response_id is not None and message.response_id == response_id
+    return message.role == "assistant" and (same or bool(message.calls))
+
+
+def _dropping(view: View, options: RepairOptions, found: Orphans) -> Proposal | Skipped:
+    whole = [
+        message.id
+        for index, message in enumerate(view.messages)
+        if message.parts and all(Place(index, n) in found for n in range(len(message.parts)))
+    ]
+    ids = hideable(view, whole)
+    if not ids:
+        reason = f"{len(found):,} calls or results without their other half may not be hidden"
+        detail = "they are protected or share a message with others; see --repair-policy synth"
+        return Skipped(stage=NAME, reason=reason, detail=detail)
+    marker = Marker(
+        stage=NAME,
+        prefix="repair",
+        template=options.marker,
+        reason="its other half is missing",
+    )
+    hidden = set(ids)
+    fixed = [part for place, part in found.items() if view.messages[place.message].id in hidden]
+    proposal = hide_behind(view, marker, ids, options, _notes(fixed))
+    return replace(proposal, figures=_figures(fixed))
+
+
+def _completing(view: View, options: RepairOptions, found: Orphans) -> Proposal | Skipped:
+    if not view.writes_pairs:
+        reason = "tool calls and results cannot be written in this format"
+        return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
+    messages = view.messages
+    placed = tuple(_placed(messages, found))
+    if not placed:
+        reason = "there is no place for the other halves: what follows must stay as it is"
+        return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
+    group = group_id(NAME, options, [messages[index].id for index, _ in placed])
+    newest = newest_id(messages)
+    inserts = tuple(
+        Insert(before=messages[index].id, message=_half(part, options, group, n, newest))
+        for n, (index, part) in enumerate(placed, 1)
+    )
+    fixed = [part for _, part in placed]
+    return Proposal(stage=NAME, edits=inserts, notes=_notes(fixed), figures=_figures(fixed))
+
+
+def _placed(messages: Sequence[Message], found: Orphans) -> Iterator[tuple[int, _Half]]:
+    """Yield each half that can be completed and the index before which its other half goes.
+
+    Results that repeat an id need one call. A call whose id is used again before its result can
+    be given stays as it is: that result would be the later call's.
+    """
+    called: set[CallId] = set()
+    for place, part in found.items():
+        at = _place_for(messages, place, part)
+        # What must stay exactly as it is may be no record among others but part of a request.
+        if at == len(messages) or messages[at].fixed:
+            continue
+        if isinstance(part, ToolCallPart):
+            taken = _calls_between(messages, place, at)
+        else:
+            taken = called - {CallId("")}
+            called.add(part.call_id)
+        if part.call_id not in taken:
+            yield at, part
+
+
+def _calls_between(messages: Sequence[Message], place: Place, end: int) -> set[CallId]:
+    own = messages[place.message].parts[place.part + 1 :]
+    behind = (part for message in messages[place.message + 1 : end] for part in message.parts)
+    return {part.call_id for part in (*own, *behind) if isinstance(part, ToolCallPart)}
+
+
+def _place_for(messages: Sequence[Message], place: Place, part: _Half) -> int:
+    """Return the index before which the other half goes.
+
+    A call goes right before its result. A result goes behind those of calls made together with
+    its own: they are in a row, and so are their results.
+    """
+    if isinstance(part, ToolResultPart):
+        return place.message
+    at = place.message + 1
+    while at < len(messages) and messages[at].calls and not messages[at].results:
+        at += 1
+    while at < len(messages) and 0 < len(messages[at].parts) == len(messages[at].results):
+        at += 1
+    return at
+
+
+def _half(
+    part: _Half,
+    options: RepairOptions,
+    group: GroupId,
+    number: int,
+    newest: MessageId | None,
+) -> Synthetic:
+    tool = part.tool or UNKNOWN_TOOL
+    missing_result = isinstance(part, ToolCallPart)
+    kind: Literal["call", "result"] = "result" if missing_result else "call"
+    text = options.result_text if missing_result else options.call_text.replace(TOOL, tool)
+    return Synthetic(
+        id=MessageId(f"repair-{kind}-{group}-{number}"),
+        kind=kind,
+        role="tool" if missing_result else "assistant",
+        text=text,
+        group=group,
+        through=newest,
+        tool=tool,
+        call_id=part.call_id,
+    )
+
+
+def _notes(fixed: Sequence[_Half]) -> tuple[str, ...]:
+    calls, results = _figures(fixed).values()
+    return (f"orphaned calls fixed: {calls:,}", f"orphaned results fixed: {results:,}")
+
+
+def _figures(fixed: Sequence[_Half]) -> dict[str, int]:
+    calls = sum(isinstance(part, ToolCallPart) for part in fixed)
+    return {"orphanedCallsFixed": calls, "orphanedResultsFixed": len(fixed) - calls}
+
+
+_POLICIES: Mapping[Policy, Callable[[View, RepairOptions, Orphans], Proposal | Skipped]] = {
+    "drop": _dropping,
+    "synth": _completing,
+}
+
+STAGE = Stage(name=NAME, options=RepairOptions, propose=propose, repairs=True)

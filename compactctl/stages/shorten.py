@@ -1,0 +1,115 @@
+"""Shorten: cut the longest texts down to a common length, so that the target fits."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from compactctl.history.pairs import Place, part_places
+from compactctl.history.reads import is_stub, referred
+from compactctl.history.standins import is_stand_in
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message, Part, TextPart, ToolResultPart
+from compactctl.stages.cutting import shortened
+from compactctl.stages.rewriting import Rewrite, rewriting, saving
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "shorten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortenOptions:
+    """How to shorten; the minimum and the mark are those of NeuroLink.
+
+    Attributes:
+        min_tokens: no text is cut below so many tokens.
+        mark: what a cut text ends with.
+    """
+
+    min_tokens: int = 200
+    mark: str = "..."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """A text that may be cut, and its size in tokens."""
+
+    place: Place
+    text: str
+    tokens: int
+
+
+def propose(view: View, meter: Meter, options: ShortenOptions) -> Proposal | Skipped:
+    """Propose to cut the longest texts to the length with which the target fits."""
+    if view.target is None:
+        reason = "how much has to go is not known"
+        return Skipped(stage=NAME, reason=reason, detail="give a size to reach with --target")
+    total = meter.total(view.messages)
+    if total <= view.target:
+        return Skipped(stage=NAME, reason=f"already within the target of {view.target:,} tokens")
+    candidates = tuple(_candidates(view, meter))
+    room = view.target - total + sum(each.tokens for each in candidates)
+    length = _common_length([each.tokens for each in candidates], room, options.min_tokens)
+    rewrites = tuple(_cuts(view, meter, options, candidates, length))
+    if not rewrites:
+        reason = f"no text that may be cut has more than {length:,} tokens"
+        return Skipped(stage=NAME, reason=reason, detail="lower it with --shorten-min-tokens")
+    after = total - sum(rewrite.saved for rewrite in rewrites)
+    note = f"texts cut to {length:,} tokens: {len(rewrites):,}"
+    if after > view.target:
+        note += f"; still {after - view.target:,} tokens over the target"
+    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+
+
+def _common_length(sizes: Sequence[int], room: int, least: int) -> int:
+    """Return the length to which to cut all longer texts so that together they fit in ``room``.
+
+    That cuts the longest first. It is never below ``least``.
+    """
+    left = room
+    for index, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - index)
+        if size > share:
+            return max(least, share)
+        left -= size
+    return max(least, *sizes, 0)
+
+
+def _cuts(
+    view: View, meter: Meter, options: ShortenOptions, candidates: Sequence[_Candidate], length: int
+) -> Iterator[Rewrite]:
+    reason = f"longer than the {length:,} tokens for which there is room"
+    for each in candidates:
+        if each.tokens <= length:
+            continue
+        # The meter would remember every text that is tried.
+        text = shortened(
+            each.text, length, lambda t: meter.counter.count_many([t])[0], options.mark
+        )
+        saved = saving(view, meter, each.place, text)
+        if text and saved:
+            yield Rewrite(place=each.place, text=text, saved=saved, reason=reason)
+
+
+def _candidates(view: View, meter: Meter) -> Iterator[_Candidate]:
+    needed = referred(view.messages, cwd=view.cwd)
+    for place, part in part_places(view.messages):
+        message = view.messages[place.message]
+        if place in needed or message.fixed or message.id in view.protected:
+            continue
+        text = _text(message, part)
+        if text:
+            yield _Candidate(place=place, text=text, tokens=meter.text(text))
+
+
+def _text(message: Message, part: Part) -> str:
+    """Return what may be cut of a part: what people and the model wrote, and tools gave back."""
+    if isinstance(part, ToolResultPart):
+        return "" if part.cleared or part.media or is_stub(part.text) else part.text
+    written = message.role in {"user", "assistant"} and not (
+        message.injected or message.summary or is_stand_in(message)
+    )
+    return part.text if written and isinstance(part, TextPart) and not part.embedded else ""
+
+
+STAGE = Stage(name=NAME, options=ShortenOptions, propose=propose)

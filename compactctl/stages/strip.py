@@ -1,0 +1,120 @@
+"""Strip: replace long old tool results, and long texts in the arguments of old calls."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from compactctl.history.pairs import Place, part_places, result_tools, tool_pairs
+from compactctl.history.reads import referred
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Part, ToolCallPart, ToolResultPart
+from compactctl.stages.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
+from compactctl.stages.rewriting import Rewrite, outside_newest, results_in, rewriting, saving
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "strip"
+CHARS = "{chars}"
+Unit = Literal["messages", "turns", "steps", "results"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripOptions:
+    """How to strip; the defaults are those of Codebuddy.
+
+    Attributes:
+        keep_recent: how many of the newest messages, turns, steps or results stay as they are.
+        unit: what ``keep_recent`` counts.
+        over: characters that a result, or a text in a call's arguments, may have.
+        args: also replace longer texts in the arguments of calls; all keys and shorter values
+            stay.
+        protect_tools: tools whose calls and results stay as they are.
+        placeholder: what stands in place of a result; {chars} is the number of characters it had.
+        args_placeholder: what stands in place of a text in the arguments.
+    """
+
+    keep_recent: int = 4
+    unit: Unit = "messages"
+    over: int = LONG_TEXT
+    args: bool = True
+    protect_tools: tuple[str, ...] = ()
+    placeholder: str = "[Tool result truncated — originally {chars} chars]"
+    args_placeholder: str = ARGUMENT_PLACEHOLDER
+
+
+def propose(view: View, meter: Meter, options: StripOptions) -> Proposal | Skipped:
+    """Propose to replace every long result and argument that is not among the newest."""
+    rewrites = tuple(_rewrites(view, meter, options))
+    if not rewrites:
+        reason = (
+            f"nothing over {options.over:,} characters"
+            f" before the newest {options.keep_recent} {options.unit}"
+        )
+        return Skipped(stage=NAME, reason=reason, detail="see --strip-over and --strip-keep-recent")
+    note = f"tool results and calls stripped: {len(rewrites):,}"
+    return rewriting(view, rewrites, stage=NAME, options=options, note=note)
+
+
+def _rewrites(view: View, meter: Meter, options: StripOptions) -> Iterator[Rewrite]:
+    needed, recent = referred(view.messages, cwd=view.cwd), _recent(view, options)
+    spared = _of_tools(view, options.protect_tools)
+    reason = f"older than the newest {options.keep_recent} {options.unit}"
+    for place, part in part_places(view.messages):
+        if place in needed or place in recent or place in spared:
+            continue
+        text = _new_text(part, options)
+        saved = 0 if text is None else saving(view, meter, place, text)
+        if text is not None and saved:
+            yield Rewrite(place=place, text=text, saved=saved, reason=reason)
+
+
+def _new_text(part: Part, options: StripOptions) -> str | None:
+    """Return what is to stand in place of a part's content, None when it stays."""
+    match part:
+        case ToolResultPart() if len(part.text) > options.over and not _is_done(part, options):
+            return options.placeholder.replace(CHARS, str(len(part.text)))
+        case ToolCallPart() if options.args:
+            return without_long_texts(part, options.over, options.args_placeholder)
+        case _:
+            return None
+
+
+def _is_done(part: ToolResultPart, options: StripOptions) -> bool:
+    pattern = re.escape(options.placeholder).replace(re.escape(CHARS), r"\d+")
+    return re.fullmatch(pattern, part.text) is not None
+
+
+def _recent(view: View, options: StripOptions) -> frozenset[Place]:
+    """Return the parts that are among the newest; a call is as new as its result."""
+    places = frozenset(place for place, _ in part_places(view.messages))
+    if options.unit == "messages":
+        first = len(view.messages) - options.keep_recent
+        return frozenset(place for place in places if place.message >= first)
+    if options.unit != "results":
+        return places.difference(
+            outside_newest(view, tuple(places), options.unit, options.keep_recent)
+        )
+    results = tuple(place for place, _ in results_in(view))
+    newest = set(results).difference(
+        outside_newest(view, results, options.unit, options.keep_recent)
+    )
+    pairs = tool_pairs(view.messages)
+    return frozenset(newest | {pairs[place] for place in newest if place in pairs})
+
+
+def _of_tools(view: View, tools: tuple[str, ...]) -> frozenset[Place]:
+    names = {tool.casefold() for tool in tools}
+    results = {
+        place for place, tool in result_tools(view.messages).items() if tool.casefold() in names
+    }
+    calls = {
+        place
+        for place, part in part_places(view.messages)
+        if isinstance(part, ToolCallPart) and part.tool.casefold() in names
+    }
+    return frozenset(results | calls)
+
+
+STAGE = Stage(name=NAME, options=StripOptions, propose=propose)

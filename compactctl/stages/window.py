@@ -1,0 +1,132 @@
+"""Window: keep the newest events, turns or tokens, hide what is older behind a marker."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from compactctl.errors import UsageError
+from compactctl.history.newest import (
+    Snap,
+    events,
+    newest_events,
+    newest_tokens,
+    newest_turns,
+    window_start,
+)
+from compactctl.history.pairs import cut_points
+from compactctl.history.standins import is_marker
+from compactctl.history.turns import turn_starts
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.stages.hiding import Hiding, Marker, hide_range, newest_start
+from compactctl.stages.stage import Stage
+from compactctl.tokens.meter import Meter
+
+NAME = "window"
+Unit = Literal["events", "turns", "tokens"]
+# maxEvents, maxTurns and maxTokens where Spring AI Session is given none.
+_USUAL: Mapping[Unit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowOptions:
+    """How much to keep; the defaults are those of Spring AI Session.
+
+    Attributes:
+        unit: what ``max`` counts. "events" are messages, without the system prompt; summaries and
+            markers stay in front and are free of charge. "turns" also keeps what stands before
+            the first turn. "tokens" takes as many of the newest messages as fit beside the
+            summaries.
+        max: how much to keep; 0 stands for 20 events, 10 turns or 4,000 tokens.
+        snap: where the window begins if that is inside of a turn: "forward" at the next turn,
+            "back" at the start of that turn, "none" right there. Tool pairs stay whole.
+        min_keep_turns: newest turns that stay even when the window does not hold them; 0 lets it
+            begin inside of the newest turn.
+        marker: what stands in place of the hidden messages; ``{count}`` is their number.
+    """
+
+    unit: Unit = "events"
+    max: int = 0
+    snap: Snap = "forward"
+    min_keep_turns: int = 1
+    marker: str = "[{count} earlier messages are outside of the window]"
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a size below zero."""
+        if self.max < 0 or self.min_keep_turns < 0:
+            raise UsageError("--window-max and --window-min-keep-turns must not be negative")
+
+    @property
+    def size(self) -> int:
+        """How much the window holds, in ``unit``."""
+        return self.max or _USUAL[self.unit]
+
+
+def propose(view: View, meter: Meter, options: WindowOptions) -> Proposal | Skipped:
+    """Propose to hide what is older than the window, whatever the target."""
+    held = _content(view, meter, options.unit)
+    if held <= options.size:
+        reason = f"the window holds {options.size:,} {options.unit}, the conversation has {held:,}"
+        return Skipped(stage=NAME, reason=reason, detail="lower it with --window-max")
+    hiding = Hiding(view, meter, _marker(options))
+    start, end = _bounds(view, meter, options)
+    if not hiding.ids(start, end):
+        return Skipped(
+            stage=NAME,
+            reason="nothing that may be hidden stands before the window",
+            detail="see --window-snap and --window-min-keep-turns",
+        )
+    return hide_range(hiding, start, end, options)
+
+
+def _marker(options: WindowOptions) -> Marker:
+    return Marker(
+        stage=NAME,
+        prefix="window",
+        template=options.marker,
+        reason=f"before the window of {options.size:,} {options.unit}",
+    )
+
+
+def _content(view: View, meter: Meter, unit: Unit) -> int:
+    """Return what the conversation has of ``unit``."""
+    if unit == "turns":
+        return len(turn_starts(view.messages))
+    found = events(view.messages)
+    if unit == "events":
+        return len(found)
+    return _summaries(view, meter) + meter.total(view.messages[index] for index in found)
+
+
+def _summaries(view: View, meter: Meter) -> int:
+    """Return the tokens of the summaries; markers are free, or each run would need another one."""
+    return meter.total(m for m in view.messages if m.summary and not is_marker(m))
+
+
+def _bounds(view: View, meter: Meter, options: WindowOptions) -> tuple[int, int]:
+    """Return where to hide from and up to, both cut points."""
+    wanted = _wanted(view, meter, options)
+    end = window_start(view.messages, wanted, options.snap, options.min_keep_turns)
+    return _first(view, options.unit), min(end, newest_start(view))
+
+
+def _wanted(view: View, meter: Meter, options: WindowOptions) -> int:
+    match options.unit:
+        case "events":
+            return newest_events(view.messages, options.size)
+        case "turns":
+            return newest_turns(view.messages, options.size)
+        case "tokens":
+            budget = options.size - _summaries(view, meter)
+            return newest_tokens(view.messages, budget, meter)
+
+
+def _first(view: View, unit: Unit) -> int:
+    """Return where to hide from: a window of turns keeps what stands before the first one."""
+    if unit != "turns":
+        return 0
+    first = turn_starts(view.messages)[0]
+    return min(cut for cut in cut_points(view.messages) if cut >= first)
+
+
+STAGE = Stage(name=NAME, options=WindowOptions, propose=propose)

@@ -1,0 +1,82 @@
+"""Where settings files are, and what they hold."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compactctl.errors import UsageError
+
+PROJECT_FILE = "compactctl.toml"
+_SHARED_FILE, _SHARED_TABLE = "pyproject.toml", ("tool", "compactctl")
+_USER_FILE = Path("compactctl") / "config.toml"
+# Where a project ends, as other tools that look for their settings upwards have it.
+_ROOTS = (".git", ".hg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsFile:
+    """A settings file and the table of settings in it.
+
+    ``of_project`` marks one that was found in or above the folder that compactctl runs in.
+    """
+
+    path: Path
+    table: Mapping[str, object]
+    of_project: bool = False
+
+
+def find_settings(start: Path) -> tuple[SettingsFile, ...]:
+    """Return the settings files in effect in a folder, those that count more first.
+
+    They are the nearest ``compactctl.toml`` or ``[tool.compactctl]`` of a ``pyproject.toml`` from
+    ``start`` upwards to the root of the project, and the user's own in the folder for settings.
+
+    Raises:
+        UsageError: a file cannot be read or is no TOML.
+    """
+    found = (next(_project_files(start), None), _user_file())
+    return tuple(each for each in found if each is not None)
+
+
+def read_settings(path: Path) -> SettingsFile:
+    """Read one settings file. Raises UsageError when that cannot be done."""
+    table = _parse(path)
+    if path.name == _SHARED_FILE:
+        table = _shared(table) or {}
+    return SettingsFile(path=path, table=table)
+
+
+def _project_files(start: Path) -> Iterator[SettingsFile]:
+    for folder in (start, *start.parents):
+        if (folder / PROJECT_FILE).is_file():
+            yield replace(read_settings(folder / PROJECT_FILE), of_project=True)
+        shared = folder / _SHARED_FILE
+        if shared.is_file() and _shared(_parse(shared)) is not None:
+            yield replace(read_settings(shared), of_project=True)
+        if any((folder / name).exists() for name in _ROOTS):
+            return
+
+
+def _user_file() -> SettingsFile | None:
+    home = os.environ.get("XDG_CONFIG_HOME")
+    folder = Path(home) if home else Path(os.path.expanduser("~/.config"))  # noqa: PTH111 - never raises
+    path = folder / _USER_FILE
+    return read_settings(path) if path.is_file() else None
+
+
+def _parse(path: Path) -> dict[str, object]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: settings cannot be read: {error}") from error
+
+
+def _shared(table: Mapping[str, object]) -> dict[str, object] | None:
+    """Return our table out of a file that several tools share; None when there is none."""
+    at: object = table
+    for name in _SHARED_TABLE:
+        at = at.get(name) if isinstance(at, Mapping) else None
+    return dict(at) if isinstance(at, Mapping) else None

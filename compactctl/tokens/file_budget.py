@@ -1,0 +1,162 @@
+"""How much of a window may be filled with files, and how much of each file fits into that.
+
+Figures and rules after NeuroLink, "File Token Budget". Sizes are bytes of the file, estimates are
+tokens by size alone.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+Outcome = Literal["whole", "cut", "preview", "excluded"]
+
+# FILE_READ_BUDGET_PERCENT, FILE_FAST_PATH_SIZE, FILE_PREVIEW_MODE_SIZE and FILE_PREVIEW_CHARS.
+DEFAULT_SHARE = 0.6
+FAST_PATH_BYTES = 102_400
+PREVIEW_BYTES = 5_242_880
+PREVIEW_CHARS = 2_000
+CHARS_PER_TOKEN = 4
+# NeuroLink leaves this much of a file that is cut, whatever the budget.
+LEAST_CHARS = 2_000
+
+_OFFICE = ("docx", "pptx", "xlsx")
+# Tokens by type of file, as NeuroLink's aggregate budget estimates them.
+COSTS: Mapping[str, Callable[[int], int]] = {
+    "video": lambda _: 500,
+    "audio": lambda _: 300,
+    "image": lambda _: 1_500,
+    "archive": lambda _: 1_000,
+    "unknown": lambda _: 500,
+    "pdf": lambda size: min(-(-size // 100), 50_000),
+    "svg": lambda size: -(-size // CHARS_PER_TOKEN),
+    **dict.fromkeys(_OFFICE, lambda size: -(-size * 15 // (100 * CHARS_PER_TOKEN))),
+}
+# Types of which a part can be sent.
+_TEXTS = frozenset({"csv", "svg", "text"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSize:
+    """A file: its name, its size in bytes and its type, one of ``COSTS``, ``csv`` or ``text``."""
+
+    name: str
+    size: int
+    kind: str = "text"
+
+    @property
+    def cost(self) -> int:
+        """Tokens the file is estimated at beside others, by its type."""
+        estimate = COSTS.get(self.kind, _text_cost)
+        return estimate(self.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileVerdict:
+    """How much of a file fits.
+
+    ``tokens`` is what that comes to, 0 when it is excluded, and ``whole_tokens`` what the whole
+    file would; ``max_chars`` is the number of characters to cut it to, None when nothing is cut.
+    """
+
+    file: FileSize
+    outcome: Outcome
+    tokens: int
+    whole_tokens: int
+    max_chars: int | None = None
+
+    @property
+    def notice(self) -> str:
+        """What to say of it; "" for a file that is whole."""
+        name = f'"{self.file.name}"'
+        match self.outcome:
+            case "whole":
+                return ""
+            case "excluded":
+                return f"Skipped {name} ({_kilobytes(self.file.size)} KB) — exceeds context budget"
+            case "preview":
+                return f"Previewed {name}: its first {self.max_chars:,} characters"
+            case "cut":
+                return f"Cut {name} to its first {self.max_chars:,} characters"
+
+
+def file_budget(window: int, used: int, reserve: int, share: float = DEFAULT_SHARE) -> int:
+    """Return the tokens that files may take: a share of what is left of the window, or 0."""
+    return max(0, int(Fraction(repr(share)) * (window - used - reserve)))
+
+
+def in_order(files: Iterable[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+    """Judge files one after the other, each by what those before it leave of the budget."""
+    verdicts = []
+    for file in files:
+        verdicts.append(_within(file, budget))
+        budget -= verdicts[-1].tokens
+    return tuple(verdicts)
+
+
+def one_by_one(files: Iterable[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+    """Judge each file against the whole budget, as NeuroLink does.
+
+    Small files are whole, and something of larger ones is sent, even when nothing is left.
+    """
+    return tuple(_as_documented(file, budget) for file in files)
+
+
+def aggregate(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+    """Include whole files, the smallest first, as long as they fit; the others are excluded."""
+    verdicts = []
+    for file in sorted(files, key=lambda each: each.size):
+        fits = file.cost <= budget
+        verdicts.append(_whole(file, file.cost) if fits else _excluded(file, file.cost))
+        budget -= verdicts[-1].tokens
+    return tuple(verdicts)
+
+
+def _within(file: FileSize, left: int) -> FileVerdict:
+    if file.kind not in _TEXTS:
+        return aggregate([file], left)[0]
+    if file.size > PREVIEW_BYTES:
+        return _shortened(file, "preview", min(PREVIEW_CHARS, left * CHARS_PER_TOKEN))
+    if _tokens(file.size) <= left:
+        return _whole(file, _tokens(file.size))
+    return _shortened(file, "cut", left * CHARS_PER_TOKEN)
+
+
+def _as_documented(file: FileSize, budget: int) -> FileVerdict:
+    if file.size > PREVIEW_BYTES:
+        return _shortened(file, "preview", PREVIEW_CHARS)
+    tokens = _tokens(file.size)
+    if file.size < FAST_PATH_BYTES or tokens <= budget:
+        return _whole(file, tokens)
+    return _shortened(file, "cut", max(LEAST_CHARS, budget * CHARS_PER_TOKEN))
+
+
+def _shortened(file: FileSize, outcome: Outcome, chars: int) -> FileVerdict:
+    whole = _tokens(file.size)
+    if chars <= 0:
+        return _excluded(file, whole)
+    return FileVerdict(
+        file=file, outcome=outcome, tokens=_tokens(chars), whole_tokens=whole, max_chars=chars
+    )
+
+
+def _whole(file: FileSize, tokens: int) -> FileVerdict:
+    return FileVerdict(file=file, outcome="whole", tokens=tokens, whole_tokens=tokens)
+
+
+def _excluded(file: FileSize, tokens: int) -> FileVerdict:
+    return FileVerdict(file=file, outcome="excluded", tokens=0, whole_tokens=tokens)
+
+
+def _tokens(chars: int) -> int:
+    return -(-chars // CHARS_PER_TOKEN)
+
+
+def _text_cost(size: int) -> int:
+    """Estimate a text with a third more than four characters per token would make."""
+    return -(-size * 133 // (100 * CHARS_PER_TOKEN))
+
+
+def _kilobytes(size: int) -> int:
+    """Return a size in units of 1,024 bytes, rounded half up as NeuroLink shows it."""
+    return (2 * size + 1024) // 2048

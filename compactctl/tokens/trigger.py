@@ -1,0 +1,150 @@
+"""When to compact: conditions on the size of a conversation, any of which is enough."""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+from compactctl.errors import UsageError
+from compactctl.tokens.budget import SMALLEST_TOKEN_TARGET
+from compactctl.tokens.windows import parse_size
+
+Measured = Literal["ratio", "tokens", "free", "turns", "messages"]
+Operator = Literal[">=", ">", "<=", "<"]
+
+_MEASURED: dict[str, Measured] = {each: each for each in get_args(Measured)}
+_OPERATORS: dict[str, Operator] = {each: each for each in get_args(Operator)}
+_CONDITION = re.compile(r"(?P<what>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
+_OR = re.compile(r"\s+or\s+|\s*[,|]\s*", re.IGNORECASE)
+_ALWAYS = "always"
+_EXAMPLES = "write it as 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or always"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What a trigger looks at.
+
+    ``tokens`` are those of the next request, ``available`` those free for input; ``turns`` and
+    ``messages`` are those of the effective history.
+    """
+
+    tokens: int
+    available: int
+    turns: int
+    messages: int
+
+    def value(self, what: Measured) -> Fraction:
+        """Return one measurement; the ratio is 1 when nothing is available."""
+        if what == "ratio":
+            return Fraction(self.tokens, self.available) if self.available > 0 else Fraction(1)
+        values = {
+            "tokens": self.tokens,
+            "free": self.available - self.tokens,
+            "turns": self.turns,
+            "messages": self.messages,
+        }
+        return Fraction(values[what])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One comparison, such as ``ratio >= 0.8``; ``free`` are tokens left of the available input."""
+
+    what: Measured
+    operator: Operator
+    value: Fraction
+
+    def holds(self, situation: Situation) -> bool:
+        """Tell whether the comparison holds."""
+        found = situation.value(self.what)
+        match self.operator:
+            case ">=":
+                return found >= self.value
+            case ">":
+                return found > self.value
+            case "<=":
+                return found <= self.value
+            case "<":
+                return found < self.value
+
+    def limit(self, available: int) -> int | None:
+        """Return the size in tokens where it begins to hold; None if size is no matter."""
+        match self.what:
+            case "ratio":
+                return int(self.value * available)
+            case "tokens":
+                return int(self.value)
+            case "free":
+                return max(0, available - int(self.value))
+            case _:
+                return None
+
+    def __str__(self) -> str:
+        number = float(self.value)
+        text = f"{number:,.0f}" if number == int(number) and self.what != "ratio" else f"{number:g}"
+        return f"{self.what} {self.operator} {text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """Fires when any of its conditions holds; always, when it has none."""
+
+    conditions: tuple[Condition, ...] = ()
+
+    def fired(self, situation: Situation) -> str:
+        """Return the first condition that holds in words, ``always`` without any, else ""."""
+        if not self.conditions:
+            return _ALWAYS
+        return next((str(each) for each in self.conditions if each.holds(situation)), "")
+
+    def limit(self, available: int) -> int | None:
+        """Return the size in tokens from which on it fires; None if size is no matter."""
+        limits = [each.limit(available) for each in self.conditions]
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.conditions)) or _ALWAYS
+
+
+ALWAYS = Trigger()
+
+
+def parse_trigger(text: str) -> Trigger:
+    """Read a trigger: a share, tokens, comparisons joined with ``or``, or ``always``.
+
+    Raises:
+        UsageError: it means nothing, or a number between 1 and 100 that could mean either.
+    """
+    if text.strip().lower() == _ALWAYS:
+        return ALWAYS
+    return Trigger(conditions=tuple(_condition(part) for part in _OR.split(text.strip().lower())))
+
+
+def _condition(text: str) -> Condition:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        return _bare(text)
+    what, size = _MEASURED.get(match["what"]), _size(match["value"])
+    if what is None or size is None:
+        raise UsageError(f"{text!r} is no trigger; {_EXAMPLES}")
+    if what == "ratio" and size > 1:
+        raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
+    return Condition(what=what, operator=_OPERATORS[match["operator"]], value=size)
+
+
+def _bare(text: str) -> Condition:
+    """Read a number alone; VS Code Copilot Chat refuses those between 1 and 100 as well."""
+    size = _size(text)
+    if size is None:
+        raise UsageError(f"{text!r} is no trigger; {_EXAMPLES}")
+    if 1 < size < SMALLEST_TOKEN_TARGET:
+        raise UsageError(
+            f"the trigger {text!r} is ambiguous; write a share of the available input as 0.8, "
+            f"or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
+        )
+    return Condition(what="ratio" if size <= 1 else "tokens", operator=">=", value=size)
+
+
+def _size(text: str) -> Fraction | None:
+    """Read a size; a whole number may have underscores, as in TOML and Python."""
+    return parse_size(text.replace("_", ""))

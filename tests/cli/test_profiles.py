@@ -1,0 +1,140 @@
+"""Profiles, checks, recovery and simulation, as a user meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask, Sample
+
+from compactctl.profiles.library import PROFILES
+
+
+def test_profiles_are_listed_and_explained(ask: Ask) -> None:
+    shown = ask("profiles").out
+    assert all(f"\n{name} " in shown for name in PROFILES)
+    shown = ask("profiles", "agent-code").out
+    assert "free <= 13,000" in shown
+    assert '"[Old tool result cleared]"' in shown
+
+
+def test_a_profiles_file_can_be_taken_as_a_start(ask: Ask, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(ask("profiles", "copilot", "--toml").out)
+    theirs, own = (
+        json.loads(ask("profiles", name, "--json").out)["profiles"][0]
+        for name in ("copilot", str(mine))
+    )
+    assert {**theirs, "name": ""} == {**own, "name": ""}
+
+
+def test_a_profile_that_is_not_there_is_a_usage_error(ask: Ask, desk: Path) -> None:
+    outcome = ask("compact", desk, "--profile", "neurolinck")
+    assert outcome.code == 2
+    assert "did you mean neurolink?" in outcome.err
+
+
+def test_check_answers_by_exit_code(ask: Ask, desk: Path) -> None:
+    assert ask("check", desk).code == 0
+    assert ask("check", desk, "--trigger", "always").code == 1
+    assert ask("check", desk, "--window", "8k").code == 1
+    assert ask("check", desk, "--trigger", "turns>100 or tokens>=1000").code == 1
+
+
+def test_check_speaks_as_the_system_does(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    told = ask("check", path, "--profile", "neurolink", "--window", "400k").out
+    assert "Context: 68% used" in told
+    told = ask("check", path, "--profile", "neurolink", "--window", "340k").out
+    assert "Context usage: 83% of window (227,802 / 276,000 tokens)\nAuto-compaction" in told
+    told = ask("check", path, "--profile", "agent-code", "--window", "255k").out
+    assert "Context 3% remaining; compaction is due" in told
+
+
+def test_the_parts_of_a_request_add_up(ask: Ask, desk: Path, tmp_path: Path) -> None:
+    (tmp_path / "system.md").write_text("You are a helpful assistant.")
+    (tmp_path / "tools.json").write_text('[{"name": "search", "description": "finds"}]')
+    (tmp_path / "notes.md").write_text("some notes")
+    found = json.loads(
+        ask(
+            "check", desk, "--json",
+            "--system", tmp_path / "system.md", "--tools", tmp_path / "tools.json",
+            "--prompt", "Go on.", "--attach", tmp_path / "notes.md",
+        ).out
+    )  # fmt: skip
+    parts = found["breakdown"]
+    assert sum(parts.values()) == found["estimatedInputTokens"]
+    assert all(parts[name] > 0 for name in parts)
+    assert (found["shouldCompact"], found["withinBudget"]) == (False, True)
+
+
+def test_if_needed_changes_nothing_when_compaction_is_not_due(ask: Ask, desk: Path) -> None:
+    outcome = ask("compact", desk, "--stages", "prune,truncate", "--if-needed")
+    assert outcome.code == 0
+    assert "compaction is not due: 14,225 tokens, the trigger is ratio >= 0.8" in outcome.out
+    assert not desk.with_name("openai-chat.compacted.jsonl").exists()
+    due = ask("compact", desk, "--stages", "truncate", "--if-needed", "--trigger", "1000")
+    assert due.code == 0
+    assert desk.with_name("openai-chat.compacted.jsonl").exists()
+
+
+def test_recovery_from_an_error_frees_more_than_was_too_much(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    error = "prompt is too long: 240,000 tokens > 200,000 maximum"
+    found = json.loads(ask("compact", path, "-n", "--json", "--from-error", error).out)
+    assert found["targetTokens"] == 95_200
+    assert found["tokensSaved"] >= 44_000
+    assert "summarize" not in found["stagesUsed"]
+
+
+def test_recovery_works_without_figures(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    arguments = ("--from-error", "input is too long for this model", "--window", "1m")
+    found = json.loads(ask("compact", path, "-n", "--json", *arguments).out)
+    assert found["tokensSaved"] >= 20_000
+
+
+def test_an_error_about_something_else_is_refused(ask: Ask, desk: Path) -> None:
+    outcome = ask("compact", desk, "--from-error", "429 rate limit exceeded")
+    assert outcome.code == 2
+    assert "no error about a context" in outcome.err
+
+
+@pytest.mark.parametrize("profile", ["default", "cline", "claude-api"])
+def test_simulation_tells_where_a_profile_compacts(ask: Ask, sample: Sample, profile: str) -> None:
+    path = sample("claude-code-session")
+    found = json.loads(ask("simulate", path, "--json", "--profile", profile).out)
+    (replay,) = found["profiles"]
+    assert replay["firings"]
+    assert replay["sentTokens"] < found["sentTokens"]
+    assert replay["finalTokens"] <= replay["peakTokens"] <= found["peakTokens"]
+    for firing in replay["firings"]:
+        assert firing["tokensAfter"] < firing["tokensBefore"]
+        assert firing["path"] == "foreground"
+    assert [f["step"] for f in replay["firings"]] == sorted(f["step"] for f in replay["firings"])
+
+
+def test_simulation_of_background_compaction_can_be_drawn(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    whys = set()
+    for seed in range(2):
+        outcome = ask("simulate", path, "--json", "--profile", "copilot", "--seed", seed)
+        firing = json.loads(outcome.out)["profiles"][0]["firings"][0]
+        whys.add(firing["why"])
+        assert firing["path"] == "background"
+    assert len(whys) > 1
+    assert whys <= {f"ratio >= 0.{n}" for n in (78, 79, 80, 81, 82)}
+
+
+def test_a_request_that_does_not_fit_is_a_reactive_compaction(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    arguments = ("--json", "--profile", "opencode", "--window", "120k")
+    found = json.loads(ask("simulate", path, *arguments).out)
+    assert "reactive" in {firing["path"] for firing in found["profiles"][0]["firings"]}
+
+
+def test_simulation_of_an_empty_conversation(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"role": "user", "content": "hello"}\n')
+    found = json.loads(ask("simulate", path, "--json").out)
+    assert found["requestCount"] == 1
+    assert all(replay["firings"] == [] for replay in found["profiles"])

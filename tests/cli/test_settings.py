@@ -1,0 +1,127 @@
+"""Settings from the environment and from files, and which of them counts."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a project of its own, with an empty folder for the user's settings."""
+    project = tmp_path / "project"
+    (project / "deep").mkdir(parents=True)
+    (project / ".git").mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    monkeypatch.chdir(project / "deep")
+    return project
+
+
+def model_of(ask: Ask, desk: Path, *arguments: str) -> object:
+    return json.loads(ask(*arguments, "stats", desk, "--json").out)["model"]
+
+
+def user_settings(tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "settings" / "compactctl"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(text)
+
+
+def test_what_counts_more(
+    ask: Ask, desk: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_settings(tmp_path, 'model = "gpt-4"\n')
+    assert model_of(ask, desk) == "gpt-4"
+    (home / "pyproject.toml").write_text('[tool.compactctl]\nmodel = "o1"\n')
+    assert model_of(ask, desk) == "o1"
+    (home / "deep" / "compactctl.toml").write_text('model = "o3"\n[stats]\nmodel = "o4-mini"\n')
+    assert model_of(ask, desk) == "o4-mini"
+    monkeypatch.setenv("COMPACTCTL_MODEL", "gpt-5")
+    assert model_of(ask, desk) == "gpt-5"
+    found = json.loads(ask("stats", desk, "--json", "--model", "gpt-4.1").out)
+    assert found["model"] == "gpt-4.1"
+
+
+def test_a_file_can_be_named_or_none_at_all(ask: Ask, desk: Path, home: Path) -> None:
+    plain = model_of(ask, desk)
+    (home / "compactctl.toml").write_text('model = "o3"\n')
+    (home / "other.toml").write_text('model = "o1"\n')
+    assert model_of(ask, desk) == "o3"
+    assert model_of(ask, desk, "--config", str(home / "other.toml")) == "o1"
+    assert model_of(ask, desk, "--config", "none") == plain
+
+
+def test_settings_end_at_the_root_of_the_project(ask: Ask, desk: Path, home: Path) -> None:
+    plain = model_of(ask, desk)
+    (home.parent / "compactctl.toml").write_text('model = "o3"\n')
+    assert model_of(ask, desk) == plain
+
+
+def test_a_pyproject_without_our_table_is_passed_over(ask: Ask, desk: Path, home: Path) -> None:
+    (home / "compactctl.toml").write_text('model = "o3"\n')
+    (home / "deep" / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    assert model_of(ask, desk) == "o3"
+
+
+def test_stage_options_and_profiles_can_be_set(ask: Ask, desk: Path, home: Path) -> None:
+    (home / "mine.toml").write_text('base = "agent-code"\ntarget = 2_000\n')
+    (home / "compactctl.toml").write_text(
+        'profile = "mine.toml"\n[microcompact]\nkeep_recent = 1\n'
+    )
+    found = json.loads(ask("compact", desk, "-n", "--json").out)
+    assert found["targetTokens"] == 2_000
+    options = found["stages"][0]["options"]
+    assert (found["stages"][0]["name"], options["keep_recent"]) == ("microcompact", 1)
+
+
+def test_config_tells_every_value_with_its_origin(
+    ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "compactctl.toml").write_text('window = "64k"\n[compact]\nstages = "prune"\n')
+    monkeypatch.setenv("COMPACTCTL_TARGET", "0.5")
+    found = json.loads(ask("config", "--all", "--json").out)
+    rows = {row["option"]: (row["value"], row["origin"]) for row in found["settings"]}
+    file = str(home / "compactctl.toml")
+    assert found["files"] == [file]
+    assert rows["--window"] == ("64k", file)
+    assert rows["--stages"] == ("prune", file)
+    assert rows["--target"] == ("0.5", "environment: COMPACTCTL_TARGET")
+    assert rows["--layout"] == ("split", "default")
+    assert rows["--prune-min-savings"] == (20_000, "default")
+    assert "--window" in ask("config").out
+    assert "--layout" not in ask("config").out
+
+
+def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: Path) -> None:
+    (home / "compactctl.toml").write_text('target = "5k"\n[batch]\njobs = 1\n')
+    assert ask("stats", desk).code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("modl = 1", "modl is no option; did you mean model?"),
+        ("[stats]\ntarget = 3", "[stats] target is no option"),
+        (
+            "[prune]\nmin_saving = 3",
+            "prune-min-saving is no option; did you mean prune-min-savings",
+        ),
+        ("stats = 3", "write its settings as [stats]"),
+        ('top = "many"', "top: "),
+        ("model = [", "settings cannot be read"),
+    ],
+)
+def test_what_is_wrong_in_settings_is_said(
+    ask: Ask, desk: Path, home: Path, text: str, message: str
+) -> None:
+    (home / "compactctl.toml").write_text(text)
+    outcome = ask("stats", desk)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"compactctl: {home / 'compactctl.toml'}: ")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_settings_file_that_is_not_there_is_a_usage_error(ask: Ask, desk: Path) -> None:
+    assert ask("--config", "nope.toml", "stats", desk).code == 2

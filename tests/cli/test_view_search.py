@@ -1,0 +1,41 @@
+"""``view --grep`` on the command line."""
+
+import json
+from pathlib import Path
+
+from cli.asking import Ask
+
+
+def test_hidden_messages_are_found_page_by_page(ask: Ask, compacted: Path) -> None:
+    every = ask("view", compacted, "--archived", "--grep", "depth")
+    page = ask("view", compacted, "--archived", "--grep", "depth", "--limit", "2", "--page", "2")
+    assert every.code == page.code == 0
+    assert page.out.count("── no ") == 2
+    assert page.out.strip() in every.out
+    assert "messages found; shown are 3 to 4" in page.err
+    assert every.err.endswith("messages found\n")
+
+
+def test_lines_and_documents_hold_what_was_found(ask: Ask, compacted: Path) -> None:
+    search = ("--all", "--grep", "depth", "--grep", "(?i)BERTH", "--limit", "1")
+    lines = ask("view", compacted, *search, "--jsonl").out.splitlines()
+    assert len(lines) == 1
+    assert "depth" in lines[0]
+    document = json.loads(ask("view", compacted, *search, "--json").out)
+    assert len(document["messages"]) == 1
+    assert document["found"] > 1
+    assert document["before"] == 0
+
+
+def test_nothing_found_is_told_and_no_error(ask: Ask, compacted: Path) -> None:
+    outcome = ask("view", compacted, "--grep", "no such words here")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "0 messages found" in outcome.err
+
+
+def test_what_means_nothing_is_a_usage_error(ask: Ask, compacted: Path) -> None:
+    assert ask("view", compacted, "--page", "2").code == 2
+    assert ask("view", compacted, "--limit", "0").code == 2
+    outcome = ask("view", compacted, "--grep", "[")
+    assert outcome.code == 2
+    assert "--grep '[' is no regular expression" in outcome.err

@@ -1,0 +1,53 @@
+"""A summary as a question and its answer, and as one message where there can be no answer."""
+
+from pathlib import Path
+
+import pytest
+
+from compactctl.commands.compact import CompactOptions, compact
+from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.reading import load
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.history.pairs import orphans
+from compactctl.pipeline.layout import Layout
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
+PAIR = ["user", "assistant"]
+WRITTEN = {
+    "anthropic-messages.jsonl": PAIR,
+    "neurolink.jsonl": PAIR,
+    "openai-chat.jsonl": PAIR,
+    "codex-session.jsonl": ["user"],
+}
+
+
+def options(path: Path, output: Path, layout: Layout) -> CompactOptions:
+    settings = {"recursive": {"keep_events": 5}}
+    return CompactOptions(
+        path=str(path),
+        output=str(output),
+        layout=layout,
+        measure=MeasureOptions(counter="chars/4"),
+        plan=PlanOptions(stages=("recursive",), settings=settings),
+    )
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_an_answer_is_read_back_as_a_summary_and_taken_back(
+    name: str, layout: Layout, tmp_path: Path
+) -> None:
+    path, out = SAMPLES / name, tmp_path / "out.jsonl"
+    before = load(str(path)).transcript.effective
+    result = compact(options(path, out, layout))
+    after = load(str(out)).transcript
+    ours = [message for message in after.effective if message.synthetic]
+    assert [message.role for message in ours] == WRITTEN[name]
+    assert all(message.summary and message.injected for message in ours)
+    assert {message.tags.condense_id for message in ours} == {result.stages[0].group}
+    assert orphans(after.effective) <= orphans(before)
+    again = compact(options(out, tmp_path / "again.jsonl", layout))
+    assert not again.compacted
+    rewind(RewindOptions(path=str(out)))
+    assert out.read_bytes() == path.read_bytes()

@@ -1,0 +1,52 @@
+"""Every profile on real transcripts: it fits or says by how much not, and all of it comes back."""
+
+from pathlib import Path
+
+import pytest
+from real.choice import chosen
+from real.test_every_transcript import FILES, name_of, needs_files, orphaned
+
+from compactctl.commands.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.reading import load
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.profiles.library import PROFILES, built_in
+
+# Short sessions are compacted, too, in a window as small as this.
+WINDOW = "40k"
+# Of the profiles, how many each file is tried with unless all are asked for.
+_TRIED = 3
+
+
+def squeeze(path: Path, output: Path, name: str) -> CompactResult:
+    """Compact with fast counting, which changes what fits but nothing that is proven here."""
+    profile = built_in(name)
+    measure = MeasureOptions(counter="chars/4", window=WINDOW, profile=profile)
+    return compact(
+        CompactOptions(
+            path=str(path), output=str(output), measure=measure, plan=PlanOptions(profile=profile)
+        )
+    )
+
+
+@needs_files
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
+    path: Path, tmp_path: Path
+) -> None:
+    before = path.read_bytes()
+    found = load(str(path)).transcript
+    for name in chosen(PROFILES, name_of(path), _TRIED):
+        output = tmp_path / name / f"run{path.suffix}"
+        output.parent.mkdir()
+        result = squeeze(path, output, name)
+        after = load(str(output)).transcript
+        assert orphaned(after.effective) <= orphaned(found.effective), name
+        limit = result.measure.budget.available if result.target is None else result.target
+        assert result.fits == (result.largest_after <= limit)
+        again = squeeze(output, tmp_path / name / f"again{path.suffix}", name)
+        assert not again.compacted, (name, [record.detail for record in again.stages])
+        if result.compacted:
+            rewind(RewindOptions(path=str(output)))
+        assert output.read_bytes() == before, name

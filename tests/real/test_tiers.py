@@ -1,0 +1,76 @@
+"""Codebuddy's tiers on real transcripts: each does something, settles and is taken back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from real.test_every_transcript import REAL, orphaned
+
+from compactctl.commands.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.log import log
+from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.plan import PlanOptions
+from compactctl.commands.reading import load
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.model.message import ToolCallPart
+from compactctl.pipeline.layout import Layout
+
+FILES = (
+    "claude-code/cc-2.1.79-userfork.jsonl",
+    "codex/codex-0.58-2025-11.jsonl",
+    "openai-chat/hf-messages-reasoning-tools.jsonl",
+    "roo/heavy-uncondensed/api_conversation_history.json",
+)
+needs_files = pytest.mark.skipif(not REAL.is_dir(), reason="no real transcripts")
+
+
+def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> CompactResult:
+    return compact(
+        CompactOptions(
+            path=str(path),
+            output=str(output),
+            layout=layout,
+            measure=MeasureOptions(counter="chars/4", window="32k"),
+            plan=PlanOptions(stages=(stage,), settings={"strip": {"keep_recent": 1}}),
+        )
+    )
+
+
+@needs_files
+@pytest.mark.parametrize("stage", ["strip", "chunk", "partial", "plain"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_tier_shrinks_keeps_pairs_settles_and_rewinds(
+    name: str, stage: str, tmp_path: Path
+) -> None:
+    path = REAL / name
+    output = tmp_path / f"run{path.suffix}"
+    result = squeezed(path, output, stage)
+    assert result.compacted
+    before, after = (load(str(each)).transcript.effective for each in (path, output))
+    assert orphaned(after) <= orphaned(before)
+    assert not squeezed(output, tmp_path / f"again{path.suffix}", stage).compacted
+    (entry,) = log(str(output)).entries
+    rewind(RewindOptions(path=str(output), group=entry.groups[0].id))
+    assert orphaned(load(str(output)).transcript.effective) <= orphaned(before)
+    rewind(RewindOptions(path=str(output), all=True))
+    assert output.read_bytes() == path.read_bytes()
+
+
+@needs_files
+@pytest.mark.parametrize("name", [FILES[0], "openai-chat/messages-doc-codex-export.json"])
+def test_stripped_arguments_stay_readable_and_come_back_from_the_file_itself(
+    name: str, tmp_path: Path
+) -> None:
+    path = REAL / name
+    output = tmp_path / f"run{path.suffix}"
+    squeezed(path, output, "strip", "inline")
+    shortened = [text for text in arguments(output) if "[args truncated]" in text]
+    assert shortened
+    assert len(list(arguments(output))) == len(list(arguments(path)))
+    rewind(RewindOptions(path=str(output)))
+    assert output.read_bytes() == path.read_bytes()
+
+
+def arguments(path: Path) -> Iterator[str]:
+    for message in load(str(path)).transcript.effective:
+        yield from (part.arguments for part in message.parts if isinstance(part, ToolCallPart))

@@ -1,0 +1,166 @@
+"""Summaries by a server: real sockets on loopback, and nowhere else."""
+
+import socket
+import threading
+
+import pytest
+from summarizers.talks import Reply, completion, served
+
+from compactctl.errors import UsageError
+from compactctl.llm.address import address_of
+from compactctl.llm.ask import Ask, NoAnswerError
+from compactctl.llm.openai import asking_server
+from compactctl.summaries.answers import Answer
+
+
+def asking(url: str, **fields: object) -> Ask:
+    return asking_server(url, "small", **({"timeout": 5.0} | fields))  # type: ignore[arg-type]
+
+
+def test_a_server_is_asked_for_a_chat_completion() -> None:
+    with served(lambda _: completion("text")) as stub:
+        answer = asking(stub.url + "/")("prompt", 300)
+    assert answer == Answer(text="text", finish_reason="stop")
+    (asked,) = stub.asked
+    assert asked == {
+        "path": "/v1/chat/completions",
+        "model": "small",
+        "messages": [{"role": "user", "content": "prompt"}],
+        "temperature": 0,
+        "max_tokens": 300,
+        "stream": False,
+    }
+    assert "Authorization" not in stub.headers[0]
+
+
+def test_a_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "k-1")
+    with served(lambda _: completion("text")) as stub:
+        asking(stub.url, key_variable="MY_KEY")("prompt", 1)
+    assert stub.headers[0]["Authorization"] == "Bearer k-1"
+    with pytest.raises(UsageError, match="OTHER_KEY: that variable is not set"):
+        asking(stub.url, key_variable="OTHER_KEY")
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ((500, b"broken\nbadly"), "status 500: broken"),
+        ((400, b'{"error": {"message": "too long"}}'), "status 400: too long"),
+        ((404, b""), "status 404: no reason given"),
+        ((500, b'{"error": "flat"}'), "status 500: "),
+        ((200, b"{garbage"), "no chat completion"),
+        ((200, b"[]"), "no chat completion"),
+        ((200, b'{"choices": []}'), "no chat completion"),
+        ((200, b"[" * 100_000), "no chat completion"),
+        (completion(None), "holds no text"),
+    ],
+)
+def test_what_is_no_answer_is_told(reply: Reply, reason: str) -> None:
+    with served(lambda _: reply) as stub, pytest.raises(NoAnswerError, match=reason):
+        asking(stub.url)("prompt", 1)
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with served(lambda _: completion("stolen")) as other:
+        moved = served(lambda _: (307, b""), moved_to=f"{other.url}/chat/completions")
+        with moved as stub, pytest.raises(NoAnswerError, match="status 307"):
+            asking(stub.url)("prompt", 1)
+    assert other.asked == []
+
+
+def test_a_proxy_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(lambda _: completion("text")) as stub, served(lambda _: (200, b"")) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        assert asking(stub.url)("prompt", 1).text == "text"
+    assert proxy.asked == []
+
+
+def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(NoAnswerError, match=r"no answer within 0\.1 seconds"):
+            asking(url, timeout=0.1)("prompt", 1)
+
+
+def test_a_server_that_talks_for_ever_is_not_listened_to() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as chatty:
+        threading.Thread(target=_talk, args=(chatty,), daemon=True).start()
+        url = f"http://127.0.0.1:{chatty.getsockname()[1]}"
+        with pytest.raises(NoAnswerError, match=r"no answer within 0\.3 seconds"):
+            asking(url, timeout=0.3)("prompt", 1)
+
+
+def _talk(server: socket.socket) -> None:
+    stream, _ = server.accept()
+    with stream:
+        stream.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        try:
+            while True:
+                stream.sendall(b" ")
+                threading.Event().wait(0.02)
+        except OSError:
+            return
+
+
+def test_a_server_that_is_not_there_gives_no_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(NoAnswerError, match="ConnectionRefusedError"):
+        asking(f"http://127.0.0.1:{port}/v1")("prompt", 1)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://192.0.2.1:80/v1",
+        "http://0.0.0.0/v1",
+        "https://[2001:db8::1]/v1",
+        "http://[::ffff:192.0.2.1]/v1",
+        "http://3221225985/v1",
+    ],
+)
+def test_an_address_that_is_not_this_machines_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="would leave it, which --allow-network allows"):
+        asking(url)
+
+
+def test_a_name_that_has_an_address_elsewhere_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def both(*_: object, **__: object) -> list[tuple[object, ...]]:
+        return [(0, 0, 0, "", (ip, 80)) for ip in ("127.0.0.1", "192.0.2.7")]
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
+    with pytest.raises(UsageError, match="example is not this machine"):
+        address_of("http://example/v1", allow_network=False)
+    assert address_of("http://example/v1", allow_network=True).ip == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("url", "ip"),
+    [
+        ("http://127.0.0.1:9/v1/", "127.0.0.1"),
+        ("http://127.8.8.8", "127.8.8.8"),
+        ("https://[::1]:8443/v1", "::1"),
+    ],
+)
+def test_this_machines_addresses_are_allowed(url: str, ip: str) -> None:
+    address = address_of(url, allow_network=False)
+    assert (address.ip, address.is_local) == (ip, True)
+    assert not address.path.endswith("/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "127.0.0.1:80", "ftp://127.0.0.1", "http://", "http://127.0.0.1:99999", "http://[::1",
+     "http://127.0.0.1/v1?x=1", "http://me:pass@127.0.0.1/v1"],
+)  # fmt: skip
+def test_what_is_no_base_url_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="--base-url"):
+        asking(url)
+
+
+def test_a_key_does_not_cross_the_network_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "k-1")
+    with pytest.raises(UsageError, match="use https"):
+        asking("http://192.0.2.1/v1", key_variable="MY_KEY", allow_network=True)

@@ -1,0 +1,72 @@
+"""Summaries through the ``llm`` package: absent, or with a model of a plugin."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from compactctl.errors import UsageError
+from compactctl.llm.ask import NoAnswerError
+from compactctl.llm.plugin import asking_plugin
+
+# What the package looks like from here, with models of its own.
+PACKAGE = """
+class UnknownModelError(KeyError): pass
+
+class Response:
+    def __init__(self, text): self._text = text
+    def text(self): return self._text
+
+class Options:
+    model_fields = {"temperature": None, "top_k": None}
+
+class Local:
+    Options = Options
+    def prompt(self, prompt, stream, **options):
+        if prompt == "break": raise RuntimeError("out\\nof memory")
+        return Response(f"{prompt} {stream} {options}")
+
+class Service(Local):
+    needs_key = "somewhere"
+
+def get_model(name):
+    if name not in ("local", "service"): raise UnknownModelError(name)
+    return Local() if name == "local" else Service()
+"""
+
+
+@pytest.fixture
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "llm.py").write_text(PACKAGE)
+    monkeypatch.delitem(sys.modules, "llm", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_without_the_package_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llm", None)
+    with pytest.raises(UsageError, match=r"pip install 'compactctl\[llm\]'"):
+        asking_plugin("local")
+
+
+@pytest.mark.usefixtures("_installed")
+def test_a_model_gets_the_options_it_has() -> None:
+    assert asking_plugin("local")("prompt", 5).text == "prompt False {'temperature': 0}"
+
+
+@pytest.mark.usefixtures("_installed")
+def test_an_unknown_model_is_refused() -> None:
+    with pytest.raises(UsageError, match="llm models lists them"):
+        asking_plugin("other")
+
+
+@pytest.mark.usefixtures("_installed")
+def test_a_model_behind_a_service_needs_leave() -> None:
+    with pytest.raises(UsageError, match="--allow-network"):
+        asking_plugin("service")
+    assert asking_plugin("service", allow_network=True)("x", 1).text.startswith("x")
+
+
+@pytest.mark.usefixtures("_installed")
+def test_whatever_a_plugin_raises_is_no_answer() -> None:
+    with pytest.raises(NoAnswerError, match="RuntimeError: out of memory"):
+        asking_plugin("local")("break", 1)

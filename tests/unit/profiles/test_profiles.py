@@ -1,0 +1,236 @@
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from compactctl.commands.plan import PlanOptions, make_plan
+from compactctl.errors import UsageError
+from compactctl.profiles.library import PROFILES, built_in, load_profile
+from compactctl.profiles.profile import Profile
+from compactctl.stages.registry import stage_named
+from compactctl.tokens.budget import Budget, output_reserve
+from compactctl.tokens.models import resolve_model
+from compactctl.tokens.trigger import parse_trigger
+
+
+def budget(profile: Profile, model: str = "claude-sonnet-4", window: int | None = None) -> Budget:
+    info = resolve_model(model)
+    size = window or info.window
+    reserve = output_reserve(size, None, profile.budget, info.max_output)
+    return Budget(window=size, output_reserve=reserve, source="", usable=profile.budget.usable)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_is_complete(name: str) -> None:
+    profile = built_in(name)
+    assert profile.title
+    assert profile.source
+    assert profile.stages
+    assert all(stage.why for stage in profile.stages)
+    assert make_plan(PlanOptions(profile=profile), budget(profile)).steps
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
+    text = built_in(name).text
+    assert "source = " in text
+    blocks = [block for block in text.split("\n\n") if any(c.isdigit() for c in block)]
+    assert all("#" in block or "source" in block or "differs" in block for block in blocks)
+
+
+# Where each system starts to compact, in tokens of a window.
+@pytest.mark.parametrize(
+    ("name", "window", "due"),
+    [
+        ("neurolink", 200_000, 108_800),
+        ("neurolink", 128_000, 66_560),
+        # 200,000 - 20,000 - 13,000, as its documentation has it
+        ("agent-code", 200_000, 167_000),
+        ("codebuddy", 200_000, 163_253),
+        ("codebuddy", 16_000, 9_920),
+        ("spring-tokens", 200_000, 4_000),
+        ("claude-api", 200_000, 100_000),
+    ],
+)
+def test_when_a_profile_compacts(name: str, window: int, due: int) -> None:
+    profile = built_in(name)
+    available = budget(profile, window=window).available
+    assert profile.trigger.limit(available) == due
+
+
+def test_a_profile_brings_stages_options_trigger_and_target() -> None:
+    profile = built_in("agent-code")
+    plan = make_plan(PlanOptions(profile=profile), budget(profile))
+    names = [step.stage.name for step in plan.steps]
+    assert names == ["microcompact", "summarize", "collapse", "microcompact"]
+    assert [step.options.keep_recent for step in plan.steps[::3]] == [5, 2]
+    assert plan.target == 167_000
+
+
+def test_options_given_count_more_than_those_of_the_profile() -> None:
+    options = PlanOptions(
+        profile=built_in("agent-code"),
+        settings={"microcompact": {"keep_recent": 9}},
+        trigger=parse_trigger("0.5"),
+    )
+    plan = make_plan(options, budget(options.chosen))
+    assert [s.options.keep_recent for s in plan.steps if s.stage.name == "microcompact"] == [9, 9]
+    assert plan.target == 90_000
+
+
+def test_named_stages_run_with_the_options_of_the_profile() -> None:
+    options = PlanOptions(profile=built_in("opencode"), stages=("prune", "truncate"))
+    plan = make_plan(options, budget(options.chosen))
+    assert [step.stage.name for step in plan.steps] == ["prune", "truncate"]
+    assert plan.steps[0].options.crossing == "clear"
+    assert plan.target is None
+
+
+def test_without_a_profile_named_stages_have_their_own_defaults() -> None:
+    plan = make_plan(PlanOptions(stages=("prune",)), budget(built_in("default")))
+    assert plan.steps[0].options == stage_named("prune").options()
+
+
+def write(folder: Path, text: str, name: str = "mine.toml") -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_users_profile(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+        title = "ours"
+        trigger = "turns > 3 or 0.9"
+        target = 60_000
+        [budget]
+        reserve = 1_000
+        [[stages]]
+        stage = "prune"
+        min_savings = 1
+        protect_tools = ["skill", "plan"]
+        """,
+    )
+    profile = load_profile(path)
+    plan = make_plan(PlanOptions(profile=profile), budget(profile))
+    assert str(profile.trigger) == "turns > 3 or ratio >= 0.9"
+    assert plan.target == 60_000
+    assert plan.steps[0].options.protect_tools == ("skill", "plan")
+    assert budget(profile).available == 199_000
+
+
+def test_a_profile_builds_on_another(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, 'base = "agent-code"\ntrigger = "0.5"\n'))
+    assert str(profile.trigger) == "ratio >= 0.5"
+    assert profile.stages == built_in("agent-code").stages
+    assert profile.budget == built_in("agent-code").budget
+
+
+# Every key of the two blocks that NeuroLink documents.
+COMPACTION_CONFIG = {
+    "enablePrune": True,
+    "enableDeduplicate": False,
+    "enableSummarize": True,
+    "enableTruncate": False,
+    "pruneProtectTokens": 1_234,
+    "pruneMinimumSavings": 7,
+    "pruneProtectedTools": ["plan"],
+    "summarizationProvider": "vertex",
+    "summarizationModel": "gemini-2.5-flash",
+    "keepRecentRatio": 0.5,
+    "truncationFraction": 0.25,
+    "provider": "anthropic",
+}
+CONTEXT_COMPACTION = {
+    "enabled": True,
+    "threshold": 0.7,
+    "enablePruning": True,
+    "enableDeduplication": True,
+    "enableSlidingWindow": True,
+    "maxToolOutputBytes": 1_000,
+    "maxToolOutputLines": 20,
+    "fileReadBudgetPercent": 0.4,
+}
+
+
+def test_the_keys_of_compaction_config_are_live(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, json.dumps(COMPACTION_CONFIG), "c.json"))
+    assert [stage.name for stage in profile.stages] == ["prune", "summarize"]
+    prune, summarize = (stage.settings for stage in profile.stages)
+    assert (prune["protect_tokens"], prune["min_savings"]) == (1_234, 7)
+    assert prune["protect_tools"] == ("plan",)
+    assert summarize["keep_ratio"] == 0.5
+    assert profile.counter == "neurolink/anthropic"
+    assert (profile.summarizer, profile.summarizer_model) == ("vertex", "gemini-2.5-flash")
+
+
+def test_the_truncation_fraction_is_live(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, "truncationFraction = 0.25"))
+    assert profile.stages[-1].settings["fraction"] == 0.25
+
+
+def test_the_keys_of_context_compaction_are_live(tmp_path: Path) -> None:
+    table = {"conversationMemory": {"enabled": True, "contextCompaction": CONTEXT_COMPACTION}}
+    profile = load_profile(write(tmp_path, json.dumps(table), "c.json"))
+    names = [stage.name for stage in profile.stages]
+    assert names == ["limit", "prune", "dedup", "summarize", "truncate"]
+    assert profile.stages[0].settings == {"max_bytes": 1_000, "max_lines": 20}
+    assert str(profile.trigger) == "ratio >= 0.7"
+    assert profile.file_share == 0.4
+
+
+@pytest.mark.parametrize("key", ["enablePruning", "enableDeduplication", "enableSlidingWindow"])
+def test_a_stage_can_be_switched_off(tmp_path: Path, key: str) -> None:
+    profile = load_profile(write(tmp_path, f"[contextCompaction]\n{key} = false\n"))
+    assert len(profile.stages) == len(built_in("neurolink").stages) - 1
+
+
+def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
+    profile = load_profile(write(tmp_path, "[contextCompaction]\nenabled = false\n"))
+    options = PlanOptions(profile=profile, if_needed=True)
+    plan = make_plan(options, budget(profile))
+    assert not profile.enabled
+    assert plan.gate is not None
+    assert plan.gate.limit(10**9) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("trigger = [", "not understood"),
+        ("triger = 0.8", "no key 'triger'; did you mean trigger"),
+        ("trigger = 80", "ambiguous"),
+        ("stages = []", "names no stages"),
+        ('stages = ["prume"]', "no stage 'prume'; did you mean prune"),
+        ("stages = [3]", "a stage is written as"),
+        ('stages = [{stage = "prune", min_saving = 3}]', "did you mean min_savings"),
+        ('stages = [{stage = "prune", min_savings = "x"}]', "prune: min_savings = 'x'"),
+        ('stages = [{stage = "prune", min_savings = -1}]', "min_savings = -1"),
+        ('stages = [{stage = "prune", crossing = "leap"}]', "crossing = 'leap'"),
+        ('stages = ["prune"]\n[budget]\nmultiply_by = 2', "more or less than a share"),
+        ('stages = ["prune"]\n[budget]\nreserve = 1.5', "reserve = 1.5"),
+        ('base = "nope"', "no profile 'nope' to build on"),
+        ("enablePrune = 1", "neither true nor false"),
+        ("contextCompaction = 3", "contextCompaction is no table"),
+        ("file_share = 2", "file_share = 2"),
+    ],
+)
+def test_what_is_wrong_in_a_users_profile_is_said(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(UsageError, match=message) as error:
+        load_profile(path)
+    assert str(error.value).startswith(f"profile {path}: ")
+
+
+def test_an_unknown_profile_is_refused_with_a_hint() -> None:
+    with pytest.raises(UsageError, match=r"no profile and no file 'neurolinc'; did you mean"):
+        load_profile("neurolinc")
+
+
+def test_every_option_of_a_stage_can_be_set_in_a_profile() -> None:
+    for profile in map(built_in, PROFILES):
+        for stage in profile.stages:
+            names = {field.name for field in fields(stage_named(stage.name).options())}
+            assert set(stage.settings) <= names

@@ -1,0 +1,104 @@
+import pytest
+from builders import assistant, call, conversation, image, message, result, user
+from unit.stages.trials import carried_out, propose, rewritten, skipped, view
+
+from compactctl.model.message import MediaPart, Message, TextPart
+from compactctl.stages.images import STAGE
+
+MIB = 1024 * 1024
+
+
+def shots(*sizes: int) -> tuple[Message, ...]:
+    return conversation(*(image(size) for size in sizes))
+
+
+def screenshot(*sizes: int, media_type: str = "image/jpeg") -> tuple[MediaPart, ...]:
+    return tuple(MediaPart(media_type=media_type, n_bytes=size) for size in sizes)
+
+
+# agent-code's table for images.
+@pytest.mark.parametrize(
+    ("sizes", "options", "dropped"),
+    [
+        ((600, 600, 600), {"max_bytes": 1_000}, 2),
+        ((4, 8, 8), {"max_bytes": 12}, 2),
+        ((10,) * 10, {"max_images": 4}, 6),
+        ((2_000,), {"max_bytes": 1_000}, 1),
+        ((6 * MIB, 6 * MIB, 6 * MIB), {}, 1),
+        ((1,) * 40, {}, 8),
+    ],
+)
+def test_the_newest_are_kept_up_to_the_first_that_does_not_fit(
+    sizes: tuple[int, ...], options: dict[str, int], dropped: int
+) -> None:
+    of = view(shots(*sizes))
+    proposal = propose(STAGE, of, **options)
+    assert list(rewritten(proposal)) == [f"m{n}" for n in range(dropped)]
+    if dropped < len(sizes):
+        assert skipped(STAGE, carried_out(of, proposal), **options)
+
+
+@pytest.mark.parametrize("sizes", [(6 * MIB, 6 * MIB), (1,) * 32])
+def test_limits_that_are_just_reached_are_not_over(sizes: tuple[int, ...]) -> None:
+    assert "no image that may be dropped" in skipped(STAGE, view(shots(*sizes))).reason
+
+
+def test_the_note_names_the_image() -> None:
+    proposal = propose(STAGE, view(shots(2_345_678, 0)), max_images=0)
+    assert list(rewritten(proposal).values()) == [
+        "[image dropped from context — image/png, 2.3 MB]",
+        "[image dropped from context — image/png, size unknown]",
+    ]
+    assert proposal.notes == ("images dropped: 2",)
+
+
+def test_images_of_one_result_go_together_and_its_text_stays() -> None:
+    messages = conversation(
+        call("a", "Shot"), result("a", "two windows", media=screenshot(1_000_000, 500_000)),
+        call("b", "Shot"), result("b", "", media=screenshot(10)),
+    )  # fmt: skip
+    of = view(messages)
+    proposal = propose(STAGE, of, max_images=2)
+    assert rewritten(proposal) == {
+        "m1": "two windows\n[image dropped from context — image/jpeg, 1.0 MB]\n"
+        "[image dropped from context — image/jpeg, 0.5 MB]"
+    }
+    assert proposal.notes == ("images dropped: 2",)
+    after = carried_out(of, proposal)
+    assert not after.messages[1].results[0].media
+    assert skipped(STAGE, after, max_images=2)
+
+
+def test_an_image_among_text_is_replaced_alone() -> None:
+    part = MediaPart(media_type="image/png", n_bytes=9)
+    messages = conversation(message("user", TextPart(text="see"), part), image(9))
+    of = view(messages)
+    after = carried_out(of, propose(STAGE, of, max_images=1)).messages
+    first, note = after[0].parts
+    assert first == TextPart(text="see")
+    assert isinstance(note, TextPart)
+
+
+def test_what_is_protected_drawn_by_the_model_or_held_with_other_media_stays() -> None:
+    drawn = MediaPart(media_type="image/png", n_bytes=9)
+    mixed = (*screenshot(9), *screenshot(9, media_type="application/pdf"))
+    messages = conversation(
+        image(9),
+        image(9, fixed="signed"),
+        message("assistant", drawn),
+        call("a", "Shot"), result("a", "", media=mixed),
+        image(9),
+    )  # fmt: skip
+    proposal = propose(STAGE, view(messages, protected=["m0"]), max_images=0)
+    assert list(rewritten(proposal)) == ["m5"]
+
+
+def test_an_image_smaller_than_its_note_stays() -> None:
+    icon = image(90, width=40, height=40)
+    assert skipped(STAGE, view(conversation(icon)), max_images=0)
+
+
+def test_other_media_are_no_images() -> None:
+    paper = MediaPart(media_type="application/pdf", n_bytes=99 * MIB)
+    of = view(conversation(message("user", paper), user("and?"), assistant("no")))
+    assert skipped(STAGE, of).reason == "there are no images"

@@ -1,0 +1,174 @@
+import pytest
+from builders import (
+    assistant,
+    call,
+    call_part,
+    conversation,
+    message,
+    result,
+    result_part,
+    system,
+    user,
+)
+from hypothesis import given, settings
+from unit.stages.test_promises import PLANS, build
+from unit.stages.trials import carried_out, hidden, inserted, propose, skipped, view, words
+
+from compactctl.history.pairs import orphans
+from compactctl.model.edit import Insert
+from compactctl.model.message import Message
+from compactctl.stages.repair import STAGE
+
+GHOST = result("ghost", words(9))
+
+
+def ids(messages: tuple[Message, ...]) -> list[str]:
+    return [one.id for one in messages]
+
+
+def test_a_whole_conversation_needs_no_repair() -> None:
+    messages = conversation(
+        user("go"), call("a", "Bash"), call("b", "Bash"), result("b", "x"), result("a", "y"),
+    )  # fmt: skip
+    for policy in ("drop", "synth"):
+        outcome = skipped(STAGE, view(messages, writes_pairs=True), policy=policy)
+        assert outcome.reason == "every tool call has its result and every result its call"
+    assert skipped(STAGE, view(()))
+
+
+def test_orphans_of_both_kinds_are_hidden_behind_one_marker() -> None:
+    of = view(conversation(user("go"), call("a", "Bash"), user("on"), GHOST, user("done")))
+    proposal = propose(STAGE, of)
+    assert hidden(proposal) == ["m1", "m3"]
+    assert proposal.notes == ("orphaned calls fixed: 1", "orphaned results fixed: 1")
+    marker = inserted(proposal)
+    assert (marker.before, marker.message.kind) == ("m1", "marker")
+    assert marker.message.text.endswith("removed: 2]")
+    after = carried_out(of, proposal)
+    assert orphans(after.messages) == frozenset()
+    assert skipped(STAGE, after)
+
+
+def test_what_shares_a_message_with_an_orphan_stays() -> None:
+    messages = conversation(
+        message("assistant", *assistant("look").parts, call_part("a", "Bash")),
+        message("user", result_part("ghost", "x"), *user("well").parts),
+        call("b", "Bash"),
+        message("user", result_part("b", "x"), result_part("ghost2", "y")),
+        user("done"),
+    )  # fmt: skip
+    outcome = skipped(STAGE, view(messages))
+    assert outcome.reason == "3 calls or results without their other half may not be hidden"
+    assert "--repair-policy synth" in outcome.detail
+
+
+def test_protected_and_fixed_orphans_are_not_hidden() -> None:
+    messages = conversation(
+        user("go"), GHOST, message("tool", result_part("x", "y"), fixed="held"), user("done")
+    )
+    assert skipped(STAGE, view(messages, protected=["m1"]))
+    assert hidden(propose(STAGE, view(messages))) == ["m1"]
+
+
+@pytest.mark.parametrize(
+    "newest",
+    [
+        (call("a", "Bash"),),
+        (call("a", "Bash"), call("b", "Bash"), result("b", "x")),
+        (call("a", "Bash"), user("a reminder", injected=True)),
+        (
+            message("assistant", call_part("a", "Bash"), response_id="r"),
+            assistant("look", response_id="r"),
+        ),
+    ],
+)
+def test_a_call_whose_result_may_still_come_is_left_alone(newest: tuple[Message, ...]) -> None:
+    messages = conversation(user("go"), *newest)
+    for policy in ("drop", "synth"):
+        assert skipped(STAGE, view(messages, writes_pairs=True), policy=policy)
+
+
+def test_a_call_before_other_prose_waits_for_nothing() -> None:
+    messages = conversation(user("go"), call("a", "Bash"), assistant("something else"))
+    assert hidden(propose(STAGE, view(messages))) == ["m1"]
+
+
+def test_the_other_halves_are_written_where_they_belong() -> None:
+    messages = conversation(
+        user("go"), call("a", "Bash"), user("on"), result("ghost", "x", tool="Read"), user("done")
+    )
+    of = view(messages, writes_pairs=True)
+    proposal = propose(STAGE, of, policy="synth")
+    answer, asked = (edit.message for edit in proposal.edits if isinstance(edit, Insert))
+    assert (answer.kind, answer.role, answer.call_id, answer.tool) == (
+        "result",
+        "tool",
+        "a",
+        "Bash",
+    )
+    assert answer.text == "[Tool result unavailable - conversation was compacted]"
+    assert (asked.kind, asked.role, asked.call_id) == ("call", "assistant", "ghost")
+    assert asked.text == "[Tool call for Read - conversation was compacted]"
+    after = carried_out(of, proposal)
+    assert ids(after.messages) == ["m0", "m1", answer.id, "m2", asked.id, "m3", "m4"]
+    assert orphans(after.messages) == frozenset()
+    assert skipped(STAGE, after, policy="synth")
+
+
+def test_a_missing_result_follows_those_of_calls_made_together() -> None:
+    messages = conversation(
+        call("a", "Bash"), call("b", "Bash"), result("b", "x"), user("on"),
+        message("assistant", call_part("c", "Bash"), call_part("d", "Bash")),
+        message("user", result_part("c", "x"), *user("and").parts),
+    )  # fmt: skip
+    proposal = propose(STAGE, view(messages, writes_pairs=True), policy="synth")
+    places = [edit.before for edit in proposal.edits if isinstance(edit, Insert)]
+    assert places == ["m3"]
+
+
+def test_results_that_no_call_fits_by_order_are_orphans() -> None:
+    lost = result("", words(9), tool="Read")
+    messages = conversation(user("go"), lost, user("done"))
+    assert hidden(propose(STAGE, view(messages))) == ["m1"]
+    of = view(messages, writes_pairs=True)
+    assert skipped(STAGE, carried_out(of, propose(STAGE, of, policy="synth")), policy="synth")
+    without_ids = conversation(call("", "Read"), result("", "x"), user("done"))
+    assert skipped(STAGE, view(without_ids))
+
+
+def test_a_call_of_an_unknown_tool_is_written_as_such() -> None:
+    messages = conversation(user("go"), GHOST, user("done"))
+    proposal = propose(STAGE, view(messages, writes_pairs=True), policy="synth")
+    written = inserted(proposal).message
+    assert (written.tool, written.text[:22]) == ("unknown", "[Tool call for unknown")
+
+
+def test_nothing_is_written_where_the_format_cannot() -> None:
+    messages = conversation(user("go"), GHOST, user("done"))
+    outcome = skipped(STAGE, view(messages), policy="synth")
+    assert outcome.reason == "tool calls and results cannot be written in this format"
+
+
+def test_nothing_is_written_before_what_must_stay_as_it_is() -> None:
+    messages = conversation(user("go"), call("a", "Bash"), assistant("answer", fixed="logged"))
+    assert skipped(STAGE, view(messages, writes_pairs=True), policy="synth")
+    assert hidden(propose(STAGE, view(messages))) == ["m1"]
+
+
+def test_the_marker_stands_behind_the_system_prompt() -> None:
+    of = view(conversation(system("be good"), GHOST, user("go"), assistant("ok")))
+    assert [m.synthetic for m in carried_out(of, propose(STAGE, of)).messages[:2]] == [False, True]
+
+
+@settings(max_examples=60, deadline=None)
+@given(plan=PLANS)
+def test_written_halves_never_make_orphans_and_a_second_run_finds_nothing(
+    plan: list[tuple[str, int, int]],
+) -> None:
+    of = view(build(plan), writes_pairs=True)
+    outcome = STAGE.propose(of, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]
+    if hasattr(outcome, "edits"):
+        after = carried_out(of, outcome)
+        assert orphans(after.messages) < orphans(of.messages)
+        again = STAGE.propose(after, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]
+        assert not hasattr(again, "edits")

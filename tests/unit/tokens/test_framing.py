@@ -1,0 +1,140 @@
+"""What messages add to a request, whatever they are counted with."""
+
+import base64
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import assistant, call, conversation, result, user
+
+from compactctl.model.message import MediaPart, Message
+from compactctl.tokens.choose import counter_for, counter_named
+from compactctl.tokens.claude import ClaudeCounter
+from compactctl.tokens.counter import TokenCounter
+from compactctl.tokens.framing import framed_tokens, framing_for
+from compactctl.tokens.meter import Meter
+from compactctl.tokens.models import ModelInfo, resolve_model
+from compactctl.tokens.units import unit_of
+
+OPUS_OLD = resolve_model("claude-opus-4-5")
+OPUS = resolve_model("claude-opus-4-7")
+GPT = resolve_model("gpt-5")
+GEMINI = resolve_model("gemini-2.5-pro")
+
+CODE = """
+def spread(values: list[float], shares: int) -> dict[str, float]:
+    # Rounds half up; the last share takes what is left.
+    total = sum(values)
+    return {f"share-{n}": round(total / shares, 2) for n in range(shares)}
+"""
+TALK = conversation(
+    user("Why does the report for March show a negative balance? Look into the totals first."),
+    call("c1", "Bash", command="python report.py --month 2026-03 --verbose | tail -n 40"),
+    result("c1", CODE * 20),
+    assistant("The shares are rounded one by one, so their sum is a few cents off. Fixed." * 9),
+)
+
+
+def added(messages: tuple[Message, ...], model: ModelInfo, counter: TokenCounter) -> float:
+    framing, meter = framing_for(model, counter), Meter(counter)
+    return sum(framed_tokens(message, meter, framing) for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("o200k_base", 1.0),
+        ("tiktoken:o200k_base", 1.0),
+        ("cl100k_base", 1.0),
+        ("o200k_base x1.2", 1.2),
+        ("chars/4", 0.9375),
+        ("chars/3.75", 1.0),
+        ("chars/4 x2", 1.875),
+        ("bytes/2.5", 1.5),
+        # 3.75 characters / 4, times 1.15 and 1.23.
+        ("neurolink", 1.078125),
+        ("neurolink/anthropic", 1.32609375),
+    ],
+)
+def test_counters_are_compared_with_o200k_whatever_the_model(name: str, unit: float) -> None:
+    counter = counter_named(name)
+    for model in (OPUS, GPT, GEMINI):
+        assert unit_of(counter, model) == pytest.approx(unit, rel=1e-4)
+
+
+@pytest.mark.parametrize("model", [OPUS_OLD, OPUS, GPT, GEMINI])
+def test_the_default_counter_counts_in_the_models_own_tokens(model: ModelInfo) -> None:
+    assert unit_of(counter_for(replace(model, reconstruction="")), model) == model.factor
+
+
+@pytest.mark.parametrize(("name", "unit"), [("claude-3", 1.18), ("claude-4.7", 1.52)])
+def test_claudes_vocabularies_have_their_familys_factor(name: str, unit: float) -> None:
+    assert unit_of(ClaudeCounter(name), GPT) == unit
+
+
+def test_a_users_own_vocabulary_is_taken_for_the_models(tmp_path: Path) -> None:
+    ranks = b"".join(b"%s %d\n" % (base64.b64encode(bytes([n])), n) for n in range(256))
+    path = tmp_path / "own.tiktoken"
+    path.write_bytes(ranks)
+    assert unit_of(counter_named(f"file:{path}"), GEMINI) == 1.16
+
+
+@pytest.mark.parametrize("model", [OPUS_OLD, OPUS, GPT, GEMINI])
+@pytest.mark.parametrize(
+    "name", ["chars/4", "bytes/4", "bytes/2", "neurolink", "cl100k_base", "o200k_base x1.7"]
+)
+def test_what_is_added_does_not_depend_on_the_counter(model: ModelInfo, name: str) -> None:
+    # This text has 3.9 characters per token; another text can be further off.
+    expected = added(TALK, model, counter_named("o200k_base"))
+    assert added(TALK, model, counter_named(name)) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(("model", "least"), [(OPUS_OLD, 1.1), (OPUS, 1.45), (GEMINI, 1.15)])
+def test_other_models_report_more_tokens_than_openais(model: ModelInfo, least: float) -> None:
+    counter = counter_named("o200k_base")
+    assert added(TALK, model, counter) > least * added(TALK, GPT, counter)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "per_result"), [(OPUS_OLD, "claude-3", 27), (OPUS, "claude-4.7", 10)]
+)
+def test_reconstructed_counts_of_a_result_are_taken_as_they_are(
+    model: ModelInfo, name: str, per_result: int
+) -> None:
+    framing = framing_for(model, ClaudeCounter(name))
+    assert (framing.result, framing.per_result) == (1.0, per_result)
+
+
+def test_reconstructed_counts_are_only_those_of_their_own_family() -> None:
+    counter = ClaudeCounter("claude-4.7")
+    assert framing_for(GPT, counter).result == pytest.approx(1 / 1.52)
+    assert framing_for(OPUS_OLD, counter).result == pytest.approx(1.21 / 1.52)
+
+
+@pytest.mark.parametrize(
+    ("shown", "ratio"),
+    [
+        ("     1→import os\n     2→import sys", 1.10),
+        ("12\tdef main() -> None:", 1.10),
+        ("import os\n1→2", 1.21),
+        ("12 files changed", 1.21),
+        ("", 1.21),
+    ],
+)
+def test_results_with_line_numbers_have_a_ratio_of_their_own(shown: str, ratio: float) -> None:
+    counter = counter_named("o200k_base")
+    [tokens] = counter.count_many([shown])
+    found = added(conversation(result("c1", shown)), OPUS_OLD, counter)
+    assert found == pytest.approx(tokens * ratio + 27)
+
+
+def test_pictures_have_the_same_size_in_every_unit() -> None:
+    picture = MediaPart(media_type="image/png", n_bytes=90_000)
+    bare, shown = result("c1", ""), result("c1", "", media=(picture,))
+    sizes = {
+        round(
+            added((shown,), OPUS, counter_named(name)) - added((bare,), OPUS, counter_named(name))
+        )
+        for name in ("chars/4", "o200k_base", "o200k_base x3")
+    }
+    assert sizes == {1_024}

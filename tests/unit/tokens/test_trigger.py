@@ -1,0 +1,115 @@
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.errors import UsageError
+from compactctl.tokens.trigger import ALWAYS, Situation, Trigger, parse_trigger
+
+
+def at(tokens: int = 0, available: int = 1_000, turns: int = 0, messages: int = 0) -> Situation:
+    return Situation(tokens=tokens, available=available, turns=turns, messages=messages)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("0.8", "ratio >= 0.8"),
+        ("1", "ratio >= 1"),
+        ("60000", "tokens >= 60,000"),
+        ("60k", "tokens >= 60,000"),
+        ("100", "tokens >= 100"),
+        ("ratio>0.6", "ratio > 0.6"),
+        ("turns > 20", "turns > 20"),
+        ("turns>20 or tokens >= 4_000", "turns > 20 or tokens >= 4,000"),
+        ("turns>20, 0.8", "turns > 20 or ratio >= 0.8"),
+        ("free <= 13k", "free <= 13,000"),
+        ("messages >= 6", "messages >= 6"),
+        ("Always", "always"),
+    ],
+)
+def test_triggers_as_people_write_them(text: str, shown: str) -> None:
+    trigger = parse_trigger(text)
+    assert str(trigger) == shown
+    assert parse_trigger(shown.replace(",", "")) == trigger
+
+
+@pytest.mark.parametrize("text", ["80", "99", "1.5", "2"])
+def test_a_number_that_could_be_a_share_or_tokens_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="ambiguous"):
+        parse_trigger(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "0", "-1", "turns", "turns=3", "size>3", "tokens>x", "0.8 and 3", "1 or"]
+)
+def test_what_is_no_trigger_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is no trigger; write it as 0\.8"):
+        parse_trigger(text)
+
+
+def test_a_ratio_beyond_the_available_input_is_refused() -> None:
+    with pytest.raises(UsageError, match="can never fire in time"):
+        parse_trigger("ratio >= 80")
+
+
+# How VS Code Copilot Chat reads its threshold of a window of 200,000 (or 100) tokens.
+@pytest.mark.parametrize(
+    ("text", "available", "limit"),
+    [
+        ("0.8", 200_000, 160_000),
+        ("0.5", 200_000, 100_000),
+        ("1", 200_000, 200_000),
+        ("60000", 200_000, 60_000),
+        ("100", 200_000, 100),
+        ("free <= 13000", 183_616, 170_616),
+        ("free <= 13000", 10_000, 0),
+    ],
+)
+def test_the_size_from_which_a_trigger_fires(text: str, available: int, limit: int) -> None:
+    assert parse_trigger(text).limit(available) == limit
+
+
+def test_turns_have_no_size() -> None:
+    assert parse_trigger("turns > 20").limit(1_000) is None
+    assert parse_trigger("turns > 20 or 0.5 or tokens > 700").limit(1_000) == 500
+    assert ALWAYS.limit(1_000) is None
+
+
+# Spring AI Session: turns fire above, tokens from the number on.
+@pytest.mark.parametrize(
+    ("trigger", "situation", "fires"),
+    [
+        ("turns > 5", at(turns=3), False),
+        ("turns > 3", at(turns=3), False),
+        ("turns > 3", at(turns=4), True),
+        ("turns > 3", at(), False),
+        ("tokens >= 127", at(tokens=127), True),
+        ("tokens >= 127", at(tokens=126), False),
+        ("tokens >= 127 or turns > 3", at(turns=4), True),
+        ("ratio >= 0.8", at(tokens=800), True),
+        ("ratio >= 0.8", at(tokens=799), False),
+        ("ratio > 0.6", at(tokens=600), False),
+        ("ratio >= 0.8", at(available=0), True),
+        ("free < 3", at(tokens=998), True),
+        ("free < 3", at(tokens=997), False),
+        ("always", at(), True),
+    ],
+)
+def test_when_triggers_fire(trigger: str, situation: Situation, *, fires: bool) -> None:
+    assert bool(parse_trigger(trigger).fired(situation)) is fires
+
+
+def test_the_condition_that_holds_is_named() -> None:
+    trigger = parse_trigger("turns > 3 or ratio >= 0.5")
+    assert trigger.fired(at(tokens=500)) == "ratio >= 0.5"
+    assert trigger.fired(at(tokens=500, turns=4)) == "turns > 3"
+    assert Trigger().fired(at()) == "always"
+
+
+@given(st.integers(0, 10**7), st.integers(1, 10**7), st.integers(1, 100))
+def test_a_share_fires_exactly_from_the_share_on(tokens: int, available: int, percent: int) -> None:
+    trigger = parse_trigger(str(percent / 100))
+    fires = Fraction(tokens, available) >= Fraction(str(percent / 100))
+    assert bool(trigger.fired(at(tokens, available))) is fires
