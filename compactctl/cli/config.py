@@ -55,7 +55,9 @@ def _result(context: click.Context, name: str, *, everything: bool) -> ConfigRes
         if isinstance(option, click.Option) and option.name != "help"
         if (row := _row(inner, option, given)).origin != "default" or everything
     ]
-    return ConfigResult(command=name, files=tuple(str(_short(f.path)) for f in files), rows=tuple(rows))
+    return ConfigResult(
+        command=name, files=tuple(str(_short(f.path)) for f in files), rows=tuple(rows)
+    )
 
 
 def _row(context: click.Context, option: click.Option, given: dict[str, Setting]) -> ConfigRow:

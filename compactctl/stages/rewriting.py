@@ -57,7 +57,7 @@ def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     message = view.messages[place.message]
     part = message.parts[place.part]
     done = isinstance(part, ToolResultPart) and (part.cleared or is_stub(part.text))
-    if done or message.fixed or message.id in view.protected:
+    if done or message.fixed or message.synthetic or message.id in view.protected:
         return 0
     old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
     return max(0, old - meter.text(text))

@@ -95,7 +95,8 @@ def _candidates(view: View, meter: Meter) -> Iterator[_Candidate]:
     needed = referred(view.messages, cwd=view.cwd)
     for place, part in part_places(view.messages):
         message = view.messages[place.message]
-        if place in needed or message.fixed or message.id in view.protected:
+        kept = message.fixed or message.synthetic or message.id in view.protected
+        if place in needed or kept:
             continue
         text = _text(message, part)
         if text:
