@@ -92,7 +92,7 @@ def command(
     options = BatchOptions(
         paths=paths,
         plan=plan if _is_plan_given(context) or values["out"] else None,
-        summarizer=summarizer_from(values),
+        summarizer=summarizer_from(values, plan.profile),
         protect=protect_from(values),
         measure=measured,
         format=values.pop("format_name"),

@@ -54,10 +54,11 @@ def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None: 
     if not values["dry_run"]:
         one_document(values["output"], as_json=as_json)
     measured = measured_with(values)
+    plan = plan_from(values)
     options = CompactOptions(
         path=path,
-        plan=plan_from(values),
-        summarizer=summarizer_from(values),
+        plan=plan,
+        summarizer=summarizer_from(values, plan.profile),
         protect=protect_from(values),
         measure=measured,
         format=values.pop("format_name"),

@@ -128,6 +128,13 @@ def protect_options(function: F) -> F:
             help="Leave the newest N turns alone. [default: the newest turn's prompt and its "
             "newest 10 steps]",
         ),
+        click.option(
+            "--freeze-before",
+            metavar="ID|N",
+            default="",
+            help="Leave everything before this message, or the first N messages, as it is, so that "
+            "a prompt cache still holds for it.",
+        ),
     )
     for option in reversed(options):
         function = option(function)
@@ -140,4 +147,5 @@ def protect_from(values: dict[str, Any]) -> ProtectOptions:
         keep_turns=values.pop("keep_turns"),
         pins=values.pop("pin"),
         tools=values.pop("protect_tool"),
+        freeze_before=values.pop("freeze_before"),
     )

@@ -9,7 +9,9 @@ import click
 
 from compactctl.commands.plan import PlanOptions
 from compactctl.errors import UsageError
-from compactctl.llm.choice import TIMEOUT, SummarizerOptions
+from compactctl.llm.choice import TIMEOUT, Kind, SummarizerOptions
+from compactctl.model.summary import BUILT_IN
+from compactctl.profiles.profile import Profile
 from compactctl.store.lines import open_input
 from compactctl.summaries.labels import LabelStyle
 from compactctl.summaries.prompt import PromptStyle
@@ -22,12 +24,15 @@ SUMMARIZER_PARAMETERS = ("summarizer", "summarizer_cmd")
 """The parameters that ask for a summary by somebody else."""
 
 
+_NAMES: dict[str, Kind] = {"offline": "offline", "openai": "openai", "llm": "llm"}
+
+
 def summarizer_options(function: F) -> F:
     """Add the options that choose a summarizer; they arrive as ``SummarizerOptions`` fields."""
     options = (
         click.option(
             "--summarizer",
-            type=click.Choice(["offline", "openai", "llm"]),
+            type=click.Choice(list(_NAMES)),
             help="Who writes summaries: the built-in one without a model, a model behind an "
             "OpenAI-compatible server, or a model that the llm package knows. [default: offline]",
         ),
@@ -109,18 +114,22 @@ def template_option(function: F) -> F:
     )(function)
 
 
-def summarizer_from(values: dict[str, Any]) -> SummarizerOptions:
+def summarizer_from(values: dict[str, Any], profile: Profile | None) -> SummarizerOptions:
     """Take the values of ``summarizer_options`` out of a command's parameters.
 
+    What they leave open is that of the profile, as far as it names one of our summarizers.
     Raises UsageError for options that contradict each other, or that would have no effect.
     """
     name, command = values.pop("summarizer"), values.pop("summarizer_cmd")
     if name and command:
         raise UsageError("--summarizer and --summarizer-cmd contradict each other; choose one")
+    model = values.pop("summarizer_model") or ""
+    if profile is not None and profile.summarizer in _NAMES and not name and not command:
+        name, model = profile.summarizer, model or profile.summarizer_model
     options = SummarizerOptions(
-        kind="command" if command else name or "offline",
+        kind="command" if command else _NAMES[name or BUILT_IN],
         command=command or "",
-        model=values.pop("summarizer_model") or "",
+        model=model,
         base_url=values.pop("base_url") or "",
         key_variable=values.pop("api_key_env") or "",
         timeout=values.pop("summarizer_timeout"),

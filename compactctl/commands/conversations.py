@@ -31,6 +31,7 @@ class ProtectOptions:
     keep_turns: int | None = None
     pins: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    freeze_before: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,11 @@ def protected_messages(
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
     chosen = protect(
-        messages, keep_turns=options.keep_turns, pins=options.pins, tools=options.tools
+        messages,
+        keep_turns=options.keep_turns,
+        pins=options.pins,
+        tools=options.tools,
+        freeze_before=options.freeze_before,
     )
     return {**always, **chosen}
 

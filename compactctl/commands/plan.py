@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from fractions import Fraction
 
 from compactctl.errors import UsageError
 from compactctl.model.operation import OptionValue
@@ -14,14 +13,12 @@ from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.stages.stage import Stage
 from compactctl.tokens.budget import Budget, Target
-from compactctl.tokens.trigger import Condition, Trigger
+from compactctl.tokens.trigger import NEVER, Trigger
 
 # NeuroLink compacts to 70 % of the available input after an overflow.
 RECOVERY_TARGET = Target(value=0.7, unit="ratio")
 # agent-code frees so many tokens when an error does not say how many were too much.
 UNKNOWN_EXCESS = 20_000
-# Compaction that the user switched off is never due.
-_NEVER = Trigger(conditions=(Condition(what="tokens", operator="<", value=Fraction(0)),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +56,7 @@ class PlanOptions:
         """When compaction is due."""
         if self.trigger is not None:
             return self.trigger
-        return self.chosen.trigger if self.chosen.enabled else _NEVER
+        return self.chosen.trigger if self.chosen.enabled else NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

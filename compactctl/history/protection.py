@@ -21,20 +21,24 @@ def protect(
     keep_turns: int | None = None,
     pins: Sequence[str] = (),
     tools: Sequence[str] = (),
+    freeze_before: str = "",
 ) -> Mapping[MessageId, str]:
     """Return the messages to leave alone, each with the reason in a user's words.
 
     ``keep_turns`` is the number of newest turns to keep; None keeps the newest turn's prompt and,
     of that turn, the newest steps. ``pins`` are message ids
     or regular expressions searched in the messages' texts. ``tools`` are names, in any case.
+    ``freeze_before`` is a message id or a number of messages: what stands before is left alone.
 
     Raises:
-        UsageError: a pin is neither a message id nor a valid regular expression.
+        UsageError: a pin is neither a message id nor a valid regular expression, or there is no
+            message to freeze before.
     """
     reasons: dict[MessageId, str] = {}
     for index, reason in (
         *_fixed(messages),
         *((index, "system prompt") for index in range(leading_system(messages))),
+        *_frozen(messages, freeze_before),
         *_pinned(messages, pins),
         *_of_tools(messages, tools),
         *_newest(messages, keep_turns),
@@ -69,6 +73,20 @@ def _fixed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     for index, message in enumerate(messages):
         if message.fixed:
             yield index, message.fixed
+
+
+def _frozen(messages: Sequence[Message], before: str) -> Iterator[tuple[int, str]]:
+    if not before:
+        return
+    ids = {message.id: index for index, message in enumerate(messages)}
+    end = ids.get(MessageId(before))
+    if end is None and before.isdecimal():
+        end = min(int(before), len(messages))
+    if end is None:
+        raise UsageError(
+            f"--freeze-before {before!r} is no message id here and no number of messages"
+        )
+    yield from ((index, "before the point of --freeze-before") for index in range(end))
 
 
 def _pinned(messages: Sequence[Message], pins: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -15,6 +15,7 @@ def _warnings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     yield from _pins(result, options)
     yield from _tools(result, options)
     yield from _settings(result, options)
+    yield from _summarizer(result, options)
     yield from _instructions(options)
 
 
@@ -46,3 +47,12 @@ def _instructions(options: CompactOptions) -> Iterator[str]:
     given = options.plan.settings.get("summarize", {}).get("instructions")
     if given and options.summarizer.kind == "offline":
         yield "--summarize-instructions has no effect on the built-in summary; see --summarizer"
+
+
+def _summarizer(result: CompactResult, options: CompactOptions) -> Iterator[str]:
+    wanted = result.profile.summarizer
+    if wanted and wanted != options.summarizer.kind and result.summaries:
+        yield (
+            f"profile {result.profile.name}: a summary by {wanted} was not asked for; the "
+            f"{options.summarizer.kind} summarizer wrote, see --summarizer"
+        )

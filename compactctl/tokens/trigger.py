@@ -16,7 +16,7 @@ _MEASURED: dict[str, Measured] = {each: each for each in get_args(Measured)}
 _OPERATORS: dict[str, Operator] = {each: each for each in get_args(Operator)}
 _CONDITION = re.compile(r"(?P<what>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
 _OR = re.compile(r"\s+or\s+|\s*[,|]\s*", re.IGNORECASE)
-_ALWAYS = "always"
+_ALWAYS, _NEVER = "always", "never"
 _EXAMPLES = "write it as 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or always"
 
 
@@ -103,21 +103,27 @@ class Trigger:
         return min((limit for limit in limits if limit is not None), default=None)
 
     def __str__(self) -> str:
+        if self == NEVER:
+            return _NEVER
         return " or ".join(map(str, self.conditions)) or _ALWAYS
 
 
 ALWAYS = Trigger()
+# What can never be.
+NEVER = Trigger(conditions=(Condition(what="tokens", operator="<", value=Fraction(0)),))
+_PLAIN = {_ALWAYS: ALWAYS, _NEVER: NEVER}
 
 
 def parse_trigger(text: str) -> Trigger:
-    """Read a trigger: a share, tokens, comparisons joined with ``or``, or ``always``.
+    """Read a trigger: a share, tokens, comparisons joined with ``or``, ``always`` or ``never``.
 
     Raises:
         UsageError: it means nothing, or a number between 1 and 100 that could mean either.
     """
-    if text.strip().lower() == _ALWAYS:
-        return ALWAYS
-    return Trigger(conditions=tuple(_condition(part) for part in _OR.split(text.strip().lower())))
+    plain = text.strip().lower()
+    if plain in _PLAIN:
+        return _PLAIN[plain]
+    return Trigger(conditions=tuple(_condition(part) for part in _OR.split(plain)))
 
 
 def _condition(text: str) -> Condition:

@@ -27,6 +27,7 @@ def at(tokens: int = 0, available: int = 1_000, turns: int = 0, messages: int = 
         ("free <= 13k", "free <= 13,000"),
         ("messages >= 6", "messages >= 6"),
         ("Always", "always"),
+        ("never", "never"),
     ],
 )
 def test_triggers_as_people_write_them(text: str, shown: str) -> None:
@@ -95,6 +96,7 @@ def test_turns_have_no_size() -> None:
         ("free < 3", at(tokens=998), True),
         ("free < 3", at(tokens=997), False),
         ("always", at(), True),
+        ("never", at(tokens=10**9, turns=9), False),
     ],
 )
 def test_when_triggers_fire(trigger: str, situation: Situation, *, fires: bool) -> None:
