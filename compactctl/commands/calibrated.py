@@ -9,6 +9,7 @@ from compactctl.history.conversations import conversations
 from compactctl.history.turns import leading_system
 from compactctl.model.message import Message
 from compactctl.model.transcript import ClientSplit, Transcript
+from compactctl.tokens.chars import NeuroLinkCounter
 from compactctl.tokens.framing import framed_tokens, framing_for
 
 
@@ -56,9 +57,7 @@ def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:
 
     found = calibrate(messages, size)
     if found is None:
-        unseen = recorded_unseen(messages)
-        source = "recorded when it was compacted" if unseen else ""
-        return ContextSize(counted=counted, overhead=unseen, source=source)
+        return _uncalibrated(messages, measured, counted)
     rest = found.total - counted - found.overhead - found.hidden_reasoning
     return ContextSize(
         counted=counted,
@@ -68,6 +67,19 @@ def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:
         source=f"inferred from the usage reported on line {found.anchor_line + 1}",
         calibration=found,
     )
+
+
+def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) -> ContextSize:
+    unseen = recorded_unseen(messages)
+    if unseen:
+        return ContextSize(
+            counted=counted, overhead=unseen, source="recorded when it was compacted"
+        )
+    if isinstance(measured.counter, NeuroLinkCounter):
+        framing = measured.counter.framing(len(messages))
+        source = "NeuroLink's constants for messages and conversation"
+        return ContextSize(counted=counted, unexplained=framing, source=source if framing else "")
+    return ContextSize(counted=counted)
 
 
 def recorded_unseen(messages: Sequence[Message]) -> int:

@@ -1,9 +1,9 @@
 """``profiles`` on a terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from compactctl.model.operation import OptionValue
-from compactctl.profiles.profile import LevelRule, Profile
+from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
 from compactctl.reports.screen import Accent, Fact, Facts, Item
 from compactctl.reports.tables import table, text
 from compactctl.reports.text import one_line
@@ -19,9 +19,9 @@ def profiles_screen(profiles: Sequence[Profile]) -> Iterator[Item]:
     """Yield what to print: a row per profile."""
     columns = (
         text("Profile"),
-        text("Compacts when", spare=2),
-        text("Stages", spare=1),
-        text("What it is", "end", least=16, spare=3),
+        text("Compacts when", "end", least=14),
+        text("Stages", "end", least=34, spare=1),
+        text("What it is", "end", least=24, spare=2),
     )
     rows = [
         (each.name, str(each.trigger), ", ".join(_names(each)), one_line(each.title))
@@ -37,14 +37,17 @@ def profile_screen(profile: Profile) -> Iterator[Item]:
     yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
     yield Facts(tuple(_facts(profile)))
     yield ""
-    columns = (text("Stage"), text("Options", spare=1), text("What it does there", "end", least=16))
-    yield table(
-        columns,
-        [(each.name, _settings(each.settings), one_line(each.why)) for each in profile.stages],
-    )
+    yield Accent("stages", "bold")
+    yield Facts(tuple(row for stage in profile.stages for row in _stage(stage)))
     if profile.differs:
         yield ""
         yield Facts(tuple(_differences(profile)))
+
+
+def _stage(stage: ProfileStage) -> Iterator[Fact]:
+    yield Fact(stage.name, one_line(stage.why))
+    if stage.settings:
+        yield Fact("", ", ".join(f"{name} {_value(each)}" for name, each in stage.settings.items()))
 
 
 def _names(profile: Profile) -> list[str]:
@@ -94,10 +97,6 @@ def _reserve(rule: BudgetRule) -> str:
     )
     text_ = f"{known}, {plain} if it is not known" if known else plain
     return text_ if rule.most is None else f"{text_}, at most {rule.most:,} tokens"
-
-
-def _settings(settings: Mapping[str, OptionValue]) -> str:
-    return ", ".join(f"{name} {_value(value)}" for name, value in settings.items()) or "defaults"
 
 
 def _value(value: OptionValue) -> str:

@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from compactctl.commands.stages import StageInfo
-from compactctl.reports.screen import Item
-from compactctl.reports.tables import table, text
+from compactctl.reports.screen import Fact, Facts, Item
 
 
 def stages_screen(stages: Sequence[StageInfo]) -> Iterator[Item]:
-    """Yield what to print: a row per stage."""
-    columns = (text("Stage"), text("What it does", "end", least=24))
-    yield table(columns, [(stage.name, stage.title) for stage in stages])
+    """Yield what to print: what each stage does, in the order in which they lose more and more."""
+    yield Facts(tuple(Fact(stage.name, stage.title) for stage in stages))
     yield ""
     yield "explain one and its options with: compactctl stages STAGE"

@@ -79,10 +79,13 @@ class NeuroLinkCounter:
 
     def conversation(self, contents: Sequence[str]) -> int:
         """Estimate a list of messages by their contents, framing included."""
-        if not contents:
+        return sum(self.count_many(contents)) + self.framing(len(contents))
+
+    def framing(self, messages: int) -> int:
+        """Return the tokens of the framing of that many messages, of the conversation included."""
+        if not messages:
             return 0
-        framing = NEUROLINK_TOKENS_PER_MESSAGE * len(contents) + NEUROLINK_TOKENS_PER_CONVERSATION
-        return sum(self.count_many(contents)) + framing
+        return NEUROLINK_TOKENS_PER_MESSAGE * messages + NEUROLINK_TOKENS_PER_CONVERSATION
 
     def _estimate(self, units: int) -> int:
         base = math.ceil(units / NEUROLINK_CHARS_PER_TOKEN)
