@@ -15,7 +15,8 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name != "COMPACTCTL_LONG_TESTS":
         del os.environ[name]
 
-settings.register_profile("default", deadline=None)
+# A run that decides about a change tries the same examples each time.
+settings.register_profile("default", deadline=None, derandomize="CI" in os.environ)
 # For nightly runs: HYPOTHESIS_PROFILE=long
 settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

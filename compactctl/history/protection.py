@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compactctl.errors import UsageError
-from compactctl.history.pairs import result_tools, units
+from compactctl.history.pairs import cut_points, result_tools, units
 from compactctl.history.turns import leading_system, steps, turns
 from compactctl.history.view import View
 from compactctl.model.message import Message, MessageId
@@ -50,12 +50,14 @@ def protect(
 def hideable(view: View, ids: Iterable[MessageId]) -> tuple[MessageId, ...]:
     """Return those of ``ids`` that may be hidden together, in the order of the conversation.
 
-    A unit is left out when a part of it is not among ``ids``, protected, fixed or anchored;
-    the system prompt always is.
+    A unit is left out when a part of it is not among ``ids``, protected, fixed or anchored, or
+    when what stands for it could only be written before an anchored message; the system prompt
+    always is.
     """
     wanted = set(ids)
     front = leading_system(view.messages)
     keep = [index < front or _stays(view, m) for index, m in enumerate(view.messages)]
+    keep = [a or b for a, b in zip(keep, _behind_anchored(view.messages), strict=True)]
     hidden = sorted(
         index
         for unit in units(view.messages)
@@ -63,6 +65,16 @@ def hideable(view: View, ids: Iterable[MessageId]) -> tuple[MessageId, ...]:
         for index in unit
     )
     return tuple(view.messages[index].id for index in hidden)
+
+
+def _behind_anchored(messages: Sequence[Message]) -> Iterator[bool]:
+    """Yield for each message whether the unit that is open there begins with an anchored one."""
+    cuts = set(cut_points(messages))
+    anchored = False
+    for index, message in enumerate(messages):
+        if index in cuts:
+            anchored = bool(message.anchored)
+        yield anchored
 
 
 def _stays(view: View, message: Message) -> bool:
