@@ -64,7 +64,8 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     foreign = foreign_file(head) or foreign_records(records)
     if foreign is not None:
         raise NotUnderstoodError(f"{where}: {foreign}; --format forces one of {_names()}")
-    arrays = any(isinstance(value, list) for value in first)
+    # A stray array among records is damage, and does not make the file one of arrays.
+    arrays = not any(isinstance(value, Mapping) for value in first)
     for candidate in ALL_FORMATS:
         if (candidate.reads_arrays or not arrays) and candidate.sniff(records):
             return candidate

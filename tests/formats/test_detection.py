@@ -137,6 +137,13 @@ def test_leading_records_of_other_kinds_do_not_hide_the_format() -> None:
     assert detect(decoded(lines), "test").name == "openai-chat"
 
 
+@pytest.mark.parametrize(
+    ("name", "records"), [(n, r) for n, r in OWN if not any(isinstance(each, list) for each in r)]
+)
+def test_a_stray_array_does_not_hide_the_format(name: str, records: list[Any]) -> None:
+    assert detected(*records, [1, 2]) == name
+
+
 def test_formats_are_found_by_name() -> None:
     assert [format_named(f.name).name for f in ALL_FORMATS] == [f.name for f in ALL_FORMATS]
     with pytest.raises(UsageError, match="did you mean codex"):
