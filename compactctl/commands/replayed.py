@@ -1,11 +1,12 @@
 """One conversation lived again with a profile: where it would have been compacted, and to what."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from random import Random
 from typing import Literal
 
-from compactctl.commands.conversations import ProtectOptions, protected_messages, situation_of
+from compactctl.commands.conversations import ProtectOptions, protected_messages
 from compactctl.commands.measure import Measure
 from compactctl.commands.plan import PlanOptions, make_plan
 from compactctl.history.turns import steps, turn_starts
@@ -72,14 +73,21 @@ class Replayed:
     over: int
 
 
+# Where nothing could be done it is tried again when the request has grown by this share of the
+# available input, as what would be hidden grows with it.
+_PATIENCE = Fraction(1, 100)
+
+
 @dataclass(slots=True)
 class _Life:
-    """A conversation as it grows and is compacted."""
+    """A conversation as it grows and is compacted, with what it comes to."""
 
-    messages: tuple[Message, ...]
-    originals: dict[MessageId, tuple[Message, ...]]
-    # Nothing could be done at this size; it is tried again once there is more.
-    idle_at: int = 0
+    messages: tuple[Message, ...] = ()
+    originals: dict[MessageId, tuple[Message, ...]] = field(default_factory=dict)
+    tokens: int = 0
+    turns: int = 0
+    # It is not tried to compact it below so many tokens.
+    idle_below: int = 0
 
 
 class Replay:
@@ -97,25 +105,36 @@ class Replay:
 
     def live(self, messages: Sequence[Message], cwd: str | None) -> Replayed:
         """Go through all requests of a conversation and the next one."""
-        life = _Life((), {})
+        life = _Life()
         firings: list[Firing] = []
         sizes: list[int] = []
         idle = 0
         for moment in moments(messages):
-            life.messages += moment.new
+            self._grow(life, moment.new)
             before = self._situation(life)
             path, why = self._fired(before, moment)
-            if why and before.tokens > life.idle_at:
-                result = self._compact(life, cwd)
-                if result.edits:
+            if why and life.tokens >= life.idle_below:
+                if self._compact(life, cwd):
                     firings.append(self._firing(moment, path, why, before, life))
                 else:
-                    idle, life.idle_at = idle + 1, before.tokens
+                    idle += 1
+                    patience = max(1, int(self.budget.available * _PATIENCE))
+                    life.idle_below = life.tokens + patience
             sizes.append(self._situation(life).tokens)
         return self._replayed(firings, sizes, idle)
 
+    def _grow(self, life: _Life, new: Sequence[Message]) -> None:
+        life.messages = (*life.messages, *new)
+        life.tokens += self.measured.meter.total(new)
+        life.turns += sum(message.starts_turn for message in new)
+
     def _situation(self, life: _Life) -> Situation:
-        return situation_of(life.messages, self.measured.meter, self.budget, self.unseen)
+        return Situation(
+            tokens=life.tokens + self.unseen,
+            available=self.budget.available,
+            turns=life.turns,
+            messages=len(life.messages),
+        )
 
     def _fired(self, situation: Situation, moment: "Moment") -> tuple[Path, str]:
         if not self._due.conditions:
@@ -135,7 +154,8 @@ class Replay:
         share = 0.5 if self._random is None else self._random.random()
         return background.warm + background.jitter * share
 
-    def _compact(self, life: _Life, cwd: str | None) -> Run:
+    def _compact(self, life: _Life, cwd: str | None) -> bool:
+        """Run the stages; tell whether they changed anything."""
         messages, target = life.messages, self._plan.target
         view = View(
             messages=messages,
@@ -147,8 +167,11 @@ class Replay:
         )
         result = run(view, self._plan.steps, self.measured.meter)
         life.originals.update(_summarized(result, messages))
-        life.messages = result.view.messages
-        return result
+        if result.edits:
+            life.messages, life.tokens, life.turns = (), 0, 0
+            self._grow(life, result.view.messages)
+            life.idle_below = 0
+        return bool(result.edits)
 
     def _firing(
         self, moment: "Moment", path: Path, why: str, before: Situation, life: _Life

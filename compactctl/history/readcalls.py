@@ -5,6 +5,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from compactctl.history.toolnames import EDITORS, kind_of, plain_name
@@ -79,11 +80,17 @@ def read_request(
 
     Shell commands count only in the forms ``cat PATH``, ``sed -n 'A,Bp' PATH``, ``head -n N PATH``.
     """
-    kind, arguments = kind_of(call.tool), _arguments(call)
+    return _read_request(call.tool, call.arguments, cwd, also)
+
+
+# Stages ask for the same calls over and over.
+@lru_cache(maxsize=4096)
+def _read_request(tool: str, text: str, cwd: str | None, also: Readers) -> ReadRequest | None:
+    kind, arguments = kind_of(tool), _arguments(text)
     if kind == "shell":
         return _shell_read(arguments, cwd)
-    viewed = plain_name(call.tool) in EDITORS and arguments.get("command") == "view"
-    if kind == "read" or viewed or also.include(call.tool):
+    viewed = plain_name(tool) in EDITORS and arguments.get("command") == "view"
+    if kind == "read" or viewed or also.include(tool):
         path = _first_text(arguments, (*also.path_keys, *PATH_KEYS))
         return ReadRequest(normal_path(path, cwd), _line_range(arguments)) if path else None
     return None
@@ -91,7 +98,7 @@ def read_request(
 
 def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ...]:
     """Return the files that a tool call writes, edits or patches."""
-    arguments = _arguments(call)
+    arguments = _arguments(call.arguments)
     if kind_of(call.tool) not in ("edit", "write", "shell") or arguments.get("command") == "view":
         return ()
     path = None if kind_of(call.tool) == "shell" else _first_text(arguments, PATH_KEYS)
@@ -107,9 +114,9 @@ def normal_path(path: str, cwd: str | None = None) -> str:
     return plain.removeprefix(folder) if folder != "/" else plain
 
 
-def _arguments(call: ToolCallPart) -> Mapping[str, Any]:
+def _arguments(text: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(call.arguments)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {"input": value}
