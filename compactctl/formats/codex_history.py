@@ -19,9 +19,14 @@ class _Node:
 
 
 class History:
-    """Takes in messages in file order, then tells which are still sent."""
+    """Takes in messages in file order, then tells which are still sent.
+
+    ``overdrawn`` are messages that a rollback of more turns than there were left standing: a
+    record written in place of them would be a turn to it, and rolled back.
+    """
 
     def __init__(self) -> None:
+        self.overdrawn: set[str] = set()
         self._head: _Node | None = None
         # What was sent before each turn, to come back to.
         self._turns: list[_Node | None] = []
@@ -54,6 +59,7 @@ class History:
                 continue
             start = _newest_turn(self._head)
             if start is None:
+                self.overdrawn.update(self.ids())
                 return
             self._head = start.before
 

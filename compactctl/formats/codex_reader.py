@@ -1,7 +1,7 @@
 """Reads a Codex rollout record by record."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compactctl.formats.codex_header import header_parts
@@ -66,10 +66,15 @@ class Reader:
         self._drop_superseded(set(sent))
         by_id = {str(message.id): message for message in self.gather.messages}
         header = [self.header.id] if self.header else []
-        effective = tuple(by_id[message] for message in (*header, *sent))
+        effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
         return self.gather.transcript(
             name, effective, model=self.model, window=self.counts.window, cwd=self.cwd
         )
+
+    def _held(self, message: Message) -> Message:
+        if message.id not in self.history.overdrawn:
+            return message
+        return replace(message, anchored="a rollback would take what stands in its place")
 
     def _enveloped(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded

@@ -41,9 +41,13 @@ def claude_turn(plan: Plan, after: bytes) -> bytes:
 
 
 def _last_uuid(data: bytes) -> str | None:
-    found = data.rfind(b'"uuid"')
-    piece = data[found + 6 :].split(b'"')
-    return piece[1].decode() if found >= 0 and len(piece) > 1 else None
+    """Return what a client goes on from: a subagent's records beside the chain are not it."""
+    for line in reversed(data.split(b"\n")):
+        piece = line[line.rfind(b'"uuid"') + 6 :].split(b'"')
+        beside = b'"isSidechain":true' in line.replace(b" ", b"")
+        if b'"uuid"' in line and not beside and len(piece) > 1:
+            return piece[1].decode()
+    return None
 
 
 class _Session:
