@@ -21,12 +21,13 @@ class _Node:
 class History:
     """Takes in messages in file order, then tells which are still sent.
 
-    ``overdrawn`` are messages that a rollback of more turns than there were left standing: a
-    record written in place of them would be a turn to it, and rolled back.
+    ``held`` are messages in whose place no record can be written, because it would be a turn: one
+    that a rollback of more turns than there were takes back, or after which a compaction before
+    the first turn keeps less.
     """
 
     def __init__(self) -> None:
-        self.overdrawn: set[str] = set()
+        self.held: set[str] = set()
         self._head: _Node | None = None
         # What was sent before each turn, to come back to.
         self._turns: list[_Node | None] = []
@@ -48,7 +49,10 @@ class History:
 
         The client sends what it sent before the first turn, the user messages and the summary.
         """
-        kept = [*_kept(self._messages()), *([summary] if summary else [])]
+        messages = self._messages()
+        if not any(message.starts_turn for message in messages):
+            self.held.update(message.id for message in messages)
+        kept = [*_kept(messages), *([summary] if summary else [])]
         self.replace(kept)
 
     def roll_back(self, turns: int) -> None:
@@ -59,7 +63,7 @@ class History:
                 continue
             start = _newest_turn(self._head)
             if start is None:
-                self.overdrawn.update(self.ids())
+                self.held.update(self.ids())
                 return
             self._head = start.before
 

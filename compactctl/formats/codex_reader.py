@@ -72,9 +72,9 @@ class Reader:
         )
 
     def _held(self, message: Message) -> Message:
-        if message.id not in self.history.overdrawn:
+        if message.id not in self.history.held:
             return message
-        return replace(message, anchored="a rollback would take what stands in its place")
+        return replace(message, anchored="what stands in its place would be a turn to the client")
 
     def _enveloped(
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded

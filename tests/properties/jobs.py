@@ -51,7 +51,11 @@ class Written(NamedTuple):
 
 def tries(count: int) -> settings:
     """Return settings for so many examples, times what the hypothesis profile asks for."""
-    return settings(max_examples=max(1, count * settings().max_examples // _USUAL_EXAMPLES))
+    # Many transcripts that are drawn hold nothing to compact.
+    return settings(
+        max_examples=max(1, count * settings().max_examples // _USUAL_EXAMPLES),
+        suppress_health_check=[HealthCheck.filter_too_much],
+    )
 
 
 def written(plan: Plan, shape: str) -> Written:
