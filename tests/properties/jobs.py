@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from hypothesis import reject, settings
+from hypothesis import HealthCheck, reject, settings
 from hypothesis import strategies as st
 from properties.chats import SHAPES, WRITERS, lines_of
 from properties.claude import claude_session, claude_turn
