@@ -63,18 +63,19 @@ def run(view: View, steps: Sequence[Step], meter: Meter) -> Run:
 def idle(view: View, steps: Sequence[Step], meter: Meter, why: str) -> Run:
     """Return the run of stages that are not needed, with the reason."""
     tokens = meter.total(view.messages)
-    records = tuple(
-        StageRecord(
-            name=step.stage.name,
-            options=asdict(step.options),
-            outcome="not-needed",
-            tokens_before=tokens,
-            tokens_after=tokens,
-            detail=why,
-        )
-        for step in steps
-    )
+    records = tuple(_not_needed(step, tokens, why) for step in steps)
     return Run(stages=records, edits=(), groups={}, view=view)
+
+
+def _not_needed(step: Step, tokens: int, why: str = "") -> StageRecord:
+    return StageRecord(
+        name=step.stage.name,
+        options=asdict(step.options),
+        outcome="not-needed",
+        tokens_before=tokens,
+        tokens_after=tokens,
+        detail=why,
+    )
 
 
 def _settled(result: Run, steps: Sequence[Step], meter: Meter) -> Run:
@@ -143,13 +144,7 @@ def _run_once(view: View, steps: Sequence[Step], meter: Meter) -> Run:
 
 def _run_stage(view: View, step: Step, meter: Meter) -> tuple[StageRecord, Proposal | None, View]:
     before = meter.total(view.messages)
-    record = StageRecord(
-        name=step.stage.name,
-        options=asdict(step.options),
-        outcome="not-needed",
-        tokens_before=before,
-        tokens_after=before,
-    )
+    record = _not_needed(step, before)
     if view.target is not None and before <= view.target and not step.stage.repairs:
         detail = f"the context is {before:,} tokens, within the target of {view.target:,}"
         return replace(record, detail=detail), None, view

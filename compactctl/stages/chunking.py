@@ -92,7 +92,7 @@ def refusal_of(view: View, found: Chunks, options: ChunkOptions) -> Skipped | No
     if count < options.min_messages:
         reason = f"only {count} messages, chunks need at least {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --chunk-min-messages")
-    refusal = nothing_older(NAME, view, found.hidden)
+    refusal = nothing_older(NAME, view, found.hidden, "see --chunk-keep-recent and --keep-turns")
     if refusal:
         return refusal
     if not any(chunk.shown for chunk in found.chunks):

@@ -8,7 +8,7 @@ from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.hiding import Hiding, Marker, hide_range
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, within_target
 from compactctl.tokens.meter import Meter
 
 NAME = "collapse"
@@ -42,8 +42,7 @@ def propose(view: View, meter: Meter, options: CollapseOptions) -> Proposal | Sk
     hiding = Hiding(view, meter, _marker(options))
     if view.target is not None:
         if hiding.total <= view.target:
-            reason = f"already within the target of {view.target:,} tokens"
-            return Skipped(stage=NAME, reason=reason)
+            return within_target(NAME, view.target)
         end = hiding.fitting_end(start, ends, view.target) or ends[-1]
     elif hiding.nothing_new():
         return Skipped(stage=NAME, reason="nothing was added since the last collapse")

@@ -63,28 +63,27 @@ def end_of_older(view: View, keep: int) -> int:
     return last_cut(view, min(len(view.messages) - keep, newest_start(view)))
 
 
-def nothing_older(stage: str, view: View, hidden: Sequence[Message]) -> Skipped | None:
-    """Refuse when nothing is new since the last summary, or too few messages are old."""
-    if nothing_new(view.messages):
+def nothing_older(
+    stage: str,
+    view: View,
+    hidden: Sequence[Message],
+    detail: str,
+    which: str = "messages are older than those to keep",
+) -> Skipped | None:
+    """Refuse when nothing is new since the last summary, or too few messages are old.
+
+    ``detail`` says what to do about too few, ``which`` says too few of what there are.
+    """
+    if _nothing_new(view.messages):
         return Skipped(stage=stage, reason="nothing was added since the last summary")
-    if too_few(hidden):
-        return Skipped(
-            stage=stage,
-            reason=f"fewer than {FEWEST_HIDDEN} messages are older than those to keep",
-            detail=f"see --{stage}-keep-recent and --keep-turns",
-        )
+    if sum(not is_stand_in(message) for message in hidden) < FEWEST_HIDDEN:
+        return Skipped(stage=stage, reason=f"fewer than {FEWEST_HIDDEN} {which}", detail=detail)
     return None
 
 
-def nothing_new(messages: Sequence[Message]) -> bool:
-    """Whether nothing was added since the last summary of ours was written."""
+def _nothing_new(messages: Sequence[Message]) -> bool:
     summaries = [m for m in messages if m.synthetic and m.summary]
     return bool(summaries) and is_newest(messages, summaries[-1].tags.through)
-
-
-def too_few(hidden: Sequence[Message]) -> bool:
-    """Whether so few messages would be hidden that a summary makes no sense."""
-    return sum(not is_stand_in(message) for message in hidden) < FEWEST_HIDDEN
 
 
 def write(view: View, request: SummaryRequest, meter: Meter) -> Summary:
@@ -105,13 +104,18 @@ def _originals(view: View, messages: Sequence[Message]) -> Iterator[Message]:
             yield message
 
 
-def budget_for(replaced: int, source: int, wanted: int = 0) -> int:
-    """Return the tokens a summary may have.
+def request_for(
+    view: View, meter: Meter, hidden: Sequence[Message], wanted: int = 0
+) -> SummaryRequest:
+    """Return the request for a summary of the originals of ``hidden`` in ``wanted`` tokens.
 
-    ``replaced`` are the tokens of the messages it replaces, ``source`` those of their originals.
-    A summary that is more than half of what it replaces saves too little to be worth its loss.
+    0 chooses by their size. A summary that is more than half of what it replaces saves too little
+    to be worth its loss.
     """
-    return min(wanted or offline.summary_budget(source), replaced // 2)
+    source = originals(view, hidden)
+    budget = wanted or offline.summary_budget(meter.total(source))
+    budget = min(budget, meter.total(hidden) // 2)
+    return SummaryRequest(messages=source, budget=budget, cwd=view.cwd)
 
 
 def no_smaller(stage: str, replaced: int) -> Skipped:

@@ -66,8 +66,7 @@ def _cuts(view: View, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
         over = limits.exceeded(part.text, meter.text)
         if not over:
             continue
-        # The meter would remember every text that is tried.
-        cut = limited(part.text, limits, cutting, lambda text: meter.counter.count_many([text])[0])
+        cut = limited(part.text, limits, cutting, meter.text_once)
         saved = saving(view, meter, place, cut.content)
         if saved:
             reason = f"larger than {over}"

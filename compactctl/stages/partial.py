@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.summary import SummaryRequest
 from compactctl.stages.condensing import (
     Condensing,
     Shape,
-    budget_for,
     condense,
     end_of_older,
     last_cut,
     nothing_older,
     older,
-    originals,
+    request_for,
     write,
 )
 from compactctl.stages.stage import Stage
@@ -44,12 +42,10 @@ def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Ski
     front = leading_system(view.messages)
     end = end_of_older(view, options.keep_recent)
     hidden = older(view, last_cut(view, front + (end - front) // 2))
-    refusal = nothing_older(NAME, view, hidden)
+    refusal = nothing_older(NAME, view, hidden, "see --partial-keep-recent and --keep-turns")
     if refusal:
         return refusal
-    source = originals(view, hidden)
-    budget = budget_for(meter.total(hidden), meter.total(source), options.summary_tokens)
-    request = SummaryRequest(messages=source, budget=budget, cwd=view.cwd)
+    request = request_for(view, meter, hidden, options.summary_tokens)
     reason = "in the older half of the messages before the newest"
     how = Condensing(stage=NAME, options=options, shape=Shape(prefix=LABEL), reason=reason)
     return condense(view, meter, hidden, write(view, request, meter), how)

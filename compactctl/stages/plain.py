@@ -43,7 +43,7 @@ class PlainOptions:
 def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind a count and their topics."""
     hidden = older(view, end_of_older(view, options.keep_recent))
-    refusal = nothing_older(NAME, view, hidden)
+    refusal = nothing_older(NAME, view, hidden, "see --plain-keep-recent and --keep-turns")
     if refusal:
         return refusal
     text = "\n".join(_lines(originals(view, hidden), options.topics))

@@ -10,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, ReasoningPart
 from compactctl.stages.hiding import Hiding, Marker, hide_messages
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, within_target, without_target
 from compactctl.tokens.meter import Meter
 
 NAME = "prioritize"
@@ -56,11 +56,10 @@ class _Candidate:
 def propose(view: View, meter: Meter, options: PrioritizeOptions) -> Proposal | Skipped:
     """Propose to hide units, the lowest priority first, until the target fits."""
     if view.target is None:
-        reason = "how much has to go is not known"
-        return Skipped(stage=NAME, reason=reason, detail="give a size to reach with --target")
+        return without_target(NAME)
     hiding = Hiding(view, meter, _marker(options))
     if hiding.total <= view.target:
-        return Skipped(stage=NAME, reason=f"already within the target of {view.target:,} tokens")
+        return within_target(NAME, view.target)
     ids = _lowest(hiding, meter, view.target, sorted(_candidates(hiding, options)))
     if not ids:
         reason = "all messages are protected, frozen or held by the client"

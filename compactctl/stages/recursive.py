@@ -1,7 +1,7 @@
 """Recursive: put a question and its answer, a summary, in place of all but the newest events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compactctl.errors import UsageError
 from compactctl.history.newest import Snap, events, newest_events, window_start
@@ -10,15 +10,12 @@ from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.stages.condensing import (
-    FEWEST_HIDDEN,
     Condensing,
     Shape,
-    budget_for,
     condense,
-    nothing_new,
+    nothing_older,
     older,
-    originals,
-    too_few,
+    request_for,
     write,
 )
 from compactctl.stages.hiding import newest_start
@@ -99,15 +96,8 @@ def _refusal(view: View, hidden: Sequence[Message], options: RecursiveOptions) -
     if count <= options.keep_events:
         reason = f"no more than the {options.keep_events:,} messages to keep are there"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --recursive-keep-events")
-    if nothing_new(view.messages):
-        return Skipped(stage=NAME, reason="nothing was added since the last summary")
-    if too_few(hidden):
-        return Skipped(
-            stage=NAME,
-            reason=f"fewer than {FEWEST_HIDDEN} messages that may be hidden are older",
-            detail="see --recursive-snap and --recursive-min-keep-turns",
-        )
-    return None
+    detail = "see --recursive-snap and --recursive-min-keep-turns"
+    return nothing_older(NAME, view, hidden, detail, "messages that may be hidden are older")
 
 
 def _request(
@@ -117,13 +107,11 @@ def _request(
     meter: Meter,
     options: RecursiveOptions,
 ) -> SummaryRequest:
-    source = originals(view, hidden)
+    request = request_for(view, meter, hidden, options.summary_tokens)
     upcoming = [index for index in events(view.messages) if index >= end][: options.overlap]
-    return SummaryRequest(
-        messages=source,
-        budget=budget_for(meter.total(hidden), meter.total(source), options.summary_tokens),
-        cwd=view.cwd,
-        previous=previous_summary(source),
+    return replace(
+        request,
+        previous=previous_summary(request.messages),
         upcoming=tuple(view.messages[index] for index in upcoming),
         instructions=options.instructions,
     )

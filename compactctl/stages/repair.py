@@ -152,7 +152,7 @@ def _placed(messages: Sequence[Message], found: Orphans) -> Iterator[tuple[int, 
     """
     called: set[CallId] = set()
     for place, part in found.items():
-        at = _place_for(messages, place, part)
+        at = _place_for(messages, place, part, found)
         # What must stay exactly as it is may be no record among others but part of a request.
         if at == len(messages) or messages[at].fixed:
             continue
@@ -171,20 +171,27 @@ def _calls_between(messages: Sequence[Message], place: Place, end: int) -> set[C
     return {part.call_id for part in (*own, *behind) if isinstance(part, ToolCallPart)}
 
 
-def _place_for(messages: Sequence[Message], place: Place, part: _Half) -> int:
+def _place_for(messages: Sequence[Message], place: Place, part: _Half, found: Orphans) -> int:
     """Return the index before which the other half goes.
 
     A call goes right before its result. A result goes behind those of calls made together with
-    its own: they are in a row, and so are their results.
+    its own: they are in a row, and so are their results. One whose own call is missing is none of
+    them.
     """
     if isinstance(part, ToolResultPart):
         return place.message
     at = place.message + 1
     while at < len(messages) and messages[at].calls and not messages[at].results:
         at += 1
-    while at < len(messages) and 0 < len(messages[at].parts) == len(messages[at].results):
+    while at < len(messages) and _only_answers(messages[at], at, found):
         at += 1
     return at
+
+
+def _only_answers(message: Message, index: int, found: Orphans) -> bool:
+    count = len(message.parts)
+    known = all(Place(index, part) not in found for part in range(count))
+    return known and 0 < count == len(message.results)
 
 
 def _half(

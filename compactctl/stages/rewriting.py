@@ -9,7 +9,7 @@ from compactctl.history.reads import is_stub
 from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace
-from compactctl.model.message import MessageId, ToolCallPart, ToolResultPart
+from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
 from compactctl.stages.stage import group_id
 from compactctl.tokens.meter import Meter
 
@@ -48,6 +48,11 @@ def outside_newest(
     return tuple(place for place in places if place.message not in recent)
 
 
+def may_change(view: View, message: Message) -> bool:
+    """Whether the content of a message may be rewritten at all; what we wrote ourselves stays."""
+    return not (message.fixed or message.synthetic or message.id in view.protected)
+
+
 def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     """Return the tokens saved by putting ``text`` in place of a result and its media.
 
@@ -57,7 +62,7 @@ def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     message = view.messages[place.message]
     part = message.parts[place.part]
     done = isinstance(part, ToolResultPart) and (part.cleared or is_stub(part.text))
-    if done or message.fixed or message.synthetic or message.id in view.protected:
+    if done or not may_change(view, message):
         return 0
     old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
     return max(0, old - meter.text(text))

@@ -10,8 +10,8 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart
 from compactctl.stages.cutting import shortened
-from compactctl.stages.rewriting import Rewrite, rewriting, saving
-from compactctl.stages.stage import Stage
+from compactctl.stages.rewriting import Rewrite, may_change, rewriting, saving
+from compactctl.stages.stage import Stage, within_target, without_target
 from compactctl.tokens.meter import Meter
 
 NAME = "shorten"
@@ -42,11 +42,10 @@ class _Candidate:
 def propose(view: View, meter: Meter, options: ShortenOptions) -> Proposal | Skipped:
     """Propose to cut the longest texts to the length with which the target fits."""
     if view.target is None:
-        reason = "how much has to go is not known"
-        return Skipped(stage=NAME, reason=reason, detail="give a size to reach with --target")
+        return without_target(NAME)
     total = meter.total(view.messages)
     if total <= view.target:
-        return Skipped(stage=NAME, reason=f"already within the target of {view.target:,} tokens")
+        return within_target(NAME, view.target)
     candidates = tuple(_candidates(view, meter))
     room = view.target - total + sum(each.tokens for each in candidates)
     length = _common_length([each.tokens for each in candidates], room, options.min_tokens)
@@ -82,10 +81,7 @@ def _cuts(
     for each in candidates:
         if each.tokens <= length:
             continue
-        # The meter would remember every text that is tried.
-        text = shortened(
-            each.text, length, lambda t: meter.counter.count_many([t])[0], options.mark
-        )
+        text = shortened(each.text, length, meter.text_once, options.mark)
         saved = saving(view, meter, each.place, text)
         if text and saved:
             yield Rewrite(place=each.place, text=text, saved=saved, reason=reason)
@@ -95,8 +91,7 @@ def _candidates(view: View, meter: Meter) -> Iterator[_Candidate]:
     needed = referred(view.messages, cwd=view.cwd)
     for place, part in part_places(view.messages):
         message = view.messages[place.message]
-        kept = message.fixed or message.synthetic or message.id in view.protected
-        if place in needed or kept:
+        if place in needed or not may_change(view, message):
             continue
         text = _text(message, part)
         if text:

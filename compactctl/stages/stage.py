@@ -24,6 +24,17 @@ class Stage:
     repairs: bool = False
 
 
+def within_target(stage: str, target: int) -> Skipped:
+    """Refuse because the view is small enough as it is."""
+    return Skipped(stage=stage, reason=f"already within the target of {target:,} tokens")
+
+
+def without_target(stage: str) -> Skipped:
+    """Refuse because the stage works towards a size, and none is given."""
+    reason = "how much has to go is not known"
+    return Skipped(stage=stage, reason=reason, detail="give a size to reach with --target")
+
+
 def group_id(stage: str, options: Any, ids: Iterable[str]) -> GroupId:  # noqa: ANN401
     """Derive the id of a group of edits from the stage, its options and the messages it edits."""
     content = "\n".join((stage, repr(sorted(asdict(options).items())), *ids))

@@ -5,25 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from compactctl.history.pairs import cut_points
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, TextPart
-from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.model.summary import Summary
 from compactctl.stages.condensing import (
-    FEWEST_HIDDEN,
     Condensing,
     Shape,
-    budget_for,
     condense,
-    nothing_new,
+    end_of_older,
+    nothing_older,
     older,
-    originals,
-    too_few,
+    request_for,
     write,
 )
-from compactctl.stages.hiding import newest_start
 from compactctl.stages.stage import Stage
 from compactctl.summaries.earlier import previous_summary
 from compactctl.tokens.meter import Meter
@@ -88,8 +84,8 @@ class SummarizeOptions:
 
 def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind a summary of their originals."""
-    hidden = _hidden(view, meter, options)
-    refusal = _refusal(view.messages, hidden, options)
+    hidden = older(view, end_of_older(view, _kept(view.messages, meter, options)))
+    refusal = _refusal(view, hidden, options)
     if refusal:
         return refusal
     summary = _with_trail(_summary(view, hidden, meter, options), options)
@@ -107,14 +103,12 @@ def _summary(
 ) -> Summary:
     if options.text.strip():
         return Summary(text=options.text.strip(), source="file")
-    source = originals(view, hidden)
-    request = SummaryRequest(
-        messages=source,
-        budget=budget_for(meter.total(hidden), meter.total(source), options.summary_tokens),
+    request = request_for(view, meter, hidden, options.summary_tokens)
+    request = replace(
+        request,
         template=options.template,
         template_text=options.template_text,
-        cwd=view.cwd,
-        previous=previous_summary(source),
+        previous=previous_summary(request.messages),
         upcoming=_upcoming(view, hidden, options.overlap),
         instructions=options.instructions,
     )
@@ -132,29 +126,13 @@ def _with_trail(summary: Summary, options: SummarizeOptions) -> Summary:
     return replace(summary, text=f"{summary.text}\n\n{options.trail}")
 
 
-def _refusal(
-    messages: Sequence[Message], hidden: Sequence[Message], options: SummarizeOptions
-) -> Skipped | None:
-    count = len(messages) - leading_system(messages)
+def _refusal(view: View, hidden: Sequence[Message], options: SummarizeOptions) -> Skipped | None:
+    count = len(view.messages) - leading_system(view.messages)
     if count <= options.min_messages:
         reason = f"only {count} messages, a summary needs more than {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --summarize-min-messages")
-    if nothing_new(messages):
-        return Skipped(stage=NAME, reason="nothing was added since the last summary")
-    if too_few(hidden):
-        return Skipped(
-            stage=NAME,
-            reason=f"fewer than {FEWEST_HIDDEN} messages are older than those to keep",
-            detail="see --summarize-keep-ratio, --summarize-keep-min and --keep-turns",
-        )
-    return None
-
-
-def _hidden(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
-    messages = view.messages
-    limit = min(len(messages) - _kept(messages, meter, options), newest_start(view))
-    end = max((cut for cut in cut_points(messages) if cut <= limit), default=0)
-    return older(view, end)
+    detail = "see --summarize-keep-ratio, --summarize-keep-min and --keep-turns"
+    return nothing_older(NAME, view, hidden, detail)
 
 
 def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:

@@ -10,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.stages.hiding import Hiding, Marker, hide_range, newest_start
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, within_target
 from compactctl.tokens.meter import Meter
 
 NAME = "truncate"
@@ -89,7 +89,7 @@ def _fitting(
     hiding: Hiding, start: int, ends: list[int], target: int, options: TruncateOptions
 ) -> int | Skipped:
     if hiding.total <= target:
-        return Skipped(stage=NAME, reason=f"already within the target of {target:,} tokens")
+        return within_target(NAME, target)
     end = hiding.fitting_end(start, ends, target) or ends[-1]
     if not options.margin:
         return end

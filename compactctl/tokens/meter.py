@@ -33,8 +33,12 @@ class Meter:
         """Count the tokens of one text."""
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = self.counter.count_many([text])[0]
+            known = self._known[text] = self.text_once(text)
         return known
+
+    def text_once(self, text: str) -> int:
+        """Count the tokens of one text without remembering it: it was only tried."""
+        return self.counter.count_many([text])[0]
 
     def prime(self, messages: Iterable[Message]) -> None:
         """Count all texts of ``messages`` in one batch, which is faster than one by one."""

@@ -155,6 +155,16 @@ def test_nothing_is_written_before_what_must_stay_as_it_is() -> None:
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
 
 
+def test_a_result_goes_before_results_of_other_missing_calls() -> None:
+    messages = conversation(
+        user("go"), call("a", "Bash"), result("b", "x"), assistant("answer", fixed="logged")
+    )
+    of = view(messages, writes_pairs=True)
+    after = carried_out(of, propose(STAGE, of, policy="synth"))
+    assert [m.role for m in after.messages[1:5]] == ["assistant", "tool", "assistant", "tool"]
+    assert skipped(STAGE, after, policy="synth")
+
+
 def test_the_marker_stands_behind_the_system_prompt() -> None:
     of = view(conversation(system("be good"), GHOST, user("go"), assistant("ok")))
     assert [m.synthetic for m in carried_out(of, propose(STAGE, of)).messages[:2]] == [False, True]
