@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from compactctl.cli.group import all_commands
+from compactctl.cli.group import Commands
 from compactctl.cli.options import json_option
 from compactctl.cli.sections import StageOption
-from compactctl.cli.settings import Setting, files_in_effect, flag_of, settings_for
+from compactctl.cli.settings import Setting, files_in_effect, flag_of, options_of, settings_for
 from compactctl.commands.config import ConfigResult, ConfigRow
 from compactctl.errors import UsageError
 from compactctl.stages.registry import stage_named
@@ -41,7 +41,7 @@ def command(context: click.Context, name: str, *, everything: bool, as_json: boo
 
 
 def _result(context: click.Context, name: str, *, everything: bool) -> ConfigResult:
-    commands = all_commands()
+    commands = Commands()
     if name not in commands:
         raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
     command = commands[name]
@@ -51,8 +51,7 @@ def _result(context: click.Context, name: str, *, everything: bool) -> ConfigRes
     inner = click.Context(command, info_name=name, default_map=values)
     rows = [
         row
-        for option in command.params
-        if isinstance(option, click.Option) and option.name != "help"
+        for option in options_of(command)
         if (row := _row(inner, option, given)).origin != "default" or everything
     ]
     return ConfigResult(

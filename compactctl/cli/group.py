@@ -1,6 +1,7 @@
 """The group of commands; each is imported only when it runs."""
 
 import importlib
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -68,9 +69,19 @@ class LazyGroup(click.Group):
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
-def all_commands() -> dict[str, click.Command]:
-    """Import every command and return them by name."""
-    return {name: _imported(name) for name in COMMANDS}
+class Commands(Mapping[str, click.Command]):
+    """The commands by name; each is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        return _imported(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
 def _imported(name: str) -> click.Command:
@@ -99,5 +110,5 @@ def cli(context: click.Context, config: str | None) -> None:
     files = files_in_effect(config)
     if not files:
         return
-    given = settings_for(all_commands(), name, files)
+    given = settings_for(Commands(), name, files)
     context.default_map = {name: {key: each.value for key, each in given.items()}}

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -21,6 +21,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_STREAM = "-"
 COUNTERS = ", ".join(COUNTER_NAMES)
 FORMATS = ", ".join(each.name for each in ALL_FORMATS)
+
+
+def with_options(function: F, options: Sequence[Callable[[F], F]]) -> F:
+    """Add click options to a command in the order in which they are to be listed."""
+    for option in reversed(options):
+        function = option(function)
+    return function
 
 
 def format_option(function: F) -> F:
@@ -60,9 +67,7 @@ def layout_options(function: F) -> F:
             "--tags/--no-tags", default=True, help="Write tags into the output. [default: tags]"
         ),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def extra_options(function: F) -> F:
@@ -80,9 +85,7 @@ def extra_options(function: F) -> F:
             help="Count this file's text as well (repeatable).",
         ),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def extras_with(values: dict[str, Any]) -> ExtraOptions:
@@ -191,9 +194,7 @@ def measure_options(function: F) -> F:
             help="Count one token for so many characters, such as 3.5, instead of with a counter.",
         ),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def measured_with(values: dict[str, Any]) -> MeasureOptions:

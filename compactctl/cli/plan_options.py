@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from compactctl.cli.options import profile_option
+from compactctl.cli.options import profile_option, with_options
 from compactctl.cli.stage_options import stage_settings
 from compactctl.cli.summary_options import check_one_writer, template_option, with_template
 from compactctl.commands.conversations import ProtectOptions
@@ -59,9 +59,7 @@ def plan_options(function: F) -> F:
         ),
         template_option,
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def plan_from(values: dict[str, Any]) -> PlanOptions:
@@ -136,9 +134,7 @@ def protect_options(function: F) -> F:
             "a prompt cache still holds for it.",
         ),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def protect_from(values: dict[str, Any]) -> ProtectOptions:

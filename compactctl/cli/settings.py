@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -33,7 +34,7 @@ class Setting:
 
 def with_environment(command: click.Command) -> click.Command:
     """Let every option of a command be given by ``COMPACTCTL_<OPTION>`` as well."""
-    for option in _options(command):
+    for option in options_of(command):
         option.envvar = PREFIX + flag_of(option).upper().replace("-", "_")
     return command
 
@@ -54,30 +55,39 @@ def settings_for(
     """Return what the files say about the options of the command ``name``, by parameter.
 
     A file's table of the command's name counts more than its top level, an earlier file more than
-    a later one. Options of other commands are passed over.
+    a later one. Options of other commands are passed over; ``commands`` may import a command only
+    when it is asked for, and is not asked for more than needed.
 
     Raises:
         UsageError: a value is not what the option takes, or no command has such an option.
     """
-    options = {each: _by_flag(command) for each, command in commands.items()}
-    known = {flag for by_flag in options.values() for flag in by_flag}
+    options = _by_flag(commands[name])
     found: dict[str, Setting] = {}
     for file in reversed(files):
         common = {key: each for key, each in file.table.items() if key not in commands}
-        _check(file, "", _pairs(common), known)
+        _check(file, "", _pairs(common), chain([name], commands), commands)
         for each in commands:
-            _check(file, f"[{each}] ", _pairs(_own(file, each)), options[each])
+            _check(file, f"[{each}] ", _pairs(_own(file, each)), [each], commands)
         for key, value in (*_pairs(common), *_pairs(_own(file, name))):
-            if key in options[name]:
-                setting = _setting(options[name][key], key, value, file)
+            if key in options:
+                setting = _setting(options[key], key, value, file)
                 found[setting.parameter] = setting
     return found
 
 
 def _check(
-    file: SettingsFile, where: str, pairs: Iterator[tuple[str, object]], known: Iterable[str]
+    file: SettingsFile,
+    where: str,
+    pairs: Iterator[tuple[str, object]],
+    names: Iterable[str],
+    commands: Mapping[str, click.Command],
 ) -> None:
+    """Refuse settings that are options of none of the commands ``names``, asked in this order."""
+    known: set[str] = set()
+    unasked = iter(names)
     for key, _ in pairs:
+        while key not in known and (name := next(unasked, None)) is not None:
+            known |= _by_flag(commands[name]).keys()
         if key not in known:
             close = get_close_matches(key, known, n=1)
             hint = f"did you mean {close[0]}?" if close else "compactctl config --all lists them"
@@ -94,14 +104,15 @@ def flag_of(option: click.Option) -> str:
     return max(option.opts, key=len).lstrip("-")
 
 
-def _options(command: click.Command) -> Iterator[click.Option]:
+def options_of(command: click.Command) -> Iterator[click.Option]:
+    """Yield a command's options that can be set."""
     for option in command.params:
         if isinstance(option, click.Option) and option.name != "help":
             yield option
 
 
 def _by_flag(command: click.Command) -> dict[str, click.Option]:
-    return {flag_of(option): option for option in _options(command)}
+    return {flag_of(option): option for option in options_of(command)}
 
 
 def _own(file: SettingsFile, command: str) -> Mapping[str, object]:

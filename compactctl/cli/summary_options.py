@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from compactctl.cli.options import with_options
 from compactctl.commands.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.choice import TIMEOUT, Kind, SummarizerOptions
@@ -67,16 +68,12 @@ def summarizer_options(function: F) -> F:
         ),
         *_style_options(),
     )
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 def style_options(function: F) -> F:
     """Add the options that say how a prompt is written; they arrive as ``PromptStyle`` fields."""
-    for option in reversed(_style_options()):
-        function = option(function)
-    return function
+    return with_options(function, _style_options())
 
 
 def _style_options() -> tuple[Callable[[F], F], ...]:

@@ -9,8 +9,6 @@ from compactctl.commands.stats import StatsOptions, StatsResult, stats
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.tokens.trigger import Situation, Trigger
 
-NO_LEVEL = "none"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
@@ -77,28 +75,17 @@ def check(options: CheckOptions) -> CheckResult:
         turns=found.turns,
         messages=found.messages,
     )
-    level = _level(plan.chosen, situation)
+    level = plan.chosen.level_at(situation)
     return CheckResult(
         profile=plan.chosen,
         trigger=plan.due,
         fired=plan.due.fired(situation),
-        level=level.name if level else NO_LEVEL,
-        text=_text(level, found) if level else "",
+        level=level.name,
+        text=_text(level, found),
         situation=situation,
         breakdown=_breakdown(found),
         stats=found,
     )
-
-
-def level_at(profile: Profile, situation: Situation) -> str:
-    """Return the name of the worst warning level of a profile that is reached."""
-    level = _level(profile, situation)
-    return level.name if level else NO_LEVEL
-
-
-def _level(profile: Profile, situation: Situation) -> LevelRule | None:
-    reached = [each for each in profile.levels if each.trigger.fired(situation)]
-    return reached[-1] if reached else None
 
 
 def _text(level: LevelRule, found: StatsResult) -> str:

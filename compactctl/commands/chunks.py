@@ -1,8 +1,8 @@
 """The chunks in which older messages would be summarized."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from compactctl.commands.conversations import ProtectOptions, protected_messages
+from compactctl.commands.conversations import ProtectOptions, view_of
 from compactctl.commands.measure import Measure, MeasureOptions, measure
 from compactctl.commands.originals import originals_of
 from compactctl.commands.reading import load
@@ -67,13 +67,7 @@ def chunks(options: ChunksOptions) -> ChunksResult:
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
     views = (
-        View(
-            messages=messages,
-            protected=protected_messages(messages, options.protect),
-            window=measured.budget.window,
-            cwd=transcript.cwd,
-            originals=originals,
-        )
+        replace(view_of(messages, transcript, measured, options.protect), originals=originals)
         for messages in conversations(transcript.effective)
     )
     return ChunksResult(

@@ -16,7 +16,6 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import Run, idle, run, summed
-from compactctl.tokens.budget import Budget
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Situation, Trigger
 
@@ -74,23 +73,34 @@ def run_all(
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
     for messages in conversations(transcript.effective):
-        kept = protected_messages(messages, options)
-        protected.update(kept)
-        view = View(
-            messages=messages,
-            protected=kept,
+        view = replace(
+            view_of(messages, transcript, measured, options),
             target=_target(plan, meter.total(messages), size.unseen),
-            window=measured.budget.window,
-            cwd=transcript.cwd,
             originals=originals,
             summarizer=plan.summarizer,
-            writes_pairs=transcript.format in PAIR_WRITERS,
         )
+        protected.update(view.protected)
         refusal = _not_due(plan.gate, measured, messages, size.unseen)
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )
     return _outcome(transcript, runs, protected, meter, size)
+
+
+def view_of(
+    messages: tuple[Message, ...],
+    transcript: Transcript,
+    measured: Measure,
+    options: ProtectOptions,
+) -> View:
+    """Return what a stage looks at in one conversation of a transcript, without a target."""
+    return View(
+        messages=messages,
+        protected=_protected(messages, options),
+        window=measured.budget.window,
+        cwd=transcript.cwd,
+        writes_pairs=transcript.format in PAIR_WRITERS,
+    )
 
 
 def _target(plan: Plan, tokens: int, unseen: int) -> int | None:
@@ -107,28 +117,18 @@ def _not_due(
     """Say why compaction is not due; "" when it is, or nobody asked."""
     if gate is None:
         return ""
-    situation = situation_of(messages, measured.meter, measured.budget, unseen)
+    situation = Situation(
+        tokens=measured.meter.total(messages) + unseen,
+        available=measured.budget.available,
+        turns=sum(message.starts_turn for message in messages),
+        messages=len(messages),
+    )
     if gate.fired(situation):
         return ""
     return f"{NOT_DUE}: {situation.tokens:,} tokens, the trigger is {gate}"
 
 
-def situation_of(
-    messages: Sequence[Message], meter: Meter, budget: Budget, unseen: int
-) -> Situation:
-    """Return what a trigger looks at in one conversation; ``unseen`` are tokens beside it."""
-    return Situation(
-        tokens=meter.total(messages) + unseen,
-        available=budget.available,
-        turns=sum(message.starts_turn for message in messages),
-        messages=len(messages),
-    )
-
-
-def protected_messages(
-    messages: Sequence[Message], options: ProtectOptions
-) -> Mapping[MessageId, str]:
-    """Return the messages no stage may touch, each with the reason in a user's words."""
+def _protected(messages: Sequence[Message], options: ProtectOptions) -> Mapping[MessageId, str]:
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
     chosen = protect(

@@ -55,14 +55,18 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     records, else the model's, or the long one where the provider reported a larger context than
     that.
     """
-    profile = options.profile
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
-    window, source = _window(transcript, options, model)
-    rule = profile.budget if profile else DEFAULT_RULE
-    reserve = output_reserve(window, options.max_tokens, rule, model.max_output)
-    budget = Budget(window=window, output_reserve=reserve, source=source, usable=rule.usable)
+    budget = budget_of(transcript, options, model)
     return Measure(model=model, meter=Meter(counter), budget=budget)
+
+
+def budget_of(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
+    """Return the window and what of it is kept for the answer, by the profile's rule if any."""
+    window, source = _window(transcript, options, model)
+    rule = options.profile.budget if options.profile else DEFAULT_RULE
+    reserve = output_reserve(window, options.max_tokens, rule, model.max_output)
+    return Budget(window=window, output_reserve=reserve, source=source, usable=rule.usable)
 
 
 def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:

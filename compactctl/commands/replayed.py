@@ -6,16 +6,15 @@ from fractions import Fraction
 from random import Random
 from typing import Literal
 
-from compactctl.commands.conversations import ProtectOptions, protected_messages
+from compactctl.commands.conversations import ProtectOptions, view_of
 from compactctl.commands.measure import Measure
 from compactctl.commands.plan import PlanOptions, make_plan
 from compactctl.history.turns import steps, turn_starts
-from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert
 from compactctl.model.message import Message, MessageId
+from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import Run, run
 from compactctl.profiles.profile import Background, Profile
-from compactctl.tokens.budget import Budget, output_reserve
 from compactctl.tokens.trigger import Situation
 
 # foreground: before a request, because the trigger fired; background: beside the work, as VS Code
@@ -91,19 +90,27 @@ class _Life:
 
 
 class Replay:
-    """Lives a conversation again, request by request."""
+    """Lives a conversation of a transcript again with a profile, request by request.
+
+    ``measured`` has the profile's budget; ``unseen`` are the tokens beside the conversation.
+    """
 
     def __init__(
-        self, measured: Measure, profile: Profile, unseen: int, random: Random | None = None
+        self,
+        transcript: Transcript,
+        measured: Measure,
+        profile: Profile,
+        unseen: int,
+        random: Random | None = None,
     ) -> None:
-        self.measured, self.profile, self.unseen = measured, profile, unseen
-        self.budget = _budget(measured, profile)
+        self.transcript, self.measured = transcript, measured
+        self.profile, self.unseen = profile, unseen
         self._random = random
         options = PlanOptions(profile=profile)
         self._due = options.due
-        self._plan = make_plan(options, self.budget)
+        self._plan = make_plan(options, measured.budget)
 
-    def live(self, messages: Sequence[Message], cwd: str | None) -> Replayed:
+    def live(self, messages: Sequence[Message]) -> Replayed:
         """Go through all requests of a conversation and the next one."""
         life = _Life()
         firings: list[Firing] = []
@@ -114,11 +121,11 @@ class Replay:
             before = self._situation(life)
             path, why = self._fired(before, moment)
             if why and life.tokens >= life.idle_below:
-                if self._compact(life, cwd):
+                if self._compact(life):
                     firings.append(self._firing(moment, path, why, before, life))
                 else:
                     idle += 1
-                    patience = max(1, int(self.budget.available * _PATIENCE))
+                    patience = max(1, int(self.measured.budget.available * _PATIENCE))
                     life.idle_below = life.tokens + patience
             sizes.append(self._situation(life).tokens)
         return self._replayed(firings, sizes, idle)
@@ -131,7 +138,7 @@ class Replay:
     def _situation(self, life: _Life) -> Situation:
         return Situation(
             tokens=life.tokens + self.unseen,
-            available=self.budget.available,
+            available=self.measured.budget.available,
             turns=life.turns,
             messages=len(life.messages),
         )
@@ -154,15 +161,12 @@ class Replay:
         share = 0.5 if self._random is None else self._random.random()
         return background.warm + background.jitter * share
 
-    def _compact(self, life: _Life, cwd: str | None) -> bool:
+    def _compact(self, life: _Life) -> bool:
         """Run the stages; tell whether they changed anything."""
         messages, target = life.messages, self._plan.target
-        view = View(
-            messages=messages,
-            protected=protected_messages(messages, ProtectOptions()),
+        view = replace(
+            view_of(messages, self.transcript, self.measured, ProtectOptions()),
             target=None if target is None else max(1, target - self.unseen),
-            window=self.budget.window,
-            cwd=cwd,
             originals=life.originals,
         )
         result = run(view, self._plan.steps, self.measured.meter)
@@ -192,21 +196,14 @@ class Replay:
         return Replayed(
             profile=self.profile.name,
             trigger=str(self._due),
-            available=self.budget.available,
+            available=self.measured.budget.available,
             firings=tuple(firings),
             idle=idle,
             peak=max(sizes),
             final=sizes[-1],
             sent=sum(sizes),
-            over=sum(size > self.budget.available for size in sizes),
+            over=sum(size > self.measured.budget.available for size in sizes),
         )
-
-
-def _budget(measured: Measure, profile: Profile) -> Budget:
-    """Return the budget of a profile in the same window."""
-    window, rule = measured.budget.window, profile.budget
-    reserve = output_reserve(window, None, rule, measured.model.max_output)
-    return replace(measured.budget, output_reserve=reserve, usable=rule.usable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """Where the triggers of profiles would have fired in a transcript, and what would be left."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from compactctl.commands.calibrated import unseen_size
-from compactctl.commands.measure import Measure, MeasureOptions, measure
+from compactctl.commands.measure import Measure, MeasureOptions, budget_of, measure
 from compactctl.commands.reading import check_strict, scan
 from compactctl.commands.replayed import Replay, Replayed, moments
 from compactctl.history.conversations import conversations
@@ -13,6 +13,8 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
 from compactctl.profiles.profile import Profile
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.models import ModelInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +69,22 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         peak=max(sizes),
         sent=sum(sizes),
         replays=tuple(
-            Replay(measured, profile, unseen, random).live(talk, transcript.cwd)
+            Replay(
+                transcript,
+                replace(measured, budget=_budget(transcript, options, profile, measured.model)),
+                profile,
+                unseen,
+                random,
+            ).live(talk)
             for profile in options.profiles or default_profiles()
         ),
     )
+
+
+def _budget(
+    transcript: Transcript, options: SimulateOptions, profile: Profile, model: ModelInfo
+) -> Budget:
+    return budget_of(transcript, replace(options.measure, profile=profile), model)
 
 
 def default_profiles() -> tuple[Profile, ...]:

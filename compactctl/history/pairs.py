@@ -1,6 +1,6 @@
 """Tool calls and their results, and where a conversation may be cut without parting them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
@@ -54,6 +54,18 @@ def result_tools(messages: Sequence[Message]) -> dict[Place, str]:
         for place, part in part_places(messages)
         if isinstance(part, ToolResultPart)
     }
+
+
+def tool_places(messages: Sequence[Message], tools: Iterable[str]) -> dict[Place, str]:
+    """Name the tool behind each call and result of the named ``tools``, in any case, in order."""
+    names = {tool.casefold() for tool in tools}
+    results = result_tools(messages)
+    found = {
+        place: part.tool if isinstance(part, ToolCallPart) else results[place]
+        for place, part in part_places(messages)
+        if isinstance(part, _PAIRED)
+    }
+    return {place: tool for place, tool in found.items() if tool.casefold() in names}
 
 
 def orphans(messages: Sequence[Message]) -> frozenset[Orphan]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from compactctl.errors import UsageError
-from compactctl.history.pairs import cut_points, result_tools, units
+from compactctl.history.pairs import cut_points, tool_places, units
 from compactctl.history.turns import leading_system, steps, turns
 from compactctl.history.view import View
 from compactctl.model.message import Message, MessageId
@@ -123,13 +123,8 @@ def _compiled(pin: str) -> re.Pattern[str]:
 
 
 def _of_tools(messages: Sequence[Message], tools: Sequence[str]) -> Iterator[tuple[int, str]]:
-    names = {tool.casefold() for tool in tools}
-    for index, message in enumerate(messages):
-        for part in message.calls:
-            if part.tool.casefold() in names:
-                yield index, f"protected tool {part.tool}"
-    for place, tool in result_tools(messages).items():
-        if tool.casefold() in names:
+    if tools:
+        for place, tool in tool_places(messages, tools).items():
             yield place.message, f"protected tool {tool}"
 
 

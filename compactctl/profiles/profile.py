@@ -7,7 +7,7 @@ from typing import Literal
 from compactctl.model.operation import OptionValue
 from compactctl.tokens.budget import DEFAULT_RULE, BudgetRule, Target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
-from compactctl.tokens.trigger import Trigger
+from compactctl.tokens.trigger import ALWAYS, Situation, Trigger
 
 # Down to where the trigger fires, or every stage whatever the size.
 Reach = Literal["trigger", "all"]
@@ -32,6 +32,9 @@ class LevelRule:
     name: str
     trigger: Trigger
     text: str = ""
+
+
+NO_LEVEL = LevelRule(name="none", trigger=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +93,7 @@ class Profile:
     file_share: float = DEFAULT_SHARE
     enabled: bool = True
     text: str = ""
+
+    def level_at(self, situation: Situation) -> LevelRule:
+        """Return the worst warning level that is reached; one called ``none`` when none is."""
+        return next((e for e in reversed(self.levels) if e.trigger.fired(situation)), NO_LEVEL)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from compactctl.commands.check import CheckResult
+from compactctl.profiles.profile import NO_LEVEL
 from compactctl.reports.json_text import measure_fields
 
 
@@ -27,7 +28,7 @@ def check_json(result: CheckResult) -> dict[str, Any]:
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
         "warningLevel": result.level,
-        "isAboveWarning": result.level != "none",
+        "isAboveWarning": result.level != NO_LEVEL.name,
         "isAboveError": result.level in ("critical", "over", "blocked"),
         "isBlocking": result.level in ("over", "blocked"),
         "message": result.text or None,

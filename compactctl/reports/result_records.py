@@ -6,7 +6,6 @@ the tier. agent-code: CollapseResult. Spring AI Session: CompactionResult.
 
 from typing import Any
 
-from compactctl.commands.check import level_at
 from compactctl.commands.compact import CompactResult
 from compactctl.model.operation import StageRecord
 from compactctl.tokens.trigger import Situation
@@ -74,4 +73,4 @@ def _level(result: CompactResult) -> str:
         turns=0,
         messages=result.messages_after,
     )
-    return level_at(result.profile, situation)
+    return result.profile.level_at(situation).name

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from compactctl.history.pairs import Place, result_tools
+from compactctl.history.pairs import Place, tool_places
 from compactctl.history.protection import hideable
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import Message, MessageId, ReasoningPart, ToolCallPart
+from compactctl.model.message import Message, MessageId, ReasoningPart
 from compactctl.stages.hiding import Marker, hide_behind
 from compactctl.stages.stage import Stage
 from compactctl.tokens.meter import Meter
@@ -50,17 +50,16 @@ def propose(view: View, meter: Meter, options: DropOptions) -> Proposal | Skippe
 
 
 def _wanted(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[MessageId]:
-    names = {tool.casefold() for tool in tools}
-    of_result = result_tools(messages)
-    found = []
-    for index, message in enumerate(messages):
-        used = [
-            part.tool if isinstance(part, ToolCallPart) else of_result.get(Place(index, n), "")
+    places = tool_places(messages, tools)
+    found = [
+        message
+        for index, message in enumerate(messages)
+        if not _only_thinks(message)
+        and all(
+            Place(index, n) in places or isinstance(part, ReasoningPart)
             for n, part in enumerate(message.parts)
-            if not isinstance(part, ReasoningPart)
-        ]
-        if used and all(tool.casefold() in names for tool in used):
-            found.append(message)
+        )
+    ]
     responses = {message.response_id for message in found} - {None}
     thoughts = (m for m in messages if m.response_id in responses and _only_thinks(m))
     return [message.id for message in (*found, *thoughts)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.history.pairs import Place, part_places, result_tools, tool_pairs
+from compactctl.history.pairs import Place, part_places, tool_pairs, tool_places
 from compactctl.history.reads import referred
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
@@ -59,7 +59,7 @@ def propose(view: View, meter: Meter, options: StripOptions) -> Proposal | Skipp
 
 def _rewrites(view: View, meter: Meter, options: StripOptions) -> Iterator[Rewrite]:
     needed, recent = referred(view.messages, cwd=view.cwd), _recent(view, options)
-    spared = _of_tools(view, options.protect_tools)
+    spared = tool_places(view.messages, options.protect_tools)
     reason = f"older than the newest {options.keep_recent} {options.unit}"
     for place, part in part_places(view.messages):
         if place in needed or place in recent or place in spared:
@@ -102,19 +102,6 @@ def _recent(view: View, options: StripOptions) -> frozenset[Place]:
     )
     pairs = tool_pairs(view.messages)
     return frozenset(newest | {pairs[place] for place in newest if place in pairs})
-
-
-def _of_tools(view: View, tools: tuple[str, ...]) -> frozenset[Place]:
-    names = {tool.casefold() for tool in tools}
-    results = {
-        place for place, tool in result_tools(view.messages).items() if tool.casefold() in names
-    }
-    calls = {
-        place
-        for place, part in part_places(view.messages)
-        if isinstance(part, ToolCallPart) and part.tool.casefold() in names
-    }
-    return frozenset(results | calls)
 
 
 STAGE = Stage(name=NAME, options=StripOptions, propose=propose)

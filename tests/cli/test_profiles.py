@@ -133,6 +133,14 @@ def test_a_request_that_does_not_fit_is_a_reactive_compaction(ask: Ask, sample: 
     assert "reactive" in {firing["path"] for firing in found["profiles"][0]["firings"]}
 
 
+def test_the_answer_that_is_kept_counts_for_every_profile(ask: Ask, desk: Path) -> None:
+    names = ("--profile", "neurolink", "--profile", "agent-code", "--profile", "codebuddy")
+    arguments = ("simulate", desk, "--json", "--window", "100k", "--max-tokens", "10000", *names)
+    found = json.loads(ask(*arguments).out)
+    available = [profile["availableInputTokens"] for profile in found["profiles"]]
+    assert available == [90_000, 90_000, 75_000]
+
+
 def test_simulation_of_an_empty_conversation(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text('{"role": "user", "content": "hello"}\n')

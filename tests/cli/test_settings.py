@@ -1,6 +1,8 @@
 """Settings from the environment and from files, and which of them counts."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,22 @@ def test_config_tells_every_value_with_its_origin(
     assert rows["--prune-min-savings"] == (20_000, "default")
     assert "--window" in ask("config").out
     assert "--layout" not in ask("config").out
+
+
+def test_settings_of_a_command_import_no_other(desk: Path, home: Path) -> None:
+    (home / "compactctl.toml").write_text('model = "o3"\nprofile = "neurolink"\n')
+    probe = (
+        "import sys; from compactctl.__main__ import run; run(sys.argv[1:]); print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe, "stats", str(desk)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    imported = done.stdout.split()
+    assert "compactctl.cli.stats" in imported
+    assert not {"compactctl.cli.batch", "compactctl.cli.compact"} & set(imported)
 
 
 def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: Path) -> None:

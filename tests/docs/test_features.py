@@ -11,7 +11,7 @@ import pytest
 from docs.generate import ROOT
 
 from compactctl.__main__ import run
-from compactctl.cli.group import all_commands, cli
+from compactctl.cli.group import Commands, cli
 from compactctl.profiles.library import PROFILES
 from compactctl.stages.registry import ALL_STAGES
 
@@ -58,12 +58,12 @@ def test_nothing_is_put_off_or_left_out_without_a_reason() -> None:
 
 
 def test_every_option_is_there() -> None:
-    known = set().union(*map(options, (cli, *all_commands().values())))
+    known = set().union(*map(options, (cli, *Commands().values())))
     assert set(re.findall(r"--[a-z][a-z-]*", PAGE)) - known == set()
 
 
 def test_every_command_has_the_options_it_is_named_with() -> None:
-    commands = all_commands()
+    commands = Commands()
     for name, rest in re.findall(r"`compactctl ([\w-]+)([^`]*)`", PAGE):
         assert name in commands
         assert set(re.findall(r"--[a-z][a-z-]*", rest)) - options(commands[name]) == set(), name
