@@ -3,6 +3,16 @@
 A message is one line: where, what, and what to do.
 """
 
+from collections.abc import Iterable
+
+
+def suggestion(name: str, names: Iterable[str], otherwise: str, most: int = 1) -> str:
+    """Return what to say of a name that is none of ``names``: those it comes close to, if any."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(names), n=most)
+    return f"did you mean {' or '.join(close)}?" if close else otherwise
+
 
 class CompactctlError(Exception):
     """Anything compactctl can explain to its user. Raised only through a subclass."""

@@ -2,13 +2,13 @@
 
 import importlib
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
 
 from compactctl import __version__
 from compactctl.cli.settings import files_in_effect, settings_for, with_environment
+from compactctl.errors import suggestion
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -47,8 +47,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS and ctx.resilient_parsing:
             return None
         if cmd_name not in COMMANDS:
-            close = get_close_matches(cmd_name, COMMANDS, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}"
+            hint = suggestion(cmd_name, COMMANDS, f"there are {', '.join(COMMANDS)}")
             raise click.UsageError(f"there is no command {cmd_name!r}; {hint}", ctx)
         return _imported(cmd_name)
 

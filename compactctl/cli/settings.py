@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
 import click
 
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, suggestion
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 PREFIX = "COMPACTCTL_"
@@ -89,8 +88,7 @@ def _check(
         while key not in known and (name := next(unasked, None)) is not None:
             known |= _by_flag(commands[name]).keys()
         if key not in known:
-            close = get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else "compactctl config --all lists them"
+            hint = suggestion(key, sorted(known), "compactctl config --all lists them")
             raise UsageError(f"{file.path}: {where}{key} is no option; {hint}")
         if file.of_project and key in _NOT_FOR_PROJECTS:
             raise UsageError(

@@ -1,11 +1,10 @@
 """All formats, in the order in which they are tried."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-from compactctl.errors import NotUnderstoodError, UsageError
+from compactctl.errors import NotUnderstoodError, UsageError, suggestion
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.claude_code import ClaudeCode
 from compactctl.formats.cline import Cline, Roo
@@ -45,9 +44,9 @@ def format_named(name: str) -> Format:
     for candidate in ALL_FORMATS:
         if candidate.name == name:
             return candidate
-    close = get_close_matches(name, [candidate.name for candidate in ALL_FORMATS], n=1)
-    hint = f"; did you mean {close[0]}?" if close else f"; there are {_names()}"
-    raise UsageError(f"unknown format {name!r}{hint}")
+    known = (candidate.name for candidate in ALL_FORMATS)
+    hint = suggestion(name, known, f"there are {_names()}")
+    raise UsageError(f"unknown format {name!r}; {hint}")
 
 
 def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:

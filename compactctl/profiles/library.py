@@ -3,13 +3,12 @@
 import json
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, suggestion
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.read import profile_from, read_profile
 
@@ -52,8 +51,7 @@ def load_profile(name: str) -> Profile:
         return built_in(name)
     path = Path(name)
     if not path.is_file():
-        close = get_close_matches(name.lower(), PROFILES, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"profiles: {', '.join(PROFILES)}"
+        hint = suggestion(name.lower(), PROFILES, f"profiles: {', '.join(PROFILES)}")
         raise UsageError(f"there is no profile and no file {name!r}; {hint}")
     try:
         text = path.read_text(encoding="utf-8")

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, suggestion
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import (
     Background,
@@ -187,8 +186,7 @@ def _known(table: Iterable[str], keys: Iterable[str], where: str) -> None:
     names = sorted(keys)
     for key in table:
         if key not in names:
-            close = get_close_matches(key, names, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+            hint = suggestion(key, names, f"there are {', '.join(names)}")
             raise UsageError(f"{where} has no key {key!r}; {hint}")
 
 

@@ -9,6 +9,7 @@ from compactctl.model.edit import Skipped
 from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
 from compactctl.stages.condensing import end_of_older, nothing_older, older, originals
 from compactctl.summaries.chunks import SAFETY, ChunkRule, Formula, chunk_ranges
+from compactctl.summaries.labels import cut_after
 from compactctl.tokens.meter import Meter
 
 NAME = "chunk"
@@ -137,6 +138,5 @@ def _capped(parts: Sequence[Part], cap: int) -> Iterator[Part]:
             left -= len(part.text) if isinstance(part, TextPart | ToolResultPart | FilePart) else 0
             yield part
             continue
-        cut = len(part.text) - left
-        yield replace(part, text=f"{part.text[:left]}\n[... {cut:,} chars truncated]")
+        yield replace(part, text=cut_after(part.text, left))
         left = 0

@@ -1,8 +1,6 @@
 """All stages, in the order in which they cost the agent least of what it still needs."""
 
-from difflib import get_close_matches
-
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, suggestion
 from compactctl.stages import (
     chunk,
     collapse,
@@ -55,7 +53,6 @@ def stage_named(name: str) -> Stage:
     """
     stages = {stage.name: stage for stage in ALL_STAGES}
     if name not in stages:
-        close = get_close_matches(name.lower(), stages, n=2)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"stages: {', '.join(stages)}"
+        hint = suggestion(name.lower(), stages, f"stages: {', '.join(stages)}", most=2)
         raise UsageError(f"there is no stage {name!r}; {hint}")
     return stages[name]

@@ -28,7 +28,9 @@ def labelled(
     ``user: text`` as NeuroLink does, ``speaker`` writes ``User: text`` as agent-code does. Tool
     calls and their results are written as well; reasoning and messages without text are not.
     """
-    said = [(message, _cut(mask(text), limit)) for message in messages if (text := _text(message))]
+    said = [
+        (message, cut_after(mask(text), limit)) for message in messages if (text := _text(message))
+    ]
     if style == "xml":
         tagged = (_tagged(message, text) for message, text in said)
         return "\n".join((_OPENING, *tagged, _CLOSING))
@@ -77,6 +79,7 @@ def _media(part: MediaPart) -> str:
     return "[Image was attached]" if is_image else f"[{part.media_type} was attached]"
 
 
-def _cut(text: str, limit: int) -> str:
+def cut_after(text: str, limit: int) -> str:
+    """Return the first ``limit`` characters of a text, and how many more there are."""
     rest = len(text) - limit
     return f"{text[:limit]}\n[... {rest:,} chars truncated]" if rest > 0 else text

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, suggestion
 from compactctl.tokens.model_names import bare_name, dashed, is_beginning, plain_name
 from compactctl.tokens.windows import parse_size
 
@@ -97,8 +96,7 @@ def _row(prefix: str, value: Any, source: str) -> OwnModel:  # noqa: ANN401 - wh
 def _check_key(key: str, where: str) -> None:
     if key in _KEYS:
         return
-    close = get_close_matches(key, _KEYS, n=1)
-    hint = f"did you mean {close[0]}?" if close else "put a name with a dot in it in quotes"
+    hint = suggestion(key, _KEYS, "put a name with a dot in it in quotes")
     raise UsageError(f"{where}: there is no {key!r}, only {', '.join(_KEYS)}; {hint}")
 
 
