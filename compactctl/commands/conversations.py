@@ -108,7 +108,7 @@ def _target(plan: Plan, tokens: int, unseen: int) -> int | None:
     if plan.target is None:
         return None
     largest = plan.target - unseen
-    return max(1, min(largest, tokens - plan.excess) if plan.excess else largest)
+    return min(largest, tokens - plan.excess) if plan.excess else largest
 
 
 def _not_due(

@@ -166,7 +166,7 @@ class Replay:
         messages, target = life.messages, self._plan.target
         view = replace(
             view_of(messages, self.transcript, self.measured, ProtectOptions()),
-            target=None if target is None else max(1, target - self.unseen),
+            target=None if target is None else target - self.unseen,
             originals=life.originals,
         )
         result = run(view, self._plan.steps, self.measured.meter)

@@ -109,6 +109,8 @@ def _count(messages: int) -> str:
 
 
 def _outcome(result: CompactResult) -> Iterator[Item]:
+    if not result.fits:
+        yield "--explain tells why each message stays; --keep-turns 0 or other --stages free more"
     if result.compacted:
         return
     is_idle = all(record.outcome == "not-needed" for record in result.stages)

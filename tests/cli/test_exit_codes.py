@@ -1,5 +1,6 @@
 """Every exit code, reached the way a user reaches it."""
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -82,6 +83,14 @@ def test_a_context_over_its_target_is_5_with_require_fit_only(ask: Ask, desk: Pa
     assert ask("compact", desk, "--target", "200", "-n").code == 0
 
 
+def test_what_is_over_the_target_counts_what_every_request_has(ask: Ask, sample: Sample) -> None:
+    report = ask("compact", sample("claude-code-session"), "--target", "100", "-n").out
+    request = _number(r"next request +([\d,]+) tokens", report)
+    assert request - 100 == _number(r"still ([\d,]+) tokens over the target", report)
+    assert "STILL OVER" in report
+    assert "--explain tells why each message stays" in report
+
+
 def test_without_an_archive_a_rewind_is_6(ask: Ask, desk: Path) -> None:
     assert ask("rewind", desk).code == 6
 
@@ -132,3 +141,9 @@ def _change_a_line(archive: Path) -> None:
 
 def _interrupted(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    assert found is not None
+    return int(found[1].replace(",", ""))

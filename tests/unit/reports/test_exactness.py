@@ -91,7 +91,13 @@ def test_without_recorded_usage_there_is_no_health_check() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_the_lines_fit(width: int) -> None:
+@pytest.mark.parametrize(
+    "folder", ["", "/home/someone/.claude/projects/-home-someone-a-long-name/"]
+)
+def test_the_lines_fit_and_the_path_stays_whole(folder: str, width: int) -> None:
+    path = f"{folder}claude-code-session.jsonl"
     result = with_ratio(result_of("claude-code-session.jsonl", "o200k_base"), 1.35, 1_000)
-    assert NOTE in shown(result, width)
-    assert max(map(len, shown(result, width))) <= width
+    [first, *others] = shown(replace(result, path=path), width)
+    assert first == path
+    assert NOTE in others
+    assert max(map(len, others)) <= width
