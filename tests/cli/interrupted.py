@@ -5,6 +5,7 @@ asked for the NUMBERth OPERATION (from 1), before it is carried out.
 """
 
 import os
+import signal
 import sys
 
 from compactctl.__main__ import main
@@ -27,6 +28,8 @@ def interrupt(signal_number: int, operation: str, at: int) -> None:
 
 
 if __name__ == "__main__":
+    # A shell starts what runs in its background with SIGINT ignored, and so everything below it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     interrupt(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
     sys.argv[1:] = sys.argv[4:]
     main()
