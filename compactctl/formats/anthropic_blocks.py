@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from compactctl.formats.jsontext import json_text
@@ -21,11 +22,17 @@ from compactctl.model.message import (
 _ReadBlock = Callable[[Mapping[str, Any], JsonPath], Part]
 
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_NO_TOOLS: Mapping[str, str] = MappingProxyType({})
 
 
-def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
-    """Return the parts of a message's content: a string or a list of blocks."""
-    return _parts(content, path, block_part)
+def content_parts(
+    content: object, path: JsonPath, tools: Mapping[str, str] = _NO_TOOLS
+) -> tuple[Part, ...]:
+    """Return the parts of a message's content: a string or a list of blocks.
+
+    ``tools`` names the tools of calls by their ids, for the results among the parts.
+    """
+    return _parts(content, path, lambda block, at: block_part(block, at, tools))
 
 
 def new_content(current: object, text: str) -> object:
@@ -53,15 +60,18 @@ def _parts(content: object, path: JsonPath, read: _ReadBlock) -> tuple[Part, ...
         return (TextPart(text=content, path=path),)
     if not isinstance(content, list):
         return ()
-    return tuple(
+    parts = [
         read(block, (*path, index))
-        if isinstance(block, Mapping)
+        if isinstance(block, dict)
         else TextPart(text=json_text(block), path=(*path, index))
         for index, block in enumerate(content)
-    )
+    ]
+    return tuple(parts)
 
 
-def block_part(block: Mapping[str, Any], path: JsonPath) -> Part:
+def block_part(
+    block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str] = _NO_TOOLS
+) -> Part:
     """Return what one block says; a block of unknown type is its JSON text."""
     kind = _text(block.get("type"))
     if kind in _CALLS:
@@ -72,7 +82,7 @@ def block_part(block: Mapping[str, Any], path: JsonPath) -> Part:
             path=(*path, "input"),
         )
     if kind.endswith("tool_result"):
-        return _result(block, path)
+        return _result(block, path, tools)
     return _plain_block(block, path)
 
 
@@ -95,21 +105,28 @@ def _plain_block(block: Mapping[str, Any], path: JsonPath) -> Part:
             return TextPart(text=json_text(block), path=path)
 
 
-def _result(block: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
-    content = block.get("content")
-    # A result inside a result is no part of its own, so results cannot nest.
-    inner = _parts(content, (*path, "content"), _plain_block)
-    text = "\n".join(part.text for part in inner if isinstance(part, TextPart | FilePart))
-    if isinstance(content, Mapping):
-        text = json_text(content)
+def _result(block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> ToolResultPart:
+    call_id, path = CallId(_text(block.get("tool_use_id"))), (*path, "content")
+    text, media = _result_content(block.get("content"), path)
     return ToolResultPart(
-        call_id=CallId(_text(block.get("tool_use_id"))),
-        tool="",
+        call_id=call_id,
+        tool=tools.get(call_id, ""),
         text=text,
         is_error=block.get("is_error") is True,
-        media=tuple(part for part in inner if isinstance(part, MediaPart)),
-        path=(*path, "content"),
+        media=media,
+        path=path,
     )
+
+
+def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
+    if isinstance(content, str):
+        return content, ()
+    if isinstance(content, Mapping):
+        return json_text(content), ()
+    # A result inside a result is no part of its own, so results cannot nest.
+    inner = _parts(content, path, _plain_block)
+    text = "\n".join(part.text for part in inner if isinstance(part, TextPart | FilePart))
+    return text, tuple(part for part in inner if isinstance(part, MediaPart))
 
 
 def _media(block: Mapping[str, Any], path: JsonPath) -> Part:

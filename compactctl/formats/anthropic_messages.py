@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.anthropic_blocks import content_parts, name_results, new_content
+from compactctl.formats.anthropic_blocks import content_parts, new_content
 from compactctl.formats.anthropic_usage import reported_usage
 from compactctl.formats.arguments import new_arguments
 from compactctl.formats.conversations import ConversationReader, sample_messages
@@ -114,8 +114,10 @@ class _Conversation:
         role = _role(record)
         if role is None:
             return None
-        parts = content_parts(record.get("content"), (*path, "content"))
-        return self._response(record, parts) if role == "assistant" else self._input(parts)
+        content, path = record.get("content"), (*path, "content")
+        if role == "assistant":
+            return self._response(record, content_parts(content, path))
+        return self._input(content_parts(content, path, self.tools))
 
     def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, Draft] | None:
         response = document.get("response")
@@ -141,7 +143,7 @@ class _Conversation:
         results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
         return Draft(
             role="tool" if results else "user",
-            parts=name_results(parts, self.tools),
+            parts=parts,
             injected=is_injected(parts, ANY_CLIENT),
         )
 

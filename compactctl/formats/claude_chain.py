@@ -57,14 +57,14 @@ class Chain:
         if uuid in self._nodes:
             return
         parent = record.get("parentUuid")
-        self._nodes[uuid] = _Node(
+        node = self._nodes[uuid] = _Node(
             line=line,
             parent=parent if isinstance(parent, str) else None,
             type=record["type"],
             sidechain=record.get("isSidechain") is True,
-            boundary=boundary_of(record),
-            cleared=cleared_by(record),
         )
+        if "subtype" in record:
+            node.boundary, node.cleared = boundary_of(record), cleared_by(record)
 
     def message(self, message: Message, uuid: str) -> None:
         """Take in the message of the record ``uuid``, or of one without a uuid."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.anthropic_blocks import content_parts, name_results, new_content
+from compactctl.formats.anthropic_blocks import content_parts, new_content
 from compactctl.formats.anthropic_usage import reported_usage
 from compactctl.formats.arguments import new_arguments
 from compactctl.formats.claude_attachments import attachment_message_parts
@@ -121,7 +121,7 @@ class _Reader:
         if decoded.damage is not None:
             self.chain.gap(decoded.index)
         for value in decoded.values:
-            if isinstance(value, Mapping) and isinstance(value.get("type"), str):
+            if isinstance(value, dict) and isinstance(value.get("type"), str):
                 self.record(value, decoded)
             else:
                 self.gather.opaque(decoded, "a JSON value of no known type")
@@ -148,17 +148,17 @@ class _Reader:
             parts = attachment_message_parts(record)
             typed = _attachment_type(record) == "queued_command"
             injected = not typed or is_injected(parts, CLAUDE_CODE)
-            return self.build(record, decoded, "user", parts, injected=injected)
+            return self.build(record, decoded, parts, injected=injected)
         if kind not in ("user", "assistant") or _is_client_error(record):
             return None
         inner = record.get("message")
-        if not isinstance(inner, Mapping):
+        if not isinstance(inner, dict):
             return None
-        parts = content_parts(inner.get("content"), ("message", "content"))
+        content, path = inner.get("content"), ("message", "content")
         if kind == "assistant":
-            return self.response(record, inner, decoded, parts)
-        parts = name_results(parts, self.tools)
-        return self.build(record, decoded, "user", parts, injected=_is_injected(record, parts))
+            return self.response(record, inner, decoded, content_parts(content, path))
+        parts = content_parts(content, path, self.tools)
+        return self.build(record, decoded, parts, injected=_is_injected(record, parts))
 
     def response(
         self,
@@ -167,40 +167,39 @@ class _Reader:
         decoded: Decoded,
         parts: tuple[Part, ...],
     ) -> Message | None:
-        message = self.build(record, decoded, "assistant", parts, injected=False)
+        message = self.build(record, decoded, parts, response=inner)
         if message is None:
             return None
-        self.tools.update((call.call_id, call.tool) for call in message.calls)
-        model = _str(inner.get("model"))
-        if model and (self.model is None or record.get("isSidechain") is not True):
-            self.model = model
-        return replace(
-            message,
-            response_id=_str(inner.get("id")) or message.id,
-            model=model,
-            usage=reported_usage(inner),
-        )
+        self.tools.update([(call.call_id, call.tool) for call in message.calls])
+        if message.model and (self.model is None or record.get("isSidechain") is not True):
+            self.model = message.model
+        return message
 
     def build(
         self,
         record: Mapping[str, Any],
         decoded: Decoded,
-        role: Role,
         parts: tuple[Part, ...],
         *,
-        injected: bool,
+        injected: bool = False,
+        response: Mapping[str, Any] | None = None,
     ) -> Message | None:
         if not parts:
             return None
+        role: Role = "user" if response is None else "assistant"
         if role == "user" and all(isinstance(part, ToolResultPart) for part in parts):
             role = "tool"
         tags = tags_of(record)
         written = is_written(tags)
+        name = self.gather.unique(_str(record.get("uuid")) or f"line-{decoded.index}")
         return Message(
-            id=self.gather.unique(_str(record.get("uuid")) or f"line-{decoded.index}"),
+            id=name,
             role=role,
             parts=parts,
             line=decoded.index,
+            response_id=None if response is None else _str(response.get("id")) or name,
+            model=None if response is None else _str(response.get("model")),
+            usage=None if response is None else reported_usage(response),
             injected=injected or written,
             summary=record.get("isCompactSummary") is True,
             synthetic=written,
@@ -236,7 +235,7 @@ def _attachment_type(record: Mapping[str, Any]) -> str | None:
 
 def _is_client_error(record: Mapping[str, Any]) -> bool:
     inner = record.get("message")
-    synthetic = isinstance(inner, Mapping) and inner.get("model") == "<synthetic>"
+    synthetic = isinstance(inner, dict) and inner.get("model") == "<synthetic>"
     return record.get("isApiErrorMessage") is True or synthetic
 
 

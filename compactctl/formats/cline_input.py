@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.formats.anthropic_blocks import block_part, name_results
+from compactctl.formats.anthropic_blocks import block_part
 from compactctl.formats.cline_calls import OpenCalls
 from compactctl.formats.cline_texts import (
     Head,
@@ -55,9 +55,9 @@ class UserInput:
 
     def _other(self, block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> None:
         self._settle()
-        part = block_part(block, path)
+        part = block_part(block, path, tools)
         self.spoken = self.spoken or not isinstance(part, ToolResultPart)
-        self.parts += name_results((part,), tools)
+        self.parts.append(part)
 
     def _text(self, text: str, path: JsonPath) -> None:
         head = head_of(text)

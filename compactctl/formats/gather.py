@@ -28,7 +28,7 @@ class Gatherer:
         self._opaque: list[Opaque] = []
         self._meta: Counter[str] = Counter()
         self._meta_bytes: Counter[str] = Counter()
-        self._seen: Counter[str] = Counter()
+        self._repeated: Counter[str] = Counter()
         self._taken: set[str] = set()
 
     def line(self, decoded: Decoded) -> None:
@@ -85,11 +85,10 @@ class Gatherer:
 
     def unique(self, name: str) -> MessageId:
         """Return ``name`` as a message id, with a number when it was taken before."""
-        self._seen[name] += 1
-        chosen = name if self._seen[name] == 1 else f"{name}#{self._seen[name]}"
+        chosen = name
         while chosen in self._taken:
-            self._seen[name] += 1
-            chosen = f"{name}#{self._seen[name]}"
+            self._repeated[name] += 1
+            chosen = f"{name}#{self._repeated[name] + 1}"
         self._taken.add(chosen)
         return MessageId(chosen)
 
@@ -149,11 +148,12 @@ def drop_hidden(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], int
 
     A message is hidden only when the summary, marker or rewritten record with that id exists.
     """
-    present = {name for message in messages for name in message.tags.ids}
-    orphaned = sum(
-        any(parent not in present for parent in message.tags.parents) for message in messages
+    tagged = [message.tags for message in messages if message.tags is not NO_TAGS]
+    present = {name for tags in tagged for name in tags.ids}
+    orphaned = sum(any(parent not in present for parent in tags.parents) for tags in tagged)
+    shown = (
+        tuple(m for m in messages if present.isdisjoint(m.tags.parents)) if present else messages
     )
-    shown = tuple(m for m in messages if not any(p in present for p in m.tags.parents))
     return shown, orphaned
 
 

@@ -78,19 +78,23 @@ def breakdown(
 def _largest(
     messages: Sequence[Message], names: Mapping[Place, str], meter: Meter, count: int
 ) -> tuple[LargeMessage, ...]:
-    named = [(place.message, tool) for place, tool in names.items()]
-    named += [(i, call.tool) for i, message in enumerate(messages) for call in message.calls]
     sizes = [(meter.message(message), -index) for index, message in enumerate(messages)]
     return tuple(
         LargeMessage(
             id=messages[-index].id,
             line=messages[-index].line,
             role=messages[-index].role,
-            tools=tuple(dict.fromkeys(tool for at, tool in named if at == -index and tool)),
+            tools=_tools_in(messages[-index], -index, names),
             tokens=tokens,
         )
         for tokens, index in sorted(sizes, reverse=True)[:count]
     )
+
+
+def _tools_in(message: Message, index: int, names: Mapping[Place, str]) -> tuple[str, ...]:
+    answered = [names.get(Place(index, position), "") for position in range(len(message.parts))]
+    called = [call.tool for call in message.calls]
+    return tuple(dict.fromkeys(tool for tool in answered + called if tool))
 
 
 def _tools(

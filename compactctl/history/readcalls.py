@@ -86,11 +86,14 @@ def read_request(
 # Stages ask for the same calls over and over.
 @lru_cache(maxsize=4096)
 def _read_request(tool: str, text: str, cwd: str | None, also: Readers) -> ReadRequest | None:
-    kind, arguments = kind_of(tool), _arguments(text)
+    kind = kind_of(tool)
     if kind == "shell":
-        return _shell_read(arguments, cwd)
-    viewed = plain_name(tool) in EDITORS and arguments.get("command") == "view"
-    if kind == "read" or viewed or also.include(tool):
+        return _shell_read(_arguments(text), cwd)
+    is_editor, reads = plain_name(tool) in EDITORS, kind == "read" or also.include(tool)
+    if not (is_editor or reads):
+        return None
+    arguments = _arguments(text)
+    if reads or arguments.get("command") == "view":
         path = _first_text(arguments, (*also.path_keys, *PATH_KEYS))
         return ReadRequest(normal_path(path, cwd), _line_range(arguments)) if path else None
     return None
@@ -98,10 +101,13 @@ def _read_request(tool: str, text: str, cwd: str | None, also: Readers) -> ReadR
 
 def edited_paths(call: ToolCallPart, *, cwd: str | None = None) -> tuple[str, ...]:
     """Return the files that a tool call writes, edits or patches."""
-    arguments = _arguments(call.arguments)
-    if kind_of(call.tool) not in ("edit", "write", "shell") or arguments.get("command") == "view":
+    kind = kind_of(call.tool)
+    if kind not in ("edit", "write", "shell"):
         return ()
-    path = None if kind_of(call.tool) == "shell" else _first_text(arguments, PATH_KEYS)
+    arguments = _arguments(call.arguments)
+    if arguments.get("command") == "view":
+        return ()
+    path = None if kind == "shell" else _first_text(arguments, PATH_KEYS)
     patch = "\n".join(_texts(arguments)) or call.arguments
     paths = [path] if path else _PATCHED.findall(patch)
     return tuple(dict.fromkeys(normal_path(path, cwd) for path in paths))

@@ -148,7 +148,7 @@ def referred(messages: Sequence[Message], *, cwd: str | None = None) -> frozense
 def _requested(
     messages: Sequence[Message], cwd: str | None, also: Readers
 ) -> Iterator[tuple[Place, ToolResultPart, ToolCallPart, ReadRequest]]:
-    for place, call_place in sorted(tool_pairs(messages).items()):
+    for place, call_place in tool_pairs(messages).items():
         part = messages[place.message].parts[place.part]
         call = messages[call_place.message].parts[call_place.part]
         if isinstance(part, ToolResultPart) and isinstance(call, ToolCallPart):

@@ -1,6 +1,7 @@
 """What kind of work a tool does, told by the names that agent clients give their tools."""
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 ToolKind = Literal["read", "edit", "write", "search", "find", "shell"]
@@ -50,6 +51,7 @@ _PREFIX = re.compile(r".*(?:__|[.:/])")
 _KINDS = {name: kind for kind, names in TOOL_KINDS.items() for name in names}
 
 
+@lru_cache(maxsize=1024)
 def plain_name(tool: str) -> str:
     """Return a tool's name without its server or namespace, case, "_" and "-"."""
     return _PREFIX.sub("", tool).replace("_", "").replace("-", "").casefold()

@@ -189,12 +189,12 @@ class Message:
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:
         """The tool calls in this message, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
+        return tuple([part for part in self.parts if isinstance(part, ToolCallPart)])
 
     @property
     def results(self) -> tuple[ToolResultPart, ...]:
         """The tool results in this message, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolResultPart))
+        return tuple([part for part in self.parts if isinstance(part, ToolResultPart)])
 
     @property
     def starts_turn(self) -> bool:

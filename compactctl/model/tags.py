@@ -18,14 +18,15 @@ _FIELDS = (
     ("editId", "edit_id"),
     ("editParent", "edit_parent"),
 )
+_NAMES = frozenset({OWN_KEY, *(name for name, _ in _FIELDS)})
 _OWN_FIELDS = (("op", "operation", str), ("through", "through", str), ("unseen", "unseen", int))
 
 
 def tags_of(record: Mapping[str, Any]) -> Tags:
     """Read the tags at the top level of a record; values of a wrong type count as absent."""
-    own = record.get(OWN_KEY)
-    if OWN_KEY not in record and not any(name in record for name, _ in _FIELDS):
+    if _NAMES.isdisjoint(record):
         return NO_TAGS
+    own = record.get(OWN_KEY)
     found: dict[str, Any] = {}
     for name, field in _FIELDS:
         value = record.get(name)

@@ -155,7 +155,7 @@ def _of_family(model: ModelInfo) -> Framing:
 
 def framed_tokens(message: Message, meter: Meter, framing: Framing) -> float:
     """Estimate what a message adds to a request, in reported tokens."""
-    tokens = sum(_part_tokens(part, message, meter, framing) for part in message.parts)
+    tokens = sum([_part_tokens(part, message, meter, framing) for part in message.parts])
     if message.injected and message.role == "user":
         return tokens + framing.per_injected
     if any(isinstance(part, TextPart) for part in message.parts):
@@ -167,7 +167,7 @@ def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -
     tokens = meter.part(part)
     match part:
         case ToolResultPart():
-            media = sum(media_tokens(item) for item in part.media)
+            media = sum([media_tokens(item) for item in part.media])
             ratio = framing.numbered if _NUMBERED.match(part.text) else framing.result
             return (tokens - media) * ratio + media + framing.per_result
         case ToolCallPart():

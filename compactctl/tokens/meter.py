@@ -42,8 +42,8 @@ class Meter:
 
     def prime(self, messages: Iterable[Message]) -> None:
         """Count all texts of ``messages`` in one batch, which is faster than one by one."""
-        texts = {t for m in messages for p in m.parts for t in part_texts(p)}
-        missing = sorted(texts.difference(self._known))
+        texts = dict.fromkeys(t for m in messages for p in m.parts for t in part_texts(p))
+        missing = [text for text in texts if text not in self._known]
         self._known.update(zip(missing, self.counter.count_many(missing), strict=True))
 
     def part(self, part: Part) -> int:
@@ -57,12 +57,12 @@ class Meter:
         media = part.media if isinstance(part, ToolResultPart) else ()
         if isinstance(part, MediaPart):
             media = (part,)
-        texts = sum(self.text(text) for text in part_texts(part))
-        return texts + sum(media_tokens(item) for item in media)
+        texts = sum([self.text(text) for text in part_texts(part)])
+        return texts + sum([media_tokens(item) for item in media])
 
     def message(self, message: Message) -> int:
         """Count the tokens of a message's parts."""
-        return sum(self.part(part) for part in message.parts)
+        return sum([self.part(part) for part in message.parts])
 
     def total(self, messages: Iterable[Message]) -> int:
         """Count the tokens of many messages."""
