@@ -1,11 +1,12 @@
 """Shows a transcript: what the model sees, what is hidden from it, or both."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from compactctl.commands.reading import Loaded, load, parse
+from compactctl.commands.reading import Loaded, load
+from compactctl.commands.states import Hidden, State, states_of
 from compactctl.model.message import Message
-from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.interleave import Shown, interleave
 from compactctl.store.archive import archived_lines
 from compactctl.store.chain import chain_of
@@ -48,8 +49,8 @@ def view(path: str, what: What = "effective", format_name: str | None = None) ->
     loaded = load(path, format_name)
     if what == "effective":
         return _effective(loaded, path)
-    lines = _all_lines(loaded)
-    messages = _messages(loaded, lines)
+    lines, states = _whole(loaded)
+    messages = tuple(_viewed(lines, states))
     if what == "archived":
         lines = tuple(line for line in lines if line.hidden_by is not None)
         messages = tuple(viewed for viewed in messages if viewed.hidden_by is not None)
@@ -67,39 +68,47 @@ def _effective(loaded: Loaded, path: str) -> ViewResult:
     )
 
 
-def _all_lines(loaded: Loaded) -> tuple[Shown, ...]:
+def _whole(loaded: Loaded) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
+    """Return all lines there ever were, in place, and the states they stand in, oldest first."""
     path = loaded.source.path
     archive = Archive(archive_folder(path)) if path else None
     chain = chain_of(archive, loaded.source.data) if archive else ()
-    if archive is None or not chain:
-        return _inline_lines(loaded)
-    rows = [tuple(archived_lines(archive.file_of(operation.id))) for operation in chain]
-    states = [_raw(each) for each in rows[1:]] + [loaded.lines]
-    return interleave(list(zip(rows, states, strict=True)))
+    rows = [tuple(archived_lines(archive.file_of(each.id))) for each in chain] if archive else []
+    after = [tuple(row.raw for row in each) for each in rows[1:]] + [loaded.lines]
+    lines = tuple(Shown(line, row=index) for index, line in enumerate(loaded.lines))
+    if rows:
+        lines = interleave(list(zip(rows, after, strict=True)))
+    states = states_of(rows, loaded.transcript, loaded.format)
+    return tuple(_marked(lines, states)), states
 
 
-def _raw(rows: tuple[ArchivedLine, ...]) -> tuple[bytes, ...]:
-    return tuple(row.raw for row in rows)
+def _marked(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[Shown]:
+    """Yield the lines; those of the newest state with the group that hides the first message.
+
+    Lines from earlier states of which nothing is hidden any more are left out.
+    """
+    for line in lines:
+        state = states[line.state]
+        hidden = [m.id for m in state.messages.get(line.row, ()) if m.id in state.hidden]
+        if state is states[-1]:
+            yield replace(line, hidden_by=state.hidden[hidden[0]].group if hidden else None)
+        elif hidden:
+            yield line
 
 
-def _inline_lines(loaded: Loaded) -> tuple[Shown, ...]:
-    shown = {message.id for message in loaded.transcript.effective}
-    hidden = {
-        message.line: message.tags.parents[0]
-        for message in loaded.transcript.messages
-        if message.tags.parents and message.id not in shown
-    }
-    return tuple(Shown(line, hidden.get(index)) for index, line in enumerate(loaded.lines))
+def _viewed(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[ViewedMessage]:
+    """Yield the messages on the lines; of a rewritten line those that are not on the new one."""
+    newest = states[-1]
+    for index, line in enumerate(lines):
+        state = states[line.state]
+        for message in state.messages.get(line.row, ()):
+            by = state.hidden.get(message.id)
+            if by is not None or state is newest:
+                yield _viewed_message(replace(message, line=index), line, by)
 
 
-def _messages(loaded: Loaded, lines: tuple[Shown, ...]) -> tuple[ViewedMessage, ...]:
-    transcript = parse(tuple(line.data for line in lines), loaded.format)
-    return tuple(
-        ViewedMessage(
-            message=message,
-            line=lines[message.line],
-            hidden_by=lines[message.line].hidden_by,
-            stage=lines[message.line].stage,
-        )
-        for message in transcript.messages
-    )
+def _viewed_message(message: Message, line: Shown, by: Hidden | None) -> ViewedMessage:
+    if by is None:
+        return ViewedMessage(message=message, line=line)
+    tagged = replace(message, tags=by.tagged(message.tags))
+    return ViewedMessage(message=tagged, line=line, hidden_by=by.group, stage=by.stage)

@@ -1,7 +1,7 @@
 """Puts archived lines back beside the lines that replaced them, for reading."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.records import with_appended
@@ -10,11 +10,17 @@ from compactctl.pipeline.spans import record_span
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A line to be shown; ``hidden_by`` is the group that hides it, None when it is visible."""
+    """A line to be shown; ``hidden_by`` is the group that hides it, None when it is visible.
+
+    ``state`` is the place of the newest state that it stands in among those that were put
+    together, and ``row`` its own place there.
+    """
 
     data: bytes
     hidden_by: str | None = None
     stage: str | None = None
+    state: int = 0
+    row: int = 0
 
 
 Cell = tuple[Shown, ...]
@@ -29,14 +35,15 @@ def interleave(
     it led to, the newest with what was appended since.
     """
     rows, _ = states[0]
-    cells: list[Cell] = [(Shown(row.raw),) for row in rows]
-    for rows, after in states:
-        cells = _advance(cells, rows, after)
+    cells: list[Cell] = [(Shown(row.raw, row=place),) for place, row in enumerate(rows)]
+    for number, (rows, after) in enumerate(states, 1):
+        own = [Shown(line, state=number, row=place) for place, line in enumerate(after)]
+        cells = _advance(cells, rows, own)
     return tuple(line for cell in cells for line in cell)
 
 
 def _advance(
-    cells: Sequence[Cell], rows: Sequence[ArchivedLine], after: Sequence[bytes]
+    cells: Sequence[Cell], rows: Sequence[ArchivedLine], after: Sequence[Shown]
 ) -> list[Cell]:
     placed: dict[int, list[Shown]] = {}
     waiting: list[Shown] = []
@@ -44,21 +51,21 @@ def _advance(
         *earlier, own = cell
         waiting += earlier
         if row.group is not None:
-            waiting.append(_tagged(own.data, row))
+            waiting.append(_tagged(own, row))
         if row.after_line is not None:
             placed[row.after_line], waiting = waiting, []
-    result = [(*placed.get(place, ()), Shown(line)) for place, line in enumerate(after)]
+    result = [(*placed.get(place, ()), line) for place, line in enumerate(after)]
     return [*result[:-1], (*waiting, *result[-1])] if waiting and result else result
 
 
-def _tagged(raw: bytes, row: ArchivedLine) -> Shown:
+def _tagged(line: Shown, row: ArchivedLine) -> Shown:
     fields = {
         "condenseParent": row.condense_parent,
         "truncationParent": row.truncation_parent,
         "editParent": row.edit_parent if row.fate == "replaced" else None,
     }
-    data = tag_line(raw, {name: value for name, value in fields.items() if value})
-    return Shown(data, row.group, row.stage)
+    data = tag_line(line.data, {name: value for name, value in fields.items() if value})
+    return replace(line, data=data, hidden_by=row.group, stage=row.stage)
 
 
 def tag_line(raw: bytes, fields: dict[str, str]) -> bytes:

@@ -187,15 +187,27 @@ def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecor
 
 
 def _dangling(result: Run) -> tuple[str, ...]:
-    """Return the stubs that are still shown though the content they refer to is not."""
-    last = {e.id: e for e in result.edits if isinstance(e, Replace)}
+    """Return the stubs that are still shown though the content they refer to is not.
+
+    What was rewritten before a stub was made is what the stub refers to.
+    """
+    rewrites = [edit for edit in result.edits if isinstance(edit, Replace)]
+    newest = {(edit.id, edit.part): place for place, edit in enumerate(rewrites)}
+    groups: dict[str, dict[str, int]] = {}
+    for place, edit in enumerate(rewrites):
+        groups.setdefault(edit.id, {})[edit.group] = place
     shown = {message.id for message in result.view.messages}
+
+    def is_gone(place: int, stub: Replace) -> bool:
+        others = groups.get(stub.refers_to or "", {}).items()
+        later = any(at > place and group != stub.group for group, at in others)
+        return later or stub.refers_to not in shown
+
+    stubs = ((place, rewrites[place]) for place in newest.values())
     return tuple(
-        edit.id
-        for edit in last.values()
-        if edit.refers_to is not None
-        and edit.id in shown
-        and (edit.refers_to not in shown or edit.refers_to in last)
+        stub.id
+        for place, stub in stubs
+        if stub.refers_to is not None and stub.id in shown and is_gone(place, stub)
     )
 
 

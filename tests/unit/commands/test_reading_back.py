@@ -1,7 +1,9 @@
 """What is shown and told of a compacted transcript: view, log, explanations, originals."""
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from unit.commands.talks import append, back, group_of, jsonl, saved, squeeze, turn, turns
@@ -165,3 +167,57 @@ def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> N
         prove_layout(jsonl(TALK[:-1]), loaded, expected)
     with pytest.raises(IntegrityError, match=r"message 1 \(line 1\) differs"):
         prove_layout(jsonl([TALK[3], *TALK[1:]]), loaded, expected)
+
+
+def chat(path: Path, *conversations: list[dict[str, Any]]) -> Path:
+    """Save conversations, one per line."""
+    return saved(path, [{"messages": messages} for messages in conversations])
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_of_many_messages_on_a_line_those_that_are_hidden_are_archived(
+    path: Path, layout: str
+) -> None:
+    chat(path, TALK, turns(7))
+    before = [message.id for message in load(str(path)).transcript.effective]
+    squeeze(path, "truncate", layout=layout)
+    after = [message.id for message in load(str(path)).transcript.effective]
+    archived = view(str(path), "archived").messages
+    assert [item.message.id for item in archived] == [name for name in before if name not in after]
+    assert {item.message.tags.truncation_parent for item in archived} == {
+        item.hidden_by for item in archived
+    }
+    shown = view(str(path), "all").messages
+    assert [item.message.id for item in shown if item.hidden_by is None] == after
+    assert len(shown) == len(archived) + len(after)
+
+
+def test_a_rewritten_message_is_shown_as_it_was_beside_its_neighbours_on_the_line(
+    path: Path,
+) -> None:
+    chat(path, TALK)
+    result = squeeze(path, "prune")
+    archived = view(str(path), "archived").messages
+    assert len(archived) == result.stages[0].replaced
+    assert all(item.message.tags.edit_parent == item.hidden_by for item in archived)
+    assert {item.stage for item in archived} == {"prune"}
+
+
+def test_what_a_client_kept_at_its_compaction_can_be_looked_up_again(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[3] / "sample_transcripts" / "codex-session.jsonl"
+    path = Path(shutil.copy(sample, tmp_path / "rollout.jsonl"))
+    before = load(str(path)).transcript.effective
+    squeeze(path, "truncate")
+    after = {message.id for message in load(str(path)).transcript.effective}
+    hidden = [message.id for message in before if message.id not in after]
+    assert [item.message.id for item in view(str(path), "archived").messages] == hidden
+
+
+def test_what_was_hidden_inline_stays_hidden_after_another_compaction(path: Path) -> None:
+    squeeze(path, "truncate", layout="inline")
+    hidden = [item.message.id for item in view(str(path), "archived").messages]
+    append(path, turns(4, 5))
+    squeeze(path, "prune")
+    archived = [item.message.id for item in view(str(path), "archived").messages]
+    assert set(hidden) < set(archived)
+    assert len(set(archived)) == len(archived)

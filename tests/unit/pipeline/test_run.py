@@ -4,12 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from builders import assistant, call, conversation, result, user
+from builders import (
+    assistant,
+    call,
+    call_part,
+    conversation,
+    message,
+    result,
+    result_part,
+    user,
+)
 from unit.pipeline.test_apply import hide, insert, rewrite
 from unit.stages.trials import meter, view, words
 
 from compactctl.history.view import View
-from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.edit import Proposal, Replace, Skipped
+from compactctl.model.message import Message
 from compactctl.pipeline.run import Run, Step, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.stage import Stage
@@ -151,6 +161,33 @@ def test_a_stub_never_refers_to_a_read_that_a_later_stage_drops() -> None:
     assert dropped.stages[1].outcome == "applied"
     stubs = [e for e in dropped.edits if getattr(e, "refers_to", None)]
     assert all(stub.refers_to in shown for stub in stubs)
+
+
+def test_a_stub_may_refer_to_a_read_that_an_earlier_stage_cut() -> None:
+    first = run(reads(words(90), words(90)), [real("limit", max_tokens=40), real("dedup")], meter())
+    assert [record.replaced for record in first.stages] == [2, 1]
+    again = run(first.view, [real("limit", max_tokens=40), real("dedup")], meter())
+    assert again.edits == ()
+
+
+def test_a_stub_never_refers_to_a_read_that_a_later_stage_cuts() -> None:
+    of = reads(words(90), words(90))
+    edits = run(of, [real("dedup"), real("limit", max_tokens=40)], meter()).edits
+    last = {edit.id: place for place, edit in enumerate(edits) if isinstance(edit, Replace)}
+    (stub,) = [edit for edit in edits if getattr(edit, "refers_to", None)]
+    assert last.get(stub.refers_to, -1) < last[stub.id]
+
+
+def test_parallel_reads_may_refer_to_and_be_referred_to() -> None:
+    def both(n: int) -> list[Message]:
+        calls = [call_part(f"{name}{n}", "Read", file_path=name) for name in ("a.py", "b.py")]
+        results = [result_part(f"{name}{n}", words(40)) for name in ("a.py", "b.py")]
+        return [message("assistant", *calls), message("tool", *results)]
+
+    single = (call("c", "Read", file_path="b.py"), result("c", words(40)))
+    talk = conversation(user("go"), *both(0), *both(1), *single, assistant("done"))
+    stubs = run(view(talk), [real("dedup")], meter()).edits
+    assert [edit.refers_to for edit in stubs] == ["m4", "m6", "m6"]
 
 
 def test_stubs_that_go_with_what_they_refer_to_are_no_reason_to_run_again() -> None:
