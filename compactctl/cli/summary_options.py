@@ -64,7 +64,7 @@ def summarizer_options(function: F) -> F:
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
             default=TIMEOUT,
-            help=f"How long a command or a server may take. [default: {TIMEOUT:g}]",
+            help=f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
         ),
         *_style_options(),
     )

@@ -50,7 +50,9 @@ def _ask(options: SummarizerOptions) -> Ask:
     if options.kind == "llm":
         from compactctl.llm.plugin import asking_plugin
 
-        return asking_plugin(options.model, allow_network=options.allow_network)
+        return asking_plugin(
+            options.model, timeout=options.timeout, allow_network=options.allow_network
+        )
     if not options.base_url:
         raise UsageError("--summarizer openai needs a --base-url, as http://127.0.0.1:8080/v1")
     from compactctl.llm.openai import asking_server

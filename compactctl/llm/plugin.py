@@ -1,5 +1,8 @@
 """Summaries written by a model that the ``llm`` package and its plugins know."""
 
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
@@ -8,8 +11,8 @@ from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.summaries.answers import Answer
 
 
-def asking_plugin(name: str, *, allow_network: bool = False) -> Ask:
-    """Return what asks the model that ``llm`` knows by ``name``.
+def asking_plugin(name: str, *, timeout: float, allow_network: bool = False) -> Ask:
+    """Return what asks the model that ``llm`` knows by ``name``, for at most ``timeout`` seconds.
 
     Raises UsageError when the package is not installed, when it knows no such model, and, unless
     ``allow_network``, for a model that needs a key, which is one behind a service.
@@ -22,13 +25,38 @@ def asking_plugin(name: str, *, allow_network: bool = False) -> Ask:
         )
 
     def ask(prompt: str, max_tokens: int) -> Answer:
-        try:
-            response = model.prompt(prompt, stream=False, **_wanted(model, max_tokens))
-            return Answer(text=str(response.text()))
-        except Exception as error:
-            raise NoAnswerError(f"{type(error).__name__}: {error}") from error
+        found = _within(timeout, lambda: _text(model, prompt, max_tokens))
+        if found is None:
+            raise NoAnswerError(f"no answer within {timeout:g} seconds")
+        if isinstance(found, Exception):
+            raise NoAnswerError(f"{type(found).__name__}: {found}") from found
+        return Answer(text=found)
 
     return ask
+
+
+def _text(model: Any, prompt: str, max_tokens: int) -> str:  # noqa: ANN401
+    return str(model.prompt(prompt, stream=False, **_wanted(model, max_tokens)).text())
+
+
+def _within(seconds: float, work: Callable[[], str]) -> str | Exception | None:
+    """Return what the work came to or raised, None when it took longer.
+
+    A plugin cannot be stopped: its thread goes on, and ends with the program at the latest.
+    """
+    done: SimpleQueue[str | Exception] = SimpleQueue()
+
+    def try_it() -> None:
+        try:
+            done.put(work())
+        except Exception as error:  # noqa: BLE001 - plugins raise anything
+            done.put(error)
+
+    Thread(target=try_it, daemon=True).start()
+    try:
+        return done.get(timeout=seconds)
+    except Empty:
+        return None
 
 
 def _library() -> ModuleType:

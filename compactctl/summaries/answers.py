@@ -10,7 +10,7 @@ _THOUGHT = re.compile(
 )
 # Control characters other than tabs and line ends, and halves of characters, mean nothing here.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-_SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL | re.IGNORECASE)
+_SUMMARY = re.compile(r"<summary>(.*?)(?=<summary>|</summary>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,10 @@ class Answer:
 def extracted(text: str) -> str:
     """Return the summary in an answer.
 
-    That is what stands in the first ``<summary>``, up to the end when it is not closed; without
-    that tag all of the answer. Analysis and thinking are left out.
+    That is what stands in ``<summary>``, up to the end when it is not closed, and the longest
+    when there are several: some models speak of the tag before they use it. Without that tag it
+    is all of the answer. Analysis and thinking are left out.
     """
     answer = _THOUGHT.sub("", _UNPRINTABLE.sub("", text.replace("\r\n", "\n")))
-    found = _SUMMARY.search(answer)
-    return (found[1] if found else answer).strip()
+    found = [summary.strip() for summary in _SUMMARY.findall(answer)]
+    return max(found, key=len) if found else answer.strip()

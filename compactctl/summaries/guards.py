@@ -16,6 +16,8 @@ from compactctl.tokens.meter import part_texts
 
 # What a summary may have of the budget in percent: models count tokens in their own ways.
 BUDGET_PERCENT = 150
+# Fewer words say nothing about a conversation.
+LEAST_WORDS = 10
 # A line or a run of words that occurs this often is a loop.
 LOOP_TIMES = 4
 LOOP_WORDS = 8
@@ -61,6 +63,7 @@ def judged(
         ("loop", lambda: _loop(text)),
         ("echo", lambda: _echo(text, prompt)),
         ("foreign", lambda: first_foreign(text, source_text(request), request.cwd)),
+        ("short", lambda: _short(text)),
     )
     failed = ((name, detail) for name, check in checks if (detail := check()))
     name, detail = next(failed, ("", ""))
@@ -97,6 +100,10 @@ def _oversized(text: str, request: SummaryRequest, count: Callable[[str], int]) 
     if size * 100 > request.budget * BUDGET_PERCENT:
         return f"{size:,} tokens are far more than the {request.budget:,} asked for"
     return ""
+
+
+def _short(text: str) -> str:
+    return f"{text!r} is no summary" if len(_SPOKEN.findall(text)) < LEAST_WORDS else ""
 
 
 def _loop(text: str) -> str:

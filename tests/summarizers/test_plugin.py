@@ -11,6 +11,8 @@ from compactctl.llm.plugin import asking_plugin
 
 # What the package looks like from here, with models of its own.
 PACKAGE = """
+import time
+
 class UnknownModelError(KeyError): pass
 
 class Response:
@@ -23,6 +25,7 @@ class Options:
 class Local:
     Options = Options
     def prompt(self, prompt, stream, **options):
+        if prompt == "sleep": time.sleep(60)
         if prompt == "break": raise RuntimeError("out\\nof memory")
         return Response(f"{prompt} {stream} {options}")
 
@@ -45,28 +48,34 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_package_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llm", None)
     with pytest.raises(UsageError, match=r"pip install 'compactctl\[llm\]'"):
-        asking_plugin("local")
+        asking_plugin("local", timeout=9)
 
 
 @pytest.mark.usefixtures("_installed")
 def test_a_model_gets_the_options_it_has() -> None:
-    assert asking_plugin("local")("prompt", 5).text == "prompt False {'temperature': 0}"
+    assert asking_plugin("local", timeout=9)("prompt", 5).text == "prompt False {'temperature': 0}"
 
 
 @pytest.mark.usefixtures("_installed")
 def test_an_unknown_model_is_refused() -> None:
     with pytest.raises(UsageError, match="llm models lists them"):
-        asking_plugin("other")
+        asking_plugin("other", timeout=9)
 
 
 @pytest.mark.usefixtures("_installed")
 def test_a_model_behind_a_service_needs_leave() -> None:
     with pytest.raises(UsageError, match="--allow-network"):
-        asking_plugin("service")
-    assert asking_plugin("service", allow_network=True)("x", 1).text.startswith("x")
+        asking_plugin("service", timeout=9)
+    assert asking_plugin("service", timeout=9, allow_network=True)("x", 1).text.startswith("x")
 
 
 @pytest.mark.usefixtures("_installed")
 def test_whatever_a_plugin_raises_is_no_answer() -> None:
     with pytest.raises(NoAnswerError, match="RuntimeError: out of memory"):
-        asking_plugin("local")("break", 1)
+        asking_plugin("local", timeout=9)("break", 1)
+
+
+@pytest.mark.usefixtures("_installed")
+def test_a_model_that_takes_too_long_gives_no_answer() -> None:
+    with pytest.raises(NoAnswerError, match=r"no answer within 0\.1 seconds"):
+        asking_plugin("local", timeout=0.1)("sleep", 1)

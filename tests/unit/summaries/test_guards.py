@@ -50,6 +50,9 @@ GOOD = """### 1. Primary Request and Intent
 ### 9. Required Files
 - ./src/serve/config.py, lib/deep/x.go, 5 more"""
 
+# A summary of a few words is none.
+MORE = "The work goes on as agreed, and nothing else was said so far."
+
 
 @pytest.mark.parametrize(
     "text",
@@ -69,12 +72,17 @@ GOOD = """### 1. Primary Request and Intent
     ],
 )
 def test_a_summary_of_what_was_said_passes(text: str) -> None:
-    assert verdict(text) == Verdict()
+    assert verdict(f"{text}\n{MORE}") == Verdict()
 
 
 @pytest.mark.parametrize("text", ["", " \n", "<summary> </summary>", "<analysis>only thoughts"])
 def test_an_answer_without_summary_is_empty(text: str) -> None:
     assert verdict(text).guard == "empty"
+
+
+@pytest.mark.parametrize("text", ["and", "# Summary\n\nAll done.", "* * * * * * * * * * * *"])
+def test_a_few_words_are_no_summary(text: str) -> None:
+    assert verdict(text).guard == "short"
 
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter"])
@@ -166,13 +174,13 @@ def test_one_foreign_fact_is_enough(text: str, token: str) -> None:
 def test_facts_may_come_from_all_that_the_model_was_told() -> None:
     facts = {"previous": "see old/notes.txt", "instructions": "Mind port 9090."}
     later = conversation(user("Then fix new/later.py on 7070."))
-    text = "old/notes.txt, new/later.py, ports 9090 and 7070"
+    text = f"old/notes.txt, new/later.py, ports 9090 and 7070; {MORE}"
     assert not verdict(text).passed
     assert verdict(text, **facts, upcoming=later).passed
 
 
 def test_a_path_in_the_working_folder_may_be_written_in_full() -> None:
-    text = "It changed /home/kim/app/src/serve/config.py."
+    text = f"It changed /home/kim/app/src/serve/config.py. {MORE}"
     assert verdict(text, cwd="/home/kim/app").passed
     assert not verdict(text).passed
 
@@ -209,15 +217,17 @@ def test_one_invented_path_or_number_among_them_is_found(
 @given(st.text(max_size=300))
 @settings(max_examples=60)
 def test_no_answer_breaks_the_guards(text: str) -> None:
-    assert verdict(text).guard in {"", "empty", "size", "loop", "echo", "foreign"}
+    assert verdict(text).guard in {"", "empty", "size", "loop", "echo", "foreign", "short"}
 
 
 @pytest.mark.parametrize(
     ("answer", "summary"),
     [
         ("plain", "plain"),
-        ("a<summary> x </summary>b<summary>y</summary>", "x"),
+        ("a<summary> xx </summary>b<summary>y</summary>", "xx"),
         ("a<summary>x", "x"),
+        ("between <summary> and </summary>: <summary>the text</summary>", "the text"),
+        ("write <summary>: <summary>the text</summary>", "the text"),
         ("<think>hm</think>x", "x"),
         ("<analysis>hm<summary>x</summary>", "x"),
         ("<analysis>hm", ""),
