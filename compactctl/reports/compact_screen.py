@@ -104,13 +104,20 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     yield Fact(name, verdict, "" if result.fits else "bold red")
 
 
+def _way_on(result: CompactResult) -> str:
+    limit = result.measure.budget.available if result.target is None else result.target
+    if result.unseen >= limit:
+        return "no compaction reaches that: what is in every request beside the transcript is more"
+    return "--explain tells why each message stays; --keep-turns 0 or other --stages free more"
+
+
 def _count(messages: int) -> str:
     return plural(messages, "message")
 
 
 def _outcome(result: CompactResult) -> Iterator[Item]:
     if not result.fits:
-        yield "--explain tells why each message stays; --keep-turns 0 or other --stages free more"
+        yield _way_on(result)
     if result.compacted:
         return
     is_idle = all(record.outcome == "not-needed" for record in result.stages)
