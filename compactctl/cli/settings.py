@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from compactctl.errors import UsageError, suggestion
+from compactctl.model.summary import OUTSIDE
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 PREFIX = "COMPACTCTL_"
@@ -63,7 +64,11 @@ def settings_for(
     options = _by_flag(commands[name])
     found: dict[str, Setting] = {}
     for file in reversed(files):
-        common = {key: each for key, each in file.table.items() if key not in commands}
+        common = {
+            key: each
+            for key, each in file.table.items()
+            if not (key in commands and isinstance(each, Mapping))
+        }
         _check(file, "", _pairs(common), chain([name], commands), commands)
         for each in commands:
             _check(file, f"[{each}] ", _pairs(_own(file, each)), [each], commands)
@@ -84,9 +89,11 @@ def _check(
     """Refuse settings that are options of none of the commands ``names``, asked in this order."""
     known: set[str] = set()
     unasked = iter(names)
-    for key, _ in pairs:
+    for key, value in pairs:
         while key not in known and (name := next(unasked, None)) is not None:
             known |= _by_flag(commands[name]).keys()
+        if key not in known and key in commands:
+            raise UsageError(f"{file.path}: {key} is a command; write its settings as [{key}]")
         if key not in known:
             hint = suggestion(key, sorted(known), "compactctl config --all lists them")
             raise UsageError(f"{file.path}: {where}{key} is no option; {hint}")
@@ -95,6 +102,25 @@ def _check(
                 f"{file.path}: {where}{key} may run programs or send the conversation away, which "
                 "no project decides; set it on the command line or in your own settings"
             )
+        if file.of_project and key == "profile":
+            _check_profile(file, str(value))
+
+
+def _check_profile(file: SettingsFile, value: str) -> None:
+    """Refuse a profile that has something else than the built-in summarizer write."""
+    from compactctl.profiles.library import load_profile
+
+    if load_profile(_beside(file, value)).summarizer in OUTSIDE:
+        raise UsageError(
+            f"{file.path}: the profile {value} names a summarizer, which may run programs or send "
+            "the conversation away; no project decides that: name the profile with --profile"
+        )
+
+
+def _beside(file: SettingsFile, name: str) -> str:
+    """Return the path of a file that stands beside a settings file, else the name as it is."""
+    path = file.path.parent / name
+    return str(path) if path.is_file() else name
 
 
 def flag_of(option: click.Option) -> str:
@@ -115,9 +141,7 @@ def _by_flag(command: click.Command) -> dict[str, click.Option]:
 
 def _own(file: SettingsFile, command: str) -> Mapping[str, object]:
     table = file.table.get(command, {})
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{file.path}: {command} is a command; write its settings as [{command}]")
-    return table
+    return table if isinstance(table, Mapping) else {}
 
 
 def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
@@ -131,8 +155,8 @@ def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _setting(option: click.Option, key: str, value: object, file: SettingsFile) -> Setting:
-    if key in _PATHS and isinstance(value, str) and (file.path.parent / value).is_file():
-        value = str(file.path.parent / value)
+    if key in _PATHS and isinstance(value, str):
+        value = _beside(file, value)
     if option.multiple and isinstance(value, str):
         value = [value]
     try:

@@ -41,7 +41,25 @@ class ContextSize:
     @property
     def unseen(self) -> int:
         """The tokens of the next request beside those counted."""
-        return self.overhead + self.hidden_reasoning + self.unexplained
+        return self.beside(self.counted)
+
+    def beside(self, tokens: int) -> int:
+        """Return what a request with ``tokens`` of the messages holds beside them.
+
+        The overhead is in every request; hidden reasoning, framing and counting error come with
+        messages, and go with them.
+        """
+        rest = self.hidden_reasoning + self.unexplained
+        return self.overhead + (round(rest * tokens / self.counted) if self.counted else rest)
+
+    def room(self, limit: int) -> int:
+        """Return how many tokens of the messages a request of ``limit`` tokens may hold."""
+        left = limit - self.overhead
+        whole = self.counted + self.hidden_reasoning + self.unexplained
+        if left <= 0 or whole <= 0:
+            return left
+        room = int(left * self.counted / whole)
+        return room if room + self.beside(room) <= limit else room - 1
 
 
 def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:

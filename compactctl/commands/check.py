@@ -72,8 +72,8 @@ def check(options: CheckOptions) -> CheckResult:
     situation = Situation(
         tokens=found.usage.tokens,
         available=found.usage.available,
-        turns=found.turns,
-        messages=found.messages,
+        turns=sum(message.starts_turn for message in found.transcript.effective),
+        messages=len(found.transcript.effective),
     )
     level = plan.chosen.level_at(situation)
     return CheckResult(

@@ -66,11 +66,17 @@ def _check_options(options: CompactOptions) -> None:
         raise UsageError("--in-place and --output contradict each other; choose one")
     if options.in_place and options.path == STANDARD_INPUT:
         raise UsageError("standard input cannot be compacted in place; name a file")
+    if not piped and options.output is not None and _is_same(options.path, options.output):
+        raise UsageError(f"{options.output} is the input; use --in-place to compact it in place")
     to_pipe = piped and options.output in (None, STANDARD_INPUT) and not options.dry_run
     if to_pipe and options.layout == "split":
         raise UsageError(
             "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
         )
+
+
+def _is_same(path: str, output: str) -> bool:
+    return Path(path).resolve() == Path(output).resolve()
 
 
 def _target(options: CompactOptions) -> Path:
@@ -123,12 +129,19 @@ class _Job:
         data = self.loaded.source.data
         if self.options.output == STANDARD_INPUT:
             return replace(result, data=data)
-        published = self._write(Path(self.options.output), [], data)
-        return replace(result, output=self.options.output, warnings=published.warnings)
+        target = Path(self.options.output)
+        archives = self._earlier_archives(target)
+        published = self._write(target, archives, data)
+        return replace(
+            result,
+            output=self.options.output,
+            archive=str(archive_folder(target)) if archives else None,
+            warnings=(*result.warnings, *published.warnings),
+        )
 
     def _require_fit(self, result: CompactResult) -> None:
         if self.options.require_fit and not result.fits:
-            limit = self.plan.target or self.measured.budget.available
+            limit = result.target or self.measured.budget.available
             raise DoesNotFitError(
                 f"{self.options.path}: {result.largest_after:,} tokens are left after all stages, "
                 f"over the limit of {limit:,}; nothing was written, add a stage or keep less"
@@ -230,13 +243,21 @@ class _Job:
         loaded = self.loaded
         return archive_rows(loaded.lines, new_lines, loaded.transcript, made)
 
+    def _target(self) -> int | None:
+        """Return the size to reach; after an overflow, what was too much has to go as well."""
+        plan, outcome = self.plan, self.outcome
+        if plan.target is None or not plan.excess:
+            return plan.target
+        before = outcome.largest_before + outcome.unseen_before
+        return max(1, min(plan.target, before - plan.excess))
+
     def _result(self, after: Digest, operation: str | None) -> CompactResult:
         loaded, outcome = self.loaded, self.outcome
         return CompactResult(
             path=self.options.path,
             format=loaded.format.name,
             measure=self.measured,
-            target=self.plan.target,
+            target=self._target(),
             stages=outcome.stages,
             summaries=_summaries(outcome.edits),
             profile=self.options.plan.chosen,

@@ -38,8 +38,9 @@ class Outcome:
     """What the stages came to over all conversations.
 
     ``groups`` names the stage behind each group of edits. Tokens are totals over all
-    conversations; ``largest_after`` is the size of the largest one. ``unseen`` are the tokens that
-    a request has beside the transcript's own, where recorded usage tells.
+    conversations; ``largest_before`` and ``largest_after`` are the sizes of the largest one.
+    ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
+    transcript's own, where recorded usage tells.
     """
 
     stages: tuple[StageRecord, ...]
@@ -51,7 +52,9 @@ class Outcome:
     notes: tuple[str, ...]
     tokens_before: int
     tokens_after: int
+    largest_before: int
     largest_after: int
+    unseen_before: int
     unseen: int
     unseen_source: str
 
@@ -75,7 +78,7 @@ def run_all(
     for messages in conversations(transcript.effective):
         view = replace(
             view_of(messages, transcript, measured, options),
-            target=_target(plan, meter.total(messages), size.unseen),
+            target=_target(plan, meter.total(messages), size),
             originals=originals,
             summarizer=plan.summarizer,
         )
@@ -103,11 +106,11 @@ def view_of(
     )
 
 
-def _target(plan: Plan, tokens: int, unseen: int) -> int | None:
+def _target(plan: Plan, tokens: int, size: ContextSize) -> int | None:
     """Return the tokens one conversation is to come to without what is unseen in its requests."""
     if plan.target is None:
         return None
-    largest = plan.target - unseen
+    largest = size.room(plan.target - plan.below)
     return min(largest, tokens - plan.excess) if plan.excess else largest
 
 
@@ -160,8 +163,10 @@ def _outcome(
         notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
         tokens_before=meter.total(transcript.effective),
         tokens_after=sum(sizes),
+        largest_before=max(map(meter.total, conversations(transcript.effective)), default=0),
         largest_after=max(sizes, default=0),
-        unseen=size.unseen,
+        unseen_before=size.unseen,
+        unseen=size.beside(max(sizes, default=0)),
         unseen_source=size.source,
     )
 

@@ -64,7 +64,8 @@ class Plan:
     """The steps to run and the size to reach.
 
     ``target`` None runs every step; ``gate`` is the trigger that must fire first, if any;
-    ``excess`` are the tokens that a conversation must lose at least;
+    ``below`` is 1 where the target itself would be too large, as the size at which a trigger
+    fires; ``excess`` are the tokens that a conversation must lose at least;
     ``summarizer`` writes summaries, None is the built-in one.
     """
 
@@ -73,6 +74,7 @@ class Plan:
     gate: Trigger | None = None
     summarizer: Summarizer | None = None
     excess: int = 0
+    below: int = 0
 
 
 def make_plan(options: PlanOptions, budget: Budget) -> Plan:
@@ -82,11 +84,14 @@ def make_plan(options: PlanOptions, budget: Budget) -> Plan:
             f"nothing is left for input: the output reserve of {budget.output_reserve:,} tokens "
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
+    target = _target(options, budget.available)
+    fires = _is_of_trigger(options) and target is not None
     return Plan(
         steps=tuple(_steps(options)),
-        target=_target(options, budget.available),
+        target=target,
         gate=options.due if options.if_needed else None,
         excess=_excess(options.overflow),
+        below=int(fires and _until(options).holds_at(target or 0, budget.available)),
     )
 
 
@@ -113,15 +118,24 @@ def _target(options: PlanOptions, available: int) -> int | None:
         available = min(available, options.overflow.limit)
     if options.target is not None:
         return options.target.within(available)
-    if options.overflow is not None and options.profile is None:
+    if options.overflow is not None:
         return RECOVERY_TARGET.within(available)
-    if options.stages:
-        return None
-    reach = options.chosen.target
-    if options.trigger is not None or reach == "trigger":
-        limit = (options.trigger or options.chosen.trigger).limit(available)
+    if _is_of_trigger(options):
+        limit = _until(options).limit(available)
         return None if limit is None else max(1, min(limit, available))
-    return None if reach == "all" else reach.within(available)
+    reach = options.chosen.target
+    return reach.within(available) if isinstance(reach, Target) and not options.stages else None
+
+
+def _is_of_trigger(options: PlanOptions) -> bool:
+    """Tell whether to go on until the trigger fires no more."""
+    if options.target or options.overflow or options.stages:
+        return False
+    return options.trigger is not None or options.chosen.target == "trigger"
+
+
+def _until(options: PlanOptions) -> Trigger:
+    return options.trigger or options.chosen.trigger
 
 
 def _step(stage: Stage, settings: Mapping[str, OptionValue], options: PlanOptions) -> Step:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from random import Random
 from typing import Literal
 
+from compactctl.commands.calibrated import ContextSize
 from compactctl.commands.conversations import ProtectOptions, view_of
 from compactctl.commands.measure import Measure
 from compactctl.commands.plan import PlanOptions, make_plan
@@ -92,7 +93,7 @@ class _Life:
 class Replay:
     """Lives a conversation of a transcript again with a profile, request by request.
 
-    ``measured`` has the profile's budget; ``unseen`` are the tokens beside the conversation.
+    ``measured`` has the profile's budget; ``size`` tells the tokens beside the conversation.
     """
 
     def __init__(
@@ -100,11 +101,11 @@ class Replay:
         transcript: Transcript,
         measured: Measure,
         profile: Profile,
-        unseen: int,
+        size: ContextSize,
         random: Random | None = None,
     ) -> None:
         self.transcript, self.measured = transcript, measured
-        self.profile, self.unseen = profile, unseen
+        self.profile, self.size = profile, size
         self._random = random
         options = PlanOptions(profile=profile)
         self._due = options.due
@@ -137,7 +138,7 @@ class Replay:
 
     def _situation(self, life: _Life) -> Situation:
         return Situation(
-            tokens=life.tokens + self.unseen,
+            tokens=life.tokens + self.size.beside(life.tokens),
             available=self.measured.budget.available,
             turns=life.turns,
             messages=len(life.messages),
@@ -166,7 +167,7 @@ class Replay:
         messages, target = life.messages, self._plan.target
         view = replace(
             view_of(messages, self.transcript, self.measured, ProtectOptions()),
-            target=None if target is None else target - self.unseen,
+            target=None if target is None else self.size.room(target - self._plan.below),
             originals=life.originals,
         )
         result = run(view, self._plan.steps, self.measured.meter)

@@ -1,13 +1,14 @@
 """Where the triggers of profiles would have fired in a transcript, and what would be left."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from compactctl.commands.calibrated import unseen_size
+from compactctl.commands.calibrated import ContextSize, unseen_size
 from compactctl.commands.measure import Measure, MeasureOptions, budget_of, measure
 from compactctl.commands.reading import check_strict, scan
 from compactctl.commands.replayed import Replay, Replayed, moments
+from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -32,7 +33,10 @@ class SimulateOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateResult:
-    """What became of the transcript's largest conversation, without compaction and per profile."""
+    """What became of the transcript's largest conversation, without compaction and per profile.
+
+    ``unusable`` says of profiles that nobody asked for by name why they could not be simulated.
+    """
 
     path: str
     transcript: Transcript
@@ -44,6 +48,7 @@ class SimulateResult:
     peak: int
     sent: int
     replays: tuple[Replayed, ...]
+    unusable: tuple[str, ...] = ()
 
 
 def simulate(options: SimulateOptions) -> SimulateResult:
@@ -55,9 +60,17 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     talks = conversations(transcript.messages if options.full else transcript.effective)
     measured.meter.prime(message for talk in talks for message in talk)
     talk = max(talks, key=measured.meter.total, default=())
-    unseen = unseen_size(transcript, measured).unseen
+    size = unseen_size(transcript, measured)
     random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
-    sizes = _sizes(talk, measured, unseen)
+    sizes = _sizes(talk, measured, size)
+
+    def replayed(profile: Profile) -> Replayed:
+        budget = _budget(transcript, options, profile, measured.model)
+        return Replay(transcript, replace(measured, budget=budget), profile, size, random).live(
+            talk
+        )
+
+    replays, unusable = _tried(replayed, options.profiles)
     return SimulateResult(
         path=options.path,
         transcript=transcript,
@@ -65,20 +78,29 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         conversations=len(talks),
         turns=sum(message.starts_turn for message in talk),
         requests=len(sizes),
-        unseen=unseen,
+        unseen=size.unseen,
         peak=max(sizes),
         sent=sum(sizes),
-        replays=tuple(
-            Replay(
-                transcript,
-                replace(measured, budget=_budget(transcript, options, profile, measured.model)),
-                profile,
-                unseen,
-                random,
-            ).live(talk)
-            for profile in options.profiles or default_profiles()
-        ),
+        replays=replays,
+        unusable=unusable,
     )
+
+
+def _tried(
+    replayed: Callable[[Profile], Replayed], named: tuple[Profile, ...]
+) -> tuple[tuple[Replayed, ...], tuple[str, ...]]:
+    """Replay profiles; of those that nobody named, one without room for input is only told of."""
+    if named:
+        return tuple(map(replayed, named)), ()
+    replays, unusable = [], []
+    for profile in default_profiles():
+        try:
+            replays.append(replayed(profile))
+        except UsageError as error:
+            unusable.append(f"{profile.name}: {error}")
+    if not replays:
+        raise UsageError(unusable[0])
+    return tuple(replays), tuple(unusable)
 
 
 def _budget(
@@ -92,10 +114,10 @@ def default_profiles() -> tuple[Profile, ...]:
     return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
 
 
-def _sizes(talk: Sequence[Message], measured: Measure, unseen: int) -> list[int]:
+def _sizes(talk: Sequence[Message], measured: Measure, size: ContextSize) -> list[int]:
     """Return the tokens of every request when nothing is ever compacted."""
-    total, sizes = unseen, []
+    total, sizes = 0, []
     for moment in moments(talk):
         total += measured.meter.total(moment.new)
-        sizes.append(total)
+        sizes.append(total + size.beside(total))
     return sizes

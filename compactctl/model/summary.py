@@ -7,6 +7,8 @@ from compactctl.model.message import Message
 
 BUILT_IN = "offline"
 """What the built-in summarizer is called."""
+OUTSIDE = ("openai", "llm")
+"""Summarizers that hand the conversation to something else, as options and profiles name them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from fractions import Fraction
+from math import isfinite
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from compactctl.errors import UsageError, suggestion
@@ -123,7 +124,7 @@ def _setting(stage: str, key: str, value: object, hint: object) -> OptionValue:
     if hint is str and isinstance(value, str):
         return value
     if not isinstance(value, bool) and isinstance(value, int | float) and value >= 0:
-        if hint is float:
+        if hint is float and value <= 1:
             return float(value)
         if hint is int and isinstance(value, int):
             return value
@@ -143,7 +144,8 @@ def _budget(table: object) -> BudgetRule:
         raise UsageError("[budget] is no table")
     _known(table, _BUDGET_KEYS, "[budget]")
     own = BudgetRule()
-    usable = Fraction(str(table.get("multiply_by", 1))) / Fraction(str(table.get("divide_by", 1)))
+    divisor = _factor(table, "divide_by")
+    usable = _factor(table, "multiply_by") / divisor if divisor else Fraction(0)
     if not 0 < usable <= 1:
         raise UsageError("[budget] leaves more or less than a share of the input to be used")
     reserve = _whole(table, "reserve")
@@ -188,6 +190,13 @@ def _known(table: Iterable[str], keys: Iterable[str], where: str) -> None:
         if key not in names:
             hint = suggestion(key, names, f"there are {', '.join(names)}")
             raise UsageError(f"{where} has no key {key!r}; {hint}")
+
+
+def _factor(table: Mapping[str, Any], key: str) -> Fraction:
+    value = table.get(key, 1)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise UsageError(f"{key} = {value!r} is no number")
+    return Fraction(str(value))
 
 
 def _text(table: Mapping[str, Any], key: str) -> str:

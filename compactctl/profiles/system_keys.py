@@ -7,10 +7,12 @@ context compaction.
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, suggestion
 
 # Where such a block may stand in a user's file; "" is the top level.
 _BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
+# This one holds much that has nothing to do with compaction.
+_FOREIGN = "conversationMemory"
 # Key -> the stage that it switches on and off.
 _SWITCHES = {
     "enablePrune": "prune",
@@ -74,7 +76,13 @@ def _separated(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
             if not isinstance(value, Mapping):
                 raise UsageError(f"{key} is no table")
             inner, found = _separated(value)
-            theirs |= {**inner, **found}
+            if inner and key != _FOREIGN:
+                unknown = next(iter(inner))
+                hint = suggestion(
+                    unknown, sorted(_THEIRS), f"there are {', '.join(sorted(_THEIRS))}"
+                )
+                raise UsageError(f"{key} has no key {unknown!r}; {hint}")
+            theirs |= found
         elif key in _THEIRS:
             theirs[key] = value
         else:

@@ -91,7 +91,7 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     yield Fact("before", f"{tokens_text(result.tokens_before)} in {_count(result.messages_before)}")
     yield Fact("after", f"{tokens_text(result.tokens_after)} in {_count(result.messages_after)}")
     if result.unseen:
-        what = f"more in every request ({safe_text(result.unseen_source)})"
+        what = f"more in the next request ({safe_text(result.unseen_source)})"
         yield Fact("unseen", f"{tokens_text(result.unseen)} {what}")
     is_single = result.largest_after == result.tokens_after + result.unseen
     name = "next request" if is_single else "largest request"
@@ -100,7 +100,8 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     limit, name, good = budget.available, "available input", "it fits"
     if result.target is not None:
         limit, name, good = result.target, "target", "reached"
-    verdict = f"{tokens_text(limit)}: {good if result.fits else 'STILL OVER'}"
+    over = f"STILL OVER by {result.largest_after - limit:,}"
+    verdict = f"{tokens_text(limit)}: {good if result.fits else over}"
     yield Fact(name, verdict, "" if result.fits else "bold red")
 
 

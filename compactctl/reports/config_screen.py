@@ -16,7 +16,7 @@ def config_screen(result: ConfigResult) -> Iterator[Item]:
     if not result.rows:
         yield f"every option of {result.command} is at its default; --all lists them"
         return
-    columns = (text("Option"), text("Value", spare=1), text("From", "end", least=12))
+    columns = (text("Option"), text("Value", "end", least=12), text("From", "end", least=12))
     yield table(columns, [_cells(row) for row in result.rows])
 
 

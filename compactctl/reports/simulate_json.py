@@ -21,6 +21,7 @@ def simulate_json(result: SimulateResult) -> dict[str, Any]:
         "peakTokens": result.peak,
         "sentTokens": result.sent,
         "profiles": [_replayed(each) for each in result.replays],
+        "unusable": list(result.unusable),
         "warnings": list(result.transcript.warnings),
     }
 

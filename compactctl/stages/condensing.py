@@ -29,7 +29,8 @@ class Shape:
         prefix: what its text starts with; ``{count}`` is the number of messages it stands for.
         role: the role it is sent with.
         shadow: text of a user message in front of it, "" for none; the summary then is the answer.
-        suffix: what its text ends with.
+        suffix: what its text ends with, on a line of its own unless it starts with a space or a
+            line end.
     """
 
     prefix: str
@@ -39,7 +40,8 @@ class Shape:
 
     def text(self, body: str, count: int) -> str:
         """Return the whole text of a summary of ``count`` messages."""
-        return self.prefix.replace(COUNT, f"{count:,}") + body + self.suffix
+        end = self.suffix if self.suffix[:1] in ("", " ", "\n") else f"\n{self.suffix}"
+        return self.prefix.replace(COUNT, f"{count:,}") + body + end
 
     def tokens(self, body: str, count: int, meter: Meter) -> int:
         """Return the tokens of all that is put in place of ``count`` messages."""

@@ -112,7 +112,7 @@ def hide_messages(
         return Skipped(stage=stage, reason=reason, detail=detail)
     notes = [f"messages hidden: {len(ids):,}"]
     if view.target is not None and after > view.target:
-        notes.append(f"still {after - view.target:,} tokens over the target")
+        notes.append("still over the target")
     return hide_behind(view, hiding.marker, ids, options, notes)
 
 

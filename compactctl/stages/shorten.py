@@ -56,7 +56,7 @@ def propose(view: View, meter: Meter, options: ShortenOptions) -> Proposal | Ski
     after = total - sum(rewrite.saved for rewrite in rewrites)
     note = f"texts cut to {length:,} tokens: {len(rewrites):,}"
     if after > view.target:
-        note += f"; still {after - view.target:,} tokens over the target"
+        note += "; still over the target"
     return rewriting(view, rewrites, stage=NAME, options=options, note=note)
 
 

@@ -90,12 +90,18 @@ def _fitting(
 ) -> int | Skipped:
     if hiding.total <= target:
         return within_target(NAME, target)
-    end = hiding.fitting_end(start, ends, target) or ends[-1]
+    end = _evened(hiding, start, ends, hiding.fitting_end(start, ends, target) or ends[-1], options)
     if not options.margin:
         return end
     over = (hiding.total - target) / hiding.total
     share = min(_MOST, max(_LEAST, over + options.margin))
     return max(end, _end_of_share(hiding, start, ends, share, even=options.even) or start)
+
+
+def _evened(hiding: Hiding, start: int, ends: list[int], end: int, options: TruncateOptions) -> int:
+    """Return the first of ``ends`` from ``end`` on that hides an even number, if there is one."""
+    later = (cut for cut in ends if cut >= end and len(hiding.ids(start, cut)) % 2 == 0)
+    return next(later, end) if options.even else end
 
 
 def _end_of_share(

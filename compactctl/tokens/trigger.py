@@ -15,6 +15,7 @@ Operator = Literal[">=", ">", "<=", "<"]
 _MEASURED: dict[str, Measured] = {each: each for each in get_args(Measured)}
 _OPERATORS: dict[str, Operator] = {each: each for each in get_args(Operator)}
 _CONDITION = re.compile(r"(?P<what>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
 _OR = re.compile(r"\s+or\s+|\s*[,|]\s*", re.IGNORECASE)
 _ALWAYS, _NEVER = "always", "never"
 _EXAMPLES = "write it as 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or always"
@@ -102,6 +103,12 @@ class Trigger:
         limits = [each.limit(available) for each in self.conditions]
         return min((limit for limit in limits if limit is not None), default=None)
 
+    def holds_at(self, tokens: int, available: int) -> bool:
+        """Tell whether a context of that size, and nothing else about it, makes it fire."""
+        at = Situation(tokens=tokens, available=available, turns=0, messages=0)
+        sized = (each for each in self.conditions if each.limit(available) is not None)
+        return any(each.holds(at) for each in sized)
+
     def __str__(self) -> str:
         if self == NEVER:
             return _NEVER
@@ -117,12 +124,15 @@ _PLAIN = {_ALWAYS: ALWAYS, _NEVER: NEVER}
 def parse_trigger(text: str) -> Trigger:
     """Read a trigger: a share, tokens, comparisons joined with ``or``, ``always`` or ``never``.
 
+    A comma joins as well, unless it groups the digits of a number, as our own texts do.
+
     Raises:
         UsageError: it means nothing, or a number between 1 and 100 that could mean either.
     """
     plain = text.strip().lower()
     if plain in _PLAIN:
         return _PLAIN[plain]
+    plain = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), plain)
     return Trigger(conditions=tuple(_condition(part) for part in _OR.split(plain)))
 
 

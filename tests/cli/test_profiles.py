@@ -171,3 +171,70 @@ def test_a_summarizer_that_a_profile_names_is_used_or_told(
     profile.write_text('summarizer = "openai"\nsummarizer_model = "small"\n')
     outcome = ask("compact", path, "--profile", profile)
     assert (outcome.code, "--base-url" in outcome.err) == (2, True)
+
+
+def test_after_a_compaction_it_is_not_due(ask: Ask, desk: Path, tmp_path: Path) -> None:
+    profile, out = tmp_path / "mine.toml", tmp_path / "out.jsonl"
+    profile.write_text('base = "default"\ntrigger = "tokens >= 6000"\nstages = ["shorten"]\n')
+    assert ask("check", desk, "--profile", profile).code == 1
+    assert "reached" in ask("compact", desk, "--profile", profile, "-o", out).out
+    assert ask("check", out, "--profile", profile).code == 0
+
+
+def test_what_is_added_to_a_request_is_no_message_of_the_history(
+    ask: Ask, desk: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "tools.json").write_text('[{"name": "search", "description": "finds"}]')
+    added = ("--tools", tmp_path / "tools.json", "--prompt", "And now?")
+    plain, more = (
+        json.loads(ask("check", desk, "--json", *options).out) for options in ((), added)
+    )
+    for name in ("currentEventCount", "currentTurnCount"):
+        assert plain[name] == more[name]
+
+
+def test_after_an_overflow_what_was_too_much_has_to_go(ask: Ask, desk: Path) -> None:
+    unknown = ("compact", desk, "-n", "--from-error", "prompt is too long")
+    assert "STILL OVER" in ask(*unknown).out
+    assert ask(*unknown, "--require-fit").code == 5
+    error = "prompt is too long: 21000 tokens > 16000 maximum"
+    window = ("--profile", "neurolink", "--window", "20k", "--max-tokens", "4000")
+    found = json.loads(ask("compact", desk, "-n", "--json", *window, "--from-error", error).out)
+    counted = found["tokensBefore"]
+    assert found["targetTokens"] == min(int(0.7 * 16_000), counted - 5_500)
+
+
+def test_a_profile_without_room_does_not_stop_the_others(ask: Ask, desk: Path) -> None:
+    outcome = ask("simulate", desk, "--window", "16k")
+    assert outcome.code == 0
+    assert "not simulated: agent-code: " in outcome.err
+    assert ask("simulate", desk, "--window", "16k", "--profile", "agent-code").code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[budget]\ndivide_by = 0\n", "leaves more or less than a share"),
+        ('[budget]\ndivide_by = "two"\n', "is no number"),
+        ('stages = [{stage = "truncate", fraction = 5}]\n', "fraction = 5"),
+        ("keepRecentRatio = 1.5\n", "keep_ratio = 1.5"),
+        ("[contextCompaction]\ntresholdd = 0.5\n", "did you mean threshold?"),
+    ],
+)
+def test_what_means_nothing_in_a_profile_is_refused(
+    ask: Ask, tmp_path: Path, text: str, why: str
+) -> None:
+    (tmp_path / "mine.toml").write_text(text)
+    outcome = ask("profiles", tmp_path / "mine.toml")
+    assert outcome.code == 2
+    assert why in outcome.err
+
+
+def test_a_block_of_their_configuration_may_hold_more_than_compaction(
+    ask: Ask, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(
+        "[conversationMemory]\nmaxSessions = 50\n"
+        "[conversationMemory.contextCompaction]\nthreshold = 0.5\n"
+    )
+    assert "ratio >= 0.5" in ask("profiles", tmp_path / "mine.toml").out

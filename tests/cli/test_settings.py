@@ -143,3 +143,20 @@ def test_what_is_wrong_in_settings_is_said(
 
 def test_a_settings_file_that_is_not_there_is_a_usage_error(ask: Ask, desk: Path) -> None:
     assert ask("--config", "nope.toml", "stats", desk).code == 2
+
+
+def test_a_project_cannot_have_a_profile_choose_who_writes(
+    ask: Ask, desk: Path, home: Path
+) -> None:
+    (home / "mine.toml").write_text('summarizer = "openai"\nsummarizer_model = "small"\n')
+    (home / "compactctl.toml").write_text('profile = "mine.toml"\n')
+    outcome = ask("compact", desk, "-n", "--stages", "summarize")
+    assert outcome.code == 2
+    assert "no project decides that" in outcome.err
+
+
+def test_an_option_with_the_name_of_a_command_can_be_set_for_all(ask: Ask, home: Path) -> None:
+    (home / "compactctl.toml").write_text('stages = "dedup,prune"\n')
+    assert "dedup,prune" in ask("config", "compact").out
+    (home / "compactctl.toml").write_text("stats = 5\n")
+    assert "write its settings as [stats]" in ask("config", "compact").err

@@ -55,6 +55,30 @@ FIGURES = [
     ("prompt is too long: 205_000 tokens > 200_000 maximum", 205_000, 200_000, 5_000),
     ("prompt is too long: 135000 tokens > 135000 maximum", 135_000, 135_000, None),
     ("prompt is too long: 205000 tokens: 200000", 205_000, 200_000, 5_000),
+    (
+        (
+            "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in "
+            "300000 tokens. Please reduce the length of the messages."
+        ),
+        300_000,
+        272_000,
+        28_000,
+    ),
+    (
+        (
+            "Requested token count exceeds the model's maximum context length of 131072 tokens. "
+            "You requested a total of 140000 tokens"
+        ),
+        140_000,
+        131_072,
+        8_928,
+    ),
+    (
+        "This model's maximum context length is 8192 tokens, but 10000 tokens were requested",
+        10_000,
+        8_192,
+        1_808,
+    ),
     ("prompt is too long: 205000 exceeds 200000", 205_000, 200_000, 5_000),
     ("prompt is too long", None, None, None),
     (

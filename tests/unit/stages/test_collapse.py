@@ -39,7 +39,7 @@ def test_turns_go_oldest_first_until_the_target_fits_with_its_marker(
 
 def test_a_target_out_of_reach_is_reported() -> None:
     proposal = propose(STAGE, view(turns(*[100] * 10), target=50))
-    assert proposal.notes == ("messages hidden: 16", f"still {150 + MARKER} tokens over the target")
+    assert proposal.notes == ("messages hidden: 16", "still over the target")
 
 
 def test_the_first_and_the_last_turn_always_stay() -> None:

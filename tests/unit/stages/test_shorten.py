@@ -72,7 +72,7 @@ def test_the_longest_are_cut_first_and_none_below_the_minimum(target: int, left:
 
 def test_what_cannot_fit_is_reported() -> None:
     proposal = propose(STAGE, view(chat(900, 100), target=200))
-    assert proposal.notes == ("texts cut to 200 tokens: 1; still 100 tokens over the target",)
+    assert proposal.notes == ("texts cut to 200 tokens: 1; still over the target",)
     outcome = skipped(STAGE, view(chat(200, 100), target=200))
     assert outcome.detail == "lower it with --shorten-min-tokens"
     assert rewritten(propose(STAGE, view(chat(200, 100), target=200), min_tokens=50))

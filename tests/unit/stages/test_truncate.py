@@ -60,7 +60,7 @@ def test_the_newest_message_stays_whatever_the_fraction() -> None:
 
 def test_a_target_hides_the_oldest_until_it_fits_with_its_marker() -> None:
     of = view(chat(20), target=400)
-    proposal = propose(STAGE, of)
+    proposal = propose(STAGE, of, even=False)
     after = carried_out(of, proposal)
     left = meter().total(after.messages)
     assert 400 - 30 < left <= 400
@@ -71,7 +71,7 @@ def test_a_target_hides_the_oldest_until_it_fits_with_its_marker() -> None:
 
 def test_a_lower_target_hides_more_without_new_messages() -> None:
     of = view(chat(20), target=400)
-    after = carried_out(of, propose(STAGE, of))
+    after = carried_out(of, propose(STAGE, of, even=False))
     lower = view(after.messages, target=200)
     assert hidden(propose(STAGE, lower))[0] == "m9"
 
@@ -80,7 +80,7 @@ def test_what_cannot_fit_is_reported() -> None:
     of = view(joined(user(words(500)), assistant(words(500)), *chat(4)), target=600)
     proposal = propose(STAGE, of)
     assert hidden(proposal) == ["m2", "m3", "m4"]
-    assert proposal.notes == ("messages hidden: 3", "still 439 tokens over the target")
+    assert proposal.notes == ("messages hidden: 3", "still over the target")
     assert skipped(STAGE, carried_out(of, proposal))
 
 
@@ -141,8 +141,15 @@ def test_the_number_need_not_be_even() -> None:
     ("target", "margin", "hides"), [(480, 0.0, 5), (480, 0.15, 6), (480, 0.5, 12), (590, 0.01, 1)]
 )
 def test_a_margin_hides_more_than_the_target_needs(target: int, margin: float, hides: int) -> None:
-    proposal = propose(STAGE, view(chat(20), target=target), margin=margin)
+    proposal = propose(STAGE, view(chat(20), target=target), margin=margin, even=False)
     assert len(hidden(proposal)) == hides
+
+
+@pytest.mark.parametrize("target", range(200, 600, 40))
+def test_down_to_a_target_the_number_is_even_too(target: int) -> None:
+    of = view(chat(20), target=target)
+    odd, even = (hidden(propose(STAGE, of, even=even)) for even in (False, True))
+    assert len(even) == len(odd) + len(odd) % 2
 
 
 def test_a_margin_never_hides_less_than_the_target_needs() -> None:

@@ -115,3 +115,27 @@ def test_a_share_fires_exactly_from_the_share_on(tokens: int, available: int, pe
     trigger = parse_trigger(str(percent / 100))
     fires = Fraction(tokens, available) >= Fraction(str(percent / 100))
     assert bool(trigger.fired(at(tokens, available))) is fires
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("tokens >= 100,500", "tokens >= 100,500"),
+        ("1,048,576", "tokens >= 1,048,576"),
+        ("tokens>=4,000,turns>20", "tokens >= 4,000 or turns > 20"),
+        ("0.8,60k", "ratio >= 0.8 or tokens >= 60,000"),
+    ],
+)
+def test_a_comma_joins_or_groups_digits(text: str, shown: str) -> None:
+    assert str(parse_trigger(text)) == shown
+    assert parse_trigger(shown) == parse_trigger(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fires"), [("0.8", True), ("ratio > 0.8", False), ("free <= 200", True)]
+)
+def test_whether_a_trigger_fires_at_its_limit(text: str, fires: bool) -> None:  # noqa: FBT001
+    trigger = parse_trigger(text)
+    assert trigger.limit(1_000) == 800
+    assert trigger.holds_at(800, 1_000) is fires
+    assert not trigger.holds_at(799, 1_000)
