@@ -101,10 +101,32 @@ def _without_group(
     names = [name for each in operations for name in each.groups]
     if group not in names:
         raise UsageError(f"no group is named {group!r}; there are {', '.join(names)}")
-    restored = b"".join(take_back(lines, parse(lines, chosen), {group}))
+    restored = b"".join(_renewed(lines, chosen, operations, group))
     left = tuple(each.id for each in operations if set(each.groups) - {group})
     undone = tuple(each.id for each in operations if each.id not in left)
     return InlineRewound(data=restored, undone=undone, in_effect=left, carried=0)
+
+
+def _renewed(
+    lines: tuple[bytes, ...], chosen: Format, operations: tuple[InlineOperation, ...], group: str
+) -> tuple[bytes, ...]:
+    """Take a group back; later operations then record the state before them without it."""
+    at = next(n for n, operation in enumerate(operations) if group in operation.groups)
+    restored = take_back(lines, parse(lines, chosen), {group})
+    for number, operation in enumerate(operations[at + 1 :], at + 1):
+        groups = {name for each in operations[number:] for name in each.groups}
+        recorded = b"".join(take_back(lines, parse(lines, chosen), groups))
+        before = b"".join(take_back(restored, parse(restored, chosen), groups))
+        n_bytes = len(before) - (len(recorded) - operation.n_bytes)
+        sha256 = hashlib.sha256(before[:n_bytes]).hexdigest()
+        old, new = _state(operation.n_bytes, operation.sha256), _state(n_bytes, sha256)
+        restored = tuple(line.replace(old, new) for line in restored)
+    return restored
+
+
+def _state(n_bytes: int, sha256: str) -> bytes:
+    """Return a state as the records of the operation after it say it."""
+    return f'"bytes":{n_bytes},"sha256":"{sha256}"'.encode()
 
 
 def _check(data: bytes, operation: InlineOperation, path: str) -> int:

@@ -41,13 +41,18 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogResult:
-    """The operations behind a transcript, oldest first; inline ones have no archive."""
+    """The operations behind a transcript, oldest first; inline ones have no archive.
+
+    ``missing`` is set when records carry compactctl's tags, and what they stand for is in an
+    archive that is not there.
+    """
 
     path: str
     layout: str
     entries: tuple[LogEntry, ...] = ()
     inline: tuple[InlineOperation, ...] = ()
     appended: int = 0
+    missing: bool = False
 
 
 def log(path: str) -> LogResult:
@@ -56,9 +61,11 @@ def log(path: str) -> LogResult:
     archive = Archive(archive_folder(source.path)) if source.path else None
     if archive is None or not archive.operations:
         lines, chosen = split(source.data, path, None)
-        return LogResult(
-            path=path, layout="inline", inline=inline_operations(lines, parse(lines, chosen))
-        )
+        transcript = parse(lines, chosen)
+        inline = inline_operations(lines, transcript)
+        tags = (message.tags for message in transcript.messages)
+        tagged = any(each.operation or each.through for each in tags)
+        return LogResult(path=path, layout="inline", inline=inline, missing=tagged and not inline)
     _, suffix = archive.current(source.data)
     effective = {operation.id for operation in chain_of(archive, source.data)}
     entries = tuple(

@@ -79,7 +79,8 @@ class _Eraser:
             if group in self.groups:
                 text = _without(text, f',"{field}":"{group}"')
                 if field == "editParent":
-                    text, self.inherited = with_appended(text, self.inherited), {}
+                    inherited = {n: g for n, g in self.inherited.items() if own.get(n) != g}
+                    text, self.inherited = with_appended(text, inherited), {}
         return text
 
 

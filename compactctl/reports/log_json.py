@@ -13,6 +13,7 @@ def log_json(result: LogResult) -> dict[str, Any]:
         "path": result.path,
         "layout": result.layout,
         "appendedBytes": result.appended,
+        "archiveMissing": result.missing,
         "operations": [_entry(entry) for entry in result.entries],
         "inlineOperations": [
             {"id": each.id, "sequence": each.seq, "groups": list(each.groups)}

@@ -85,6 +85,10 @@ def _groups(result: LogResult) -> Iterator[Item]:
 
 
 def _inline(result: LogResult) -> Iterator[Item]:
+    if result.missing:
+        yield f"{path_name(result.path)} was compacted, but its archive is not beside it"
+        yield f"put {path_name(result.path)}.archive back to see what was done and to rewind"
+        return
     if not result.inline:
         yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"
         return

@@ -1,11 +1,13 @@
 """Where a rewind goes, what it keeps, and how it refuses."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from unit.commands.talks import append, back, group_of, jsonl, said, saved, squeeze, turn, turns
 
+from compactctl.commands.log import log
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, UsageError
 from compactctl.store.history import Archive, archive_folder
 
@@ -128,3 +130,52 @@ def test_an_inline_file_has_no_later_states_to_go_to(path: Path) -> None:
         back(out, to="x")
     with pytest.raises(UsageError, match=group_of(result, "prune")):
         back(out, group="nonsense")
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_after_an_earlier_inline_group_the_rest_can_be_taken_back(
+    path: Path, *, everything: bool
+) -> None:
+    before = path.read_bytes()
+    first = squeeze(path, "prune", output=str(path.with_name("1.jsonl")), layout="inline")
+    last = path.with_name("3.jsonl")
+    squeeze(
+        path.with_name("1.jsonl"),
+        "summarize",
+        output=str(path.with_name("2.jsonl")),
+        layout="inline",
+    )
+    squeeze(path.with_name("2.jsonl"), "truncate", output=str(last), layout="inline")
+    more = append(last, turn(4))
+    back(last, group=group_of(first, "prune"))
+    left = len(log(str(last)).inline)
+    assert left > 0
+    for _ in range(1 if everything else left):
+        back(last, all=everything)
+    assert last.read_bytes() == before + more
+
+
+@pytest.mark.parametrize("by_group", [False, True])
+def test_tags_that_were_there_before_are_there_once(path: Path, *, by_group: bool) -> None:
+    talk = [{**record, "condenseParent": "gone"} for record in TALK]
+    saved(path, talk)
+    out = path.with_name("inline.jsonl")
+    result = squeeze(path, "prune", output=str(out), layout="inline")
+    back(out, **({"group": group_of(result, "prune")} if by_group else {}))
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_a_copy_without_its_archive_is_not_said_to_be_untouched(path: Path) -> None:
+    squeeze(path, "prune")
+    shutil.copy(path, path.with_name("copy.jsonl"))
+    assert log(str(path.with_name("copy.jsonl"))).missing
+    assert not log(str(saved(path.with_name("other.jsonl"), TALK))).missing
+
+
+def test_an_unchanged_copy_can_be_rewound_as_well(path: Path) -> None:
+    before = path.read_bytes()
+    squeeze(path, "truncate")
+    copy = path.with_name("copy.jsonl")
+    assert not squeeze(path, "dedup", output=str(copy)).compacted
+    back(copy)
+    assert copy.read_bytes() == before
