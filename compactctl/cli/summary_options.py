@@ -11,7 +11,7 @@ from compactctl.cli.options import with_options
 from compactctl.commands.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.choice import TIMEOUT, Kind, SummarizerOptions
-from compactctl.model.summary import BUILT_IN
+from compactctl.model.summary import BUILT_IN, OUTSIDE
 from compactctl.profiles.profile import Profile
 from compactctl.store.lines import open_input
 from compactctl.summaries.labels import LabelStyle
@@ -25,7 +25,7 @@ SUMMARIZER_PARAMETERS = ("summarizer", "summarizer_cmd")
 """The parameters that ask for a summary by somebody else."""
 
 
-_NAMES: dict[str, Kind] = {"offline": "offline", "openai": "openai", "llm": "llm"}
+_NAMES: dict[str, Kind] = {each: each for each in get_args(Kind) if each in (BUILT_IN, *OUTSIDE)}
 
 
 def summarizer_options(function: F) -> F:

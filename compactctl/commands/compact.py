@@ -34,7 +34,7 @@ from compactctl.store.deposit import Deposit
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.history import Archive, archive_folder
 from compactctl.store.lines import STANDARD_INPUT, digest_of
-from compactctl.store.publish import Published, publish
+from compactctl.store.publish import publish
 
 __all__ = ["CompactOptions", "CompactResult", "compact"]
 
@@ -75,7 +75,7 @@ def _check_options(options: CompactOptions) -> None:
         )
 
 
-def _is_same(path: str, output: str) -> bool:
+def _is_same(path: str | Path, output: str | Path) -> bool:
     return Path(path).resolve() == Path(output).resolve()
 
 
@@ -129,15 +129,8 @@ class _Job:
         data = self.loaded.source.data
         if self.options.output == STANDARD_INPUT:
             return replace(result, data=data)
-        target = Path(self.options.output)
-        archives = self._earlier_archives(target)
-        published = self._write(target, archives, data)
-        return replace(
-            result,
-            output=self.options.output,
-            archive=str(archive_folder(target)) if archives else None,
-            warnings=(*result.warnings, *published.warnings),
-        )
+        archives = self._earlier_archives(Path(self.options.output))
+        return self._written(result, self.options.output, archives, data)
 
     def _require_fit(self, result: CompactResult) -> None:
         if self.options.require_fit and not result.fits:
@@ -161,28 +154,30 @@ class _Job:
         if _is_archived(self.options):
             archives = self._earlier_archives(target)
             archives.append((operation, self._rows(new_lines)))
-        published = self._write(target, archives, data)
-        return replace(
-            result,
-            output=str(target),
-            archive=str(archive_folder(target)) if archives else None,
-            warnings=(*result.warnings, *published.warnings),
-        )
+        return self._written(result, str(target), archives, data)
 
-    def _write(self, target: Path, archives: Sequence[Deposit], data: bytes) -> Published:
-        return publish(
+    def _written(
+        self, result: CompactResult, output: str, archives: Sequence[Deposit], data: bytes
+    ) -> CompactResult:
+        published = publish(
             FileSystem(),
             source=self.loaded.source,
-            target=target,
+            target=Path(output),
             archives=archives,
             data=data,
             force=self.options.force,
+        )
+        return replace(
+            result,
+            output=output,
+            archive=str(archive_folder(Path(output))) if archives else None,
+            warnings=(*result.warnings, *published.warnings),
         )
 
     def _earlier_archives(self, target: Path) -> list[Deposit]:
         """Return the operations behind the input, so that the new archive holds all of them."""
         path = self.loaded.source.path
-        if path is None or path.resolve() == target.resolve():
+        if path is None or _is_same(path, target):
             return []
         return archives_behind(Archive(archive_folder(path)), self.loaded.source.data)
 

@@ -112,10 +112,11 @@ def _renewed(
 ) -> tuple[bytes, ...]:
     """Take a group back; later operations then record the state before them without it."""
     at = next(n for n, operation in enumerate(operations) if group in operation.groups)
-    restored = take_back(lines, parse(lines, chosen), {group})
+    transcript = parse(lines, chosen)
+    restored = take_back(lines, transcript, {group})
     for number, operation in enumerate(operations[at + 1 :], at + 1):
         groups = {name for each in operations[number:] for name in each.groups}
-        recorded = b"".join(take_back(lines, parse(lines, chosen), groups))
+        recorded = b"".join(take_back(lines, transcript, groups))
         before = b"".join(take_back(restored, parse(restored, chosen), groups))
         n_bytes = len(before) - (len(recorded) - operation.n_bytes)
         sha256 = hashlib.sha256(before[:n_bytes]).hexdigest()

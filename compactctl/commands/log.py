@@ -1,13 +1,12 @@
 """The history of a transcript's compactions."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.inline import InlineOperation, inline_operations
 from compactctl.commands.reading import parse, split
 from compactctl.model.operation import Operation
-from compactctl.pipeline.edit_text import sizes_from_rows, stages_from_rows
+from compactctl.pipeline.edit_text import load_edits, sizes_from_rows, stages_from_rows
 from compactctl.store.archive import read_rows
 from compactctl.store.chain import chain_of
 from compactctl.store.history import Archive, archive_folder
@@ -82,8 +81,7 @@ def log(path: str) -> LogResult:
 
 
 def _groups(path: Path, *, in_effect: bool) -> tuple[Group, ...]:
-    texts = (row["edits"] for row in read_rows(path, ("edits",)))
-    edits = [edit for text in texts if text for edit in json.loads(text)]
+    edits = load_edits(row["edits"] for row in read_rows(path, ("edits",)))
     stages = stages_from_rows(edits)
     return tuple(
         Group(

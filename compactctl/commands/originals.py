@@ -1,6 +1,5 @@
 """The messages behind summaries of earlier runs, so that no summary is summarised again."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -8,7 +7,7 @@ from compactctl.commands.reading import Loaded, parse
 from compactctl.formats.format import Format
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import fold
-from compactctl.pipeline.edit_text import edits_from_rows
+from compactctl.pipeline.edit_text import edits_from_rows, load_edits
 from compactctl.store.archive import archived_lines
 from compactctl.store.chain import chain_of
 from compactctl.store.history import Archive, archive_folder
@@ -61,7 +60,7 @@ def _tagged(messages: Iterable[Message]) -> _Hidden:
 
 def _archived(file: Path, chosen: Format) -> _Hidden:
     rows = tuple(archived_lines(file))
-    edits = edits_from_rows(edit for row in rows if row.edits for edit in json.loads(row.edits))
+    edits = edits_from_rows(load_edits(row.edits for row in rows))
     hides = {name: e for name, e in fold(edits).hidden.items() if e.kind == "condense"}
     messages = parse(tuple(row.raw for row in rows), chosen).messages
     found = _tagged(messages)

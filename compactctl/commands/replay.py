@@ -1,7 +1,6 @@
 """Carries archived operations out again on another state."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,12 @@ from compactctl.model.operation import ArchivedLine, Operation, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows
-from compactctl.pipeline.edit_text import edits_from_rows, sizes_from_rows, stages_from_rows
+from compactctl.pipeline.edit_text import (
+    edits_from_rows,
+    load_edits,
+    sizes_from_rows,
+    stages_from_rows,
+)
 from compactctl.pipeline.layout import Layout, Style, lay_out
 from compactctl.store.archive import archived_lines
 from compactctl.store.history import Archive
@@ -47,7 +51,7 @@ class Made:
 def made_by(archive: Archive, operation: Operation, state: bytes) -> Made:
     """Return what an operation did; ``state`` is its outcome with what was appended to it."""
     lines = tuple(archived_lines(archive.file_of(operation.id)))
-    rows = [row for line in lines if line.edits for row in json.loads(line.edits)]
+    rows = load_edits(line.edits for line in lines)
     edits = edits_from_rows(rows)
     before = read_state(archive.undo(operation.id), operation.format)
     after = read_state(state[: operation.after.n_bytes], operation.format)

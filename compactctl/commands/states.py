@@ -1,6 +1,5 @@
 """The states a transcript has been in, each with its messages and what hides them."""
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from compactctl.model.message import Message, MessageId, Tags
 from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import fold
-from compactctl.pipeline.edit_text import edits_from_rows, stages_from_rows
+from compactctl.pipeline.edit_text import edits_from_rows, load_edits, stages_from_rows
 
 _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "truncation_parent"}
 
@@ -92,7 +91,7 @@ def _by_tag(tags: Tags) -> Hidden:
 
 
 def _edited(rows: Sequence[ArchivedLine]) -> dict[MessageId, Hidden]:
-    stored = [edit for row in rows if row.edits for edit in json.loads(row.edits)]
+    stored = load_edits(row.edits for row in rows)
     folded, stages = fold(edits_from_rows(stored)), stages_from_rows(stored)
     found = {name: next(iter(parts.values())).group for name, parts in folded.replaced.items()}
     edited = {

@@ -80,6 +80,11 @@ def _fields(value: Replace | Synthetic) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
 
+def load_edits(texts: Iterable[str | None]) -> list[dict[str, Any]]:
+    """Return the edit objects of an archive's rows; None is the text of a row without any."""
+    return [edit for text in texts if text for edit in json.loads(text)]
+
+
 def dump_edits(rows: Sequence[dict[str, Any]]) -> str:
     """Return one message's edit objects as JSON text."""
     return json.dumps(rows, separators=(",", ":"))

@@ -1,13 +1,14 @@
 """Reads profiles: TOML as people write it, checked key by key."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from math import isfinite
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from compactctl.errors import UsageError, suggestion
+from compactctl.errors import UsageError
 from compactctl.model.operation import OptionValue
+from compactctl.profiles.keys import check_keys
 from compactctl.profiles.profile import (
     Background,
     LevelRule,
@@ -73,7 +74,7 @@ def _complete(
 
 
 def _profile(table: Mapping[str, Any], name: str, text: str) -> Profile:
-    _known(table, _KEYS, "the profile")
+    check_keys(table, _KEYS, "the profile")
     stages = table.get("stages")
     if not isinstance(stages, list) or not stages:
         raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
@@ -108,7 +109,7 @@ def _stage(table: object) -> ProfileStage:
     settings = {key: value for key, value in table.items() if key not in _STAGE_WORDS}
     hints = get_type_hints(stage.options)
     kinds = {each.name: hints[each.name] for each in fields(stage.options())}
-    _known(settings, kinds, f"stage {stage.name}")
+    check_keys(settings, kinds, f"stage {stage.name}")
     checked = {key: _setting(stage.name, key, value, kinds[key]) for key, value in settings.items()}
     return ProfileStage(name=stage.name, settings=checked, why=str(table.get("why", "")))
 
@@ -134,7 +135,7 @@ def _setting(stage: str, key: str, value: object, hint: object) -> OptionValue:
 def _level(table: object) -> LevelRule:
     if not isinstance(table, Mapping):
         raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
-    _known(table, _LEVEL_KEYS, "a level")
+    check_keys(table, _LEVEL_KEYS, "a level")
     when = _trigger(table.get("when", "always"))
     return LevelRule(name=_text(table, "name"), trigger=when, text=_text(table, "text"))
 
@@ -142,7 +143,7 @@ def _level(table: object) -> LevelRule:
 def _budget(table: object) -> BudgetRule:
     if not isinstance(table, Mapping):
         raise UsageError("[budget] is no table")
-    _known(table, _BUDGET_KEYS, "[budget]")
+    check_keys(table, _BUDGET_KEYS, "[budget]")
     own = BudgetRule()
     divisor = _factor(table, "divide_by")
     usable = _factor(table, "multiply_by") / divisor if divisor else Fraction(0)
@@ -165,7 +166,7 @@ def _background(table: object) -> Background | None:
         return None
     if not isinstance(table, Mapping):
         raise UsageError("[background] is no table")
-    _known(table, _BACKGROUND_KEYS, "[background]")
+    check_keys(table, _BACKGROUND_KEYS, "[background]")
     warm, jitter, cold = (_share(f"background.{key}", table.get(key)) for key in _BACKGROUND_KEYS)
     return Background(warm=warm, jitter=jitter, cold=cold)
 
@@ -182,14 +183,6 @@ def _share(key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise UsageError(f"{key} = {value!r} is no share between 0 and 1")
     return float(value)
-
-
-def _known(table: Iterable[str], keys: Iterable[str], where: str) -> None:
-    names = sorted(keys)
-    for key in table:
-        if key not in names:
-            hint = suggestion(key, names, f"there are {', '.join(names)}")
-            raise UsageError(f"{where} has no key {key!r}; {hint}")
 
 
 def _factor(table: Mapping[str, Any], key: str) -> Fraction:

@@ -7,7 +7,8 @@ context compaction.
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.errors import UsageError, suggestion
+from compactctl.errors import UsageError
+from compactctl.profiles.keys import check_keys
 
 # Where such a block may stand in a user's file; "" is the top level.
 _BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
@@ -76,12 +77,8 @@ def _separated(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
             if not isinstance(value, Mapping):
                 raise UsageError(f"{key} is no table")
             inner, found = _separated(value)
-            if inner and key != _FOREIGN:
-                unknown = next(iter(inner))
-                hint = suggestion(
-                    unknown, sorted(_THEIRS), f"there are {', '.join(sorted(_THEIRS))}"
-                )
-                raise UsageError(f"{key} has no key {unknown!r}; {hint}")
+            if key != _FOREIGN:
+                check_keys(inner, _THEIRS, key)
             theirs |= found
         elif key in _THEIRS:
             theirs[key] = value
