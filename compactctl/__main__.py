@@ -5,19 +5,32 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
+from compactctl.errors import is_out_of_memory
+
 NAME = "compactctl"
+NOT_UNDERSTOOD = 4
 INTERNAL_ERROR = 70
 # EX_IOERR of sysexits.h, as for disks.
 OUTPUT_ERROR = 74
+# As for disks: what the system has is not enough.
+MEMORY_ERROR = 74
 # 128 and the number of the signal, as shells have it.
 INTERRUPTED = 130
 TERMINATED = 143
 
+_NO_MEMORY = (
+    b"compactctl: there is not enough memory; nothing is half written: "
+    b"end other programs, raise the limit (ulimit -v), or split the transcript\n"
+)
+_TOO_DEEP = (
+    "compactctl: something in the input is nested too deeply; nothing is half written: "
+    "take it out, or name another file"
+)
 _COMPLETION = "_COMPACTCTL_COMPLETE"
 # A transcript becomes millions of objects that live to the end: looking for cycles among them
 # after every 700 new ones, Python's default, takes a quarter of the time that is not counting.
@@ -32,16 +45,42 @@ def main() -> NoReturn:
     """Run the command line and exit; errors are one line on standard error, no traceback."""
     gc.set_threshold(_NEW_OBJECTS)
     signal.signal(signal.SIGTERM, _terminate)
-    _accept_any_text()
-    sys.exit(run(sys.argv[1:]))
+    _fill_closed_streams()
+    _leave(run(sys.argv[1:], _accept_any_text))
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit code."""
+def run(arguments: Sequence[str], prepare: Callable[[], None] = lambda: None) -> int:
+    """Run the command line and return its exit code; ``prepare`` is done first."""
     try:
+        prepare()
+        return _run(arguments)
+    except (MemoryError, ImportError, OSError) as error:
+        if not is_out_of_memory(error):
+            raise
+    # Only here, where nothing refers to what was worked on any more, is there memory again.
+    with suppress(OSError):
+        os.write(2, _NO_MEMORY)
+    return MEMORY_ERROR
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        _require_system()
         return _invoke(arguments)
-    except BaseException as error:  # noqa: BLE001 - the last place where anything can be explained
+    except RecursionError:
+        return _fail(_TOO_DEEP, NOT_UNDERSTOOD)
+    except BaseException as error:
+        if is_out_of_memory(error):
+            raise
         return _explain(error, arguments)
+
+
+def _require_system() -> None:
+    """Raise UsageError on a system where files cannot be locked and replaced as on POSIX."""
+    if sys.platform == "win32":
+        from compactctl.errors import UsageError
+
+        raise UsageError("needs Linux or macOS; on Windows run it in WSL")
 
 
 def _invoke(arguments: Sequence[str]) -> int:
@@ -61,7 +100,13 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
     import click
 
     from compactctl.errors import CompactctlError
-    from compactctl.reports.failure import bug_report, error_line, system_line, usage_line
+    from compactctl.reports.failure import (
+        bug_report,
+        error_line,
+        state_line,
+        system_line,
+        usage_line,
+    )
 
     match error:
         case SystemExit():
@@ -76,9 +121,9 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
         case CompactctlError():
             return _fail(error_line(error), error.exit_code)
         case KeyboardInterrupt() | click.Abort():
-            return _fail("compactctl: interrupted; nothing is half written", INTERRUPTED)
+            return _fail(f"compactctl: interrupted; {state_line(error)}", INTERRUPTED)
         case Terminated():
-            return _fail("compactctl: terminated; nothing is half written", TERMINATED)
+            return _fail(f"compactctl: terminated; {state_line(error)}", TERMINATED)
         case BrokenPipeError():
             _drop_output()
             return 0
@@ -87,6 +132,14 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
             return _fail(system_line(error), OUTPUT_ERROR)
         case _:
             return _fail(bug_report(error, arguments), INTERNAL_ERROR)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the program at once: taking millions of objects apart is a fifth of a short run."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _fail(message: str, code: int) -> int:
@@ -103,6 +156,20 @@ def _drop_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+def _fill_closed_streams() -> None:
+    """Open a device in the place of every standard stream that is closed.
+
+    The next file would get its number otherwise, and with it what is meant for the stream. Standard
+    output refuses what is written, so that its loss is told; standard error takes it; standard
+    input stays None, which says that it is closed.
+    """
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)
+    for name, mode in (("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, mode), "w"))
 
 
 def _accept_any_text() -> None:

@@ -3,7 +3,19 @@
 A message is one line: where, what, and what to do.
 """
 
+import errno
 from collections.abc import Iterable
+
+# What loaders say when a library does not fit into memory: glibc's, musl's and macOS's.
+_NO_ROOM = ("failed to map segment", "annot allocate memory", "no room", "malloc")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether memory ran out, for what was done or for a library that was to be loaded."""
+    if isinstance(error, ImportError):
+        return any(words in str(error) for words in _NO_ROOM)
+    is_refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    return is_refused or isinstance(error, MemoryError)
 
 
 def suggestion(name: str, names: Iterable[str], otherwise: str, most: int = 1) -> str:
@@ -48,6 +60,10 @@ class ArchiveError(CompactctlError):
     """The archive is missing, unreadable or of a version this program does not know."""
 
     exit_code = 6
+
+
+class NewerArchiveError(ArchiveError):
+    """A newer compactctl wrote the archive, in a way that this one cannot read."""
 
 
 class IntegrityError(CompactctlError):

@@ -10,6 +10,7 @@ from compactctl.cli.options import (
     format_option,
     json_option,
     layout_options,
+    limit_options,
     measure_options,
     measured_with,
     strict_option,
@@ -66,6 +67,7 @@ _PLAN_OPTIONS = (
 @click.option("-n", "--dry-run", is_flag=True, help="Write no transcripts.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @format_option
+@limit_options
 @measure_options
 @strict_option
 @json_option
@@ -103,7 +105,7 @@ def command(
 
     with BatchProgress() as progress:
         result = batch(options, progress.tell)
-    _report(result, report, as_json=as_json)
+    _report(result, options, as_json=as_json)
     return result.exit_code
 
 
@@ -116,14 +118,15 @@ def _is_plan_given(context: click.Context) -> bool:
     )
 
 
-def _report(result: BatchResult, report: str | None, *, as_json: bool) -> None:
+def _report(result: BatchResult, options: BatchOptions, *, as_json: bool) -> None:
     from compactctl.reports.batch_screen import batch_messages, batch_screen
     from compactctl.reports.screen import Screen, tell
 
-    if report is not None:
+    warnings: tuple[str, ...] = ()
+    if options.report is not None:
         from compactctl.reports.batch_parquet import write_report
 
-        write_report(result.rows, report)
+        warnings = write_report(result.rows, options.report, force=options.force)
     if as_json:
         from compactctl.reports.batch_json import batch_json
         from compactctl.reports.json_text import dump_json
@@ -131,4 +134,4 @@ def _report(result: BatchResult, report: str | None, *, as_json: bool) -> None:
         click.echo(dump_json(batch_json(result)), nl=False)
     else:
         Screen().show(*batch_screen(result))
-    tell(*batch_messages(result, report))
+    tell(*batch_messages(result, options.report, warnings))

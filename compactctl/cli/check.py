@@ -4,31 +4,37 @@ from typing import Any
 
 import click
 
+from compactctl.cli.file_argument import file_argument
+from compactctl.cli.option_values import CheckedText
 from compactctl.cli.options import (
     extra_options,
     extras_with,
     format_option,
     json_option,
+    limit_options,
     measure_options,
     measured_with,
     profile_option,
     strict_option,
 )
 from compactctl.commands.check import CheckOptions, CheckResult, check
+from compactctl.tokens.trigger import parse_trigger
 
 DUE = 1
 
 
 @click.command("check")
-@click.argument("path", metavar="FILE")
+@file_argument()
 @profile_option
 @click.option(
     "--trigger",
+    type=CheckedText(parse_trigger),
     metavar="WHEN",
     help="When compaction is due: a share of the available input (0.8), tokens (60k), 'turns>20', "
     "or conditions joined with or. [default: that of the profile, 0.8]",
 )
 @format_option
+@limit_options
 @measure_options
 @extra_options
 @strict_option
@@ -36,11 +42,9 @@ DUE = 1
 def command(path: str, *, trigger: str | None, as_json: bool, **values: Any) -> int:  # noqa: ANN401
     """Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.
 
-    FILE is a transcript; - reads standard input. The next request is measured as by stats, and the
-    trigger is asked.
+    FILE is a transcript; without it, or with -, standard input is read. The next request is
+    measured as by stats, and the trigger is asked.
     """
-    from compactctl.tokens.trigger import parse_trigger
-
     measure = measured_with(values)
     del values["profile"]
     result = check(

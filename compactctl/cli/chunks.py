@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
-from compactctl.cli.options import format_option, json_option, measure_options, measured_with
+from compactctl.cli.options import (
+    format_option,
+    json_option,
+    limit_options,
+    measure_options,
+    measured_with,
+)
 from compactctl.cli.plan_options import protect_from, protect_options
 from compactctl.cli.stage_options import options_of, settings_of
 from compactctl.commands.chunks import ChunksOptions, chunks
@@ -15,6 +21,7 @@ from compactctl.stages.chunk import STAGE
 @click.argument("path", metavar="FILE")
 @protect_options
 @format_option
+@limit_options
 @measure_options
 @json_option
 @options_of(STAGE)
@@ -28,6 +35,7 @@ def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
         ChunksOptions(
             path=path,
             format=values.pop("format_name"),
+            limits=values.pop("limits"),
             chunk=STAGE.options(**settings_of(STAGE, values)),
             protect=protect_from(values),
             measure=measured_with(values),

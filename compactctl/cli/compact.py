@@ -4,11 +4,13 @@ from typing import Any
 
 import click
 
+from compactctl.cli.file_argument import file_argument
 from compactctl.cli.options import (
     STANDARD_STREAM,
     format_option,
     json_option,
     layout_options,
+    limit_options,
     measure_options,
     measured_with,
     one_document,
@@ -22,7 +24,7 @@ from compactctl.commands.compact import CompactOptions, CompactResult, compact
 
 
 @click.command("compact", cls=SectionedCommand)
-@click.argument("path", metavar="FILE")
+@file_argument()
 @plan_options
 @summarizer_options
 @protect_options
@@ -34,6 +36,7 @@ from compactctl.commands.compact import CompactOptions, CompactResult, compact
 @click.option("--require-fit", is_flag=True, help="Fail (exit 5) when it does not fit afterwards.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @format_option
+@limit_options
 @measure_options
 @strict_option
 @json_option
@@ -41,9 +44,9 @@ from compactctl.commands.compact import CompactOptions, CompactResult, compact
 def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None:  # noqa: ANN401
     """Compact a transcript; every byte can be restored.
 
-    FILE is a transcript; - reads standard input and writes standard output. FILE itself is left
-    alone: run.jsonl gives run.compacted.jsonl, which its own client can load, and beside it an
-    archive that compactctl rewind restores from.
+    FILE is a transcript; without it, or with -, standard input is compacted to standard output.
+    FILE itself is left alone: run.jsonl gives run.compacted.jsonl, which its own client can load,
+    and beside it an archive that compactctl rewind restores from.
 
     Without --stages and --profile, the stages dedup, prune, summarize and truncate run in this
     order until the context is under the trigger. With --stages, exactly those run, in the order
@@ -82,7 +85,7 @@ def _report(result: CompactResult, *, explain: bool, as_json: bool) -> None:
     else:
         _show(result, explain=explain)
     if result.data is not None:
-        write_bytes([result.data])
+        write_bytes(result.data)
     tell(*compact_messages(result))
 
 

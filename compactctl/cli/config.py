@@ -6,9 +6,11 @@ import click
 from click.core import ParameterSource
 
 from compactctl.cli.group import Commands
+from compactctl.cli.option_names import flag_of, options_of
 from compactctl.cli.options import json_option
+from compactctl.cli.project_options import why_not
 from compactctl.cli.sections import StageOption
-from compactctl.cli.settings import Setting, files_in_effect, flag_of, options_of, settings_for
+from compactctl.cli.settings import Setting, files_in_effect, settings_for
 from compactctl.commands.config import ConfigResult, ConfigRow
 from compactctl.errors import UsageError
 from compactctl.stages.registry import stage_named
@@ -24,8 +26,8 @@ def command(context: click.Context, name: str, *, everything: bool, as_json: boo
 
     An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
     then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's
-    compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). COMMAND is
-    compact unless another one is named.
+    compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). A project's
+    file may set only what is marked for it. COMMAND is compact unless another one is named.
     """
     from compactctl.reports.config_screen import config_screen
     from compactctl.reports.screen import Screen
@@ -69,7 +71,12 @@ def _row(context: click.Context, option: click.Option, given: dict[str, Setting]
         origin = str(_short(setting.file))
     if origin == "default":
         value = _default(context, option)
-    return ConfigRow(option=f"--{flag_of(option)}", value=_plain(value), origin=origin)
+    return ConfigRow(
+        option=f"--{flag_of(option)}",
+        value=_plain(value),
+        origin=origin,
+        project=why_not(option) is None,
+    )
 
 
 def _default(context: click.Context, option: click.Option) -> object:

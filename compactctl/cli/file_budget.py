@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from compactctl.cli.option_values import CheckedText, FiniteRange
 from compactctl.cli.options import json_option, profile_option, windows_option
 from compactctl.commands.file_budget import FileBudgetOptions, budget_files
 from compactctl.commands.measure import MeasureOptions
 from compactctl.tokens.file_budget import DEFAULT_SHARE
+from compactctl.tokens.windows import parse_window
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
 @click.command("file-budget")
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True)
 @click.option("--model", metavar="NAME", help="The model whose window is to be filled.")
-@click.option("--window", metavar="SIZE", help="Its context window in tokens, such as 128k.")
+@click.option(
+    "--window",
+    type=CheckedText(parse_window),
+    metavar="SIZE",
+    help="Its context window in tokens, such as 128k.",
+)
 @windows_option
 @click.option(
     "--max-tokens",
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--share",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     metavar="SHARE",
     help="How much of what is left files may take. [default: that of the profile, 0.6]",
 )

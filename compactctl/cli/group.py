@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl import __version__
+from compactctl.cli.option_names import variable_of
+from compactctl.cli.safe_help import SafeContext
 from compactctl.cli.settings import files_in_effect, settings_for, with_environment
 from compactctl.errors import suggestion
 
@@ -21,6 +23,7 @@ COMMANDS = {
     "view": "Show what the model sees, and what is hidden.",
     "log": "List the compactions behind a transcript.",
     "rewind": "Restore an earlier state, byte for byte.",
+    "verify": "Prove that every byte that was taken out can be put back.",
     "batch": "Measure or compact many transcripts.",
     "simulate": "Show where each profile would have compacted, and what it would have left.",
     "stages": "List the stages of a compaction, or explain some and their options.",
@@ -37,6 +40,8 @@ COMMANDS = {
 
 class LazyGroup(click.Group):
     """A group that knows its commands' names and help without importing them."""
+
+    context_class = SafeContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in the order in which they are used."""
@@ -86,6 +91,7 @@ class Commands(Mapping[str, click.Command]):
 def _imported(name: str) -> click.Command:
     module = importlib.import_module(f"compactctl.cli.{name.replace('-', '_')}")
     command: click.Command = module.command
+    command.context_class = SafeContext
     return with_environment(command)
 
 
@@ -94,6 +100,7 @@ def _imported(name: str) -> click.Command:
 @click.option(
     "--config",
     metavar="FILE|none",
+    envvar=variable_of("config"),
     help="Take settings from this file instead of those that compactctl config shows.",
 )
 @click.pass_context

@@ -2,6 +2,7 @@
 
 import click
 
+from compactctl.cli.option_values import FiniteRange
 from compactctl.cli.options import STANDARD_STREAM, json_option
 from compactctl.commands.limit_output import LimitOutputOptions, limit_output
 from compactctl.stages.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, Limits
@@ -37,7 +38,7 @@ _DEFAULT = LimitOptions()
 )
 @click.option(
     "--head-ratio",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     metavar="SHARE",
     default=HEAD_RATIO,
     show_default=True,
@@ -71,13 +72,16 @@ def command(
     """Cut the output of a tool to a size, before an agent sees it.
 
     FILE is any text, standard input when it is left out or -. What is within the limits comes out
-    as it went in.
+    as it went in, but for a backslash in what a CI runner would carry out; --json has it as it was.
     """
+    from compactctl.reports.runner_commands import inert
+
     options = LimitOutputOptions(
         path=path,
         limits=Limits(max_bytes=max_bytes, max_lines=max_lines),
         cutting=Cutting(direction=direction, head_ratio=head_ratio, notice=marker),
         spill_dir=spill_dir,
+        shown=str if as_json else inert,
     )
     result = limit_output(options)
     if as_json:

@@ -2,21 +2,24 @@
 
 import click
 
-from compactctl.cli.options import json_option
+from compactctl.cli.file_argument import file_argument
+from compactctl.cli.options import json_option, limit_options
 from compactctl.commands.log import log
+from compactctl.store.limits import ReadLimits
 
 
 @click.command("log")
-@click.argument("path", metavar="FILE")
+@file_argument(compacted=True)
+@limit_options
 @json_option
-def command(path: str, *, as_json: bool) -> None:
+def command(path: str, *, limits: ReadLimits, as_json: bool) -> None:
     """List the compactions behind a transcript.
 
-    FILE is a transcript that compactctl wrote; - reads standard input. Shows every operation
-    with its savings, which are in effect, and the groups that compactctl rewind --group can
-    bring back.
+    FILE is a transcript that compactctl wrote; without it, or with -, standard input is read. Shows
+    every operation with its savings, which are in effect, and the groups that compactctl rewind
+    --group can bring back.
     """
-    result = log(path)
+    result = log(path, limits)
     if as_json:
         from compactctl.reports.json_text import dump_json
         from compactctl.reports.log_json import log_json

@@ -1,15 +1,20 @@
 """Options that several commands share."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from compactctl.cli.option_values import CheckedText, FiniteRange
 from compactctl.commands.extras import ExtraOptions
 from compactctl.commands.measure import MeasureOptions
 from compactctl.errors import UsageError
-from compactctl.formats.registry import ALL_FORMATS
+from compactctl.formats.registry import ALL_FORMATS, format_named
+from compactctl.store.limits import READ_LIMITS, parse_size
 from compactctl.tokens.choose import COUNTER_NAMES
+from compactctl.tokens.windows import parse_window
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
@@ -35,9 +40,43 @@ def format_option(function: F) -> F:
     return click.option(
         "--format",
         "format_name",
+        type=CheckedText(format_named),
         metavar="NAME",
         help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
     )(function)
+
+
+def limit_options(function: F) -> F:
+    """Add the options that say how large an input may be; they arrive as ``limits``."""
+    options = (
+        click.option(
+            "--max-line",
+            metavar="SIZE",
+            default="256M",
+            show_default=True,
+            expose_value=False,
+            callback=partial(_limit, "line"),
+            help="Refuse a transcript with a longer line, such as 64M or 1G bytes.",
+        ),
+        click.option(
+            "--max-unpacked",
+            metavar="SIZE",
+            default="2G",
+            show_default=True,
+            expose_value=False,
+            callback=partial(_limit, "unpacked"),
+            help="Refuse a transcript that is larger, unpacked if it is compressed.",
+        ),
+    )
+    return with_options(function, options)
+
+
+def _limit(field: str, context: click.Context, parameter: click.Parameter, value: str) -> None:
+    try:
+        limit: dict[str, Any] = {field: parse_size(value)}
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+    context.params["limits"] = replace(context.params.get("limits", READ_LIMITS), **limit)
 
 
 def json_option(function: F) -> F:
@@ -125,7 +164,7 @@ def fail_over_option(function: F) -> F:
     """Add ``--fail-over``."""
     return click.option(
         "--fail-over",
-        type=click.FloatRange(min=0),
+        type=FiniteRange(min=0),
         metavar="SHARE",
         help="Exit with 1 when more than this share of the available input is used, such as 0.8.",
     )(function)
@@ -172,7 +211,10 @@ def measure_options(function: F) -> F:
             help="Measure against this model instead of the one in the transcript.",
         ),
         click.option(
-            "--window", metavar="SIZE", help="Context window in tokens, such as 128k or 131072."
+            "--window",
+            type=CheckedText(parse_window),
+            metavar="SIZE",
+            help="Context window in tokens, such as 128k or 131072.",
         ),
         windows_option,
         click.option(
@@ -189,7 +231,7 @@ def measure_options(function: F) -> F:
         ),
         click.option(
             "--chars-per-token",
-            type=click.FloatRange(min=0, min_open=True),
+            type=FiniteRange(min=0, min_open=True),
             metavar="N",
             help="Count one token for so many characters, such as 3.5, instead of with a counter.",
         ),

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from compactctl.cli.option_values import CheckedText
 from compactctl.cli.options import profile_option, with_options
 from compactctl.cli.stage_options import stage_settings
 from compactctl.cli.summary_options import check_one_writer, template_option, with_template
@@ -15,6 +16,7 @@ from compactctl.commands.plan import PlanOptions, stage_list
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow import Overflow
 from compactctl.stages.registry import ALL_STAGES
+from compactctl.store.limits import TEXT_LIMITS
 from compactctl.store.lines import open_input
 from compactctl.tokens.budget import parse_target
 from compactctl.tokens.trigger import parse_trigger
@@ -29,17 +31,20 @@ def plan_options(function: F) -> F:
         profile_option,
         click.option(
             "--stages",
+            type=CheckedText(stage_list),
             metavar="LIST",
             help=f"Run exactly these stages in this order ({STAGES}).",
         ),
         click.option(
             "--target",
+            type=CheckedText(parse_target),
             metavar="SIZE",
             help="Stop as soon as the context is this small: a share of the available input (0.6) "
             "or tokens (60000, 60k).",
         ),
         click.option(
             "--trigger",
+            type=CheckedText(parse_trigger),
             metavar="WHEN",
             help="When compaction is due: a share of the available input (0.8), tokens (60k), "
             "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
@@ -98,7 +103,7 @@ def _overflow(error: str | None) -> Overflow | None:
 def _with_summary(plan: PlanOptions, path: str | None) -> PlanOptions:
     if path is None:
         return plan
-    text = open_input(path).data.decode("utf-8", "replace").strip()
+    text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
     summarize = {**plan.settings.get("summarize", {}), "text": text}
     return replace(plan, settings={**plan.settings, "summarize": summarize})
 

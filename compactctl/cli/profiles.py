@@ -17,13 +17,14 @@ def command(name: str | None, *, toml: bool, as_json: bool) -> None:
     from compactctl.commands.profiles import explained, listed
     from compactctl.errors import UsageError
     from compactctl.reports.profiles_screen import profile_screen, profiles_screen
-    from compactctl.reports.screen import Screen
+    from compactctl.reports.screen import Screen, print_text
+    from compactctl.reports.text import safe_text
 
     if toml and name is None:
         raise UsageError("--toml prints one profile; name it, as in compactctl profiles neurolink")
     found = [explained(name)] if name is not None else listed()
     if toml:
-        click.echo(found[0].text, nl=False)
+        print_text([safe_text(found[0].text).removesuffix("\n")])
     elif as_json:
         from compactctl.reports.json_text import dump_json
         from compactctl.reports.profiles_json import profiles_json

@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
-from compactctl.cli.options import format_option, json_option, measure_options, measured_with
+from compactctl.cli.options import (
+    format_option,
+    json_option,
+    limit_options,
+    measure_options,
+    measured_with,
+)
 from compactctl.cli.plan_options import protect_from, protect_options
 from compactctl.cli.sections import SectionedCommand
 from compactctl.cli.stage_options import options_of, settings_of
@@ -25,6 +31,7 @@ from compactctl.stages import summarize
 @style_options
 @protect_options
 @format_option
+@limit_options
 @measure_options
 @json_option
 @options_of(summarize.STAGE)
@@ -43,6 +50,7 @@ def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
         protect=protect_from(values),
         measure=measured_with(values),
         format=values.pop("format_name"),
+        limits=values.pop("limits"),
         style=style_from(values),
     )
     _report(prompt(options), as_json=as_json)
@@ -50,7 +58,7 @@ def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
 
 def _report(result: PromptResult, *, as_json: bool) -> None:
     from compactctl.reports.prompt_screen import prompt_messages, prompt_text
-    from compactctl.reports.screen import tell
+    from compactctl.reports.screen import print_text, tell
 
     if as_json:
         from compactctl.reports.json_text import dump_json
@@ -58,6 +66,5 @@ def _report(result: PromptResult, *, as_json: bool) -> None:
 
         click.echo(dump_json(prompt_json(result)), nl=False)
     else:
-        for line in prompt_text(result):
-            click.echo(line)
+        print_text(prompt_text(result))
     tell(*prompt_messages(result))

@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
-from compactctl.cli.options import json_option, one_document
+from compactctl.cli.file_argument import file_argument
+from compactctl.cli.options import json_option, limit_options, one_document
 from compactctl.commands.rewind import RewindOptions, RewindResult, rewind
 
 
 @click.command("rewind")
-@click.argument("path", metavar="FILE")
+@file_argument(compacted=True)
 @click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
 @click.option("--group", metavar="ID", help="Bring back the messages of one group only.")
 @click.option("--all", is_flag=True, help="Go back to the first state.")
@@ -20,14 +21,20 @@ from compactctl.commands.rewind import RewindOptions, RewindResult, rewind
     metavar="FILE",
     help="Write the restored state here instead; - is standard output.",
 )
-@click.option("-f", "--force", is_flag=True, help="Write although a program has FILE open.")
+@click.option(
+    "-f",
+    "--force",
+    is_flag=True,
+    help="Overwrite what compactctl did not write, also while a program has it open.",
+)
+@limit_options
 @json_option
 def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
     """Restore an earlier state, byte for byte.
 
-    FILE is a transcript that compactctl wrote; - reads one in inline layout from standard input.
-    Without options the last compaction of FILE is undone. Lines appended since are kept. A rewind
-    is an operation too and can itself be undone with --to.
+    FILE is a transcript that compactctl wrote; without it, or with -, one in inline layout is read
+    from standard input. Without options the last compaction of FILE is undone. Lines appended since
+    are kept. A rewind is an operation too and can itself be undone with --to.
     """
     if not values["check"]:
         one_document(values["output"] or path, as_json=as_json)
@@ -47,5 +54,5 @@ def _report(result: RewindResult, *, as_json: bool) -> None:
     else:
         Screen(error=is_piped).show(*rewind_screen(result))
     if result.data is not None and is_piped:
-        write_bytes([result.data])
+        write_bytes(result.data)
     tell(*rewind_messages(result))

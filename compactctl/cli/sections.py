@@ -6,11 +6,20 @@ import click
 
 
 class StageOption(click.Option):
-    """An option of one stage; ``stage`` is its name."""
+    """An option of one stage; ``stage`` is its name.
 
-    def __init__(self, *args: Any, stage: str, **attributes: Any) -> None:  # noqa: ANN401
+    The value of one that ``is_text`` is any text, and goes into a transcript or a prompt.
+    """
+
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401
+        stage: str,
+        is_text: bool = False,
+        **attributes: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(*args, **attributes)
-        self.stage = stage
+        self.stage, self.is_text = stage, is_text
 
 
 class SectionedCommand(click.Command):
@@ -18,8 +27,10 @@ class SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options that are no stage's, and where those are."""
-        options = [each for each in self.get_params(ctx) if not isinstance(each, StageOption)]
-        records = (each.get_help_record(ctx) for each in options)
+        options = (each for each in self.get_params(ctx) if isinstance(each, click.Option))
+        records = (
+            each.get_help_record(ctx) for each in options if not isinstance(each, StageOption)
+        )
         with formatter.section("Options"):
             formatter.write_dl([record for record in records if record])
         with formatter.section("Options of stages"):

@@ -7,20 +7,15 @@ from pathlib import Path
 
 import click
 
+from compactctl.cli.option_names import flag_of, options_of, variable_of
+from compactctl.cli.project_options import elsewhere, why_not
+from compactctl.cli.project_values import project_value
 from compactctl.errors import UsageError, suggestion
-from compactctl.model.summary import OUTSIDE
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
-PREFIX = "COMPACTCTL_"
 NO_FILE = "none"
 # Options that name files; in a settings file they are relative to it.
 _PATHS = frozenset({"profile", "windows", "summary-file", "template", "system", "tools"})
-
-# Options that run a program or let the conversation leave this machine. A folder that one happens
-# to work in must not decide that; the user's own settings and the command line may.
-_NOT_FOR_PROJECTS = frozenset(
-    {"summarizer", "summarizer-cmd", "base-url", "api-key-env", "allow-network", "mask-secrets"}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +30,7 @@ class Setting:
 def with_environment(command: click.Command) -> click.Command:
     """Let every option of a command be given by ``COMPACTCTL_<OPTION>`` as well."""
     for option in options_of(command):
-        option.envvar = PREFIX + flag_of(option).upper().replace("-", "_")
+        option.envvar = variable_of(flag_of(option))
     return command
 
 
@@ -59,7 +54,8 @@ def settings_for(
     when it is asked for, and is not asked for more than needed.
 
     Raises:
-        UsageError: a value is not what the option takes, or no command has such an option.
+        UsageError: a value is not what the option takes, no command has such an option, or a
+            project may not set it.
     """
     options = _by_flag(commands[name])
     found: dict[str, Setting] = {}
@@ -87,52 +83,28 @@ def _check(
     commands: Mapping[str, click.Command],
 ) -> None:
     """Refuse settings that are options of none of the commands ``names``, asked in this order."""
-    known: set[str] = set()
+    known: dict[str, click.Option] = {}
     unasked = iter(names)
     for key, value in pairs:
         while key not in known and (name := next(unasked, None)) is not None:
-            known |= _by_flag(commands[name]).keys()
+            known |= _by_flag(commands[name])
         if key not in known and key in commands:
             raise UsageError(f"{file.path}: {key} is a command; write its settings as [{key}]")
         if key not in known:
             hint = suggestion(key, sorted(known), "compactctl config --all lists them")
             raise UsageError(f"{file.path}: {where}{key} is no option; {hint}")
-        if file.of_project and key in _NOT_FOR_PROJECTS:
+        if file.of_project and (reason := why_not(known[key])) is not None:
             raise UsageError(
-                f"{file.path}: {where}{key} may run programs or send the conversation away, which "
-                "no project decides; set it on the command line or in your own settings"
+                f"{file.path}: {where}{key} {reason}, which no project decides; {elsewhere(key)}"
             )
-        if file.of_project and key == "profile":
-            _check_profile(file, str(value))
-
-
-def _check_profile(file: SettingsFile, value: str) -> None:
-    """Refuse a profile that has something else than the built-in summarizer write."""
-    from compactctl.profiles.library import load_profile
-
-    if load_profile(_beside(file, value)).summarizer in OUTSIDE:
-        raise UsageError(
-            f"{file.path}: the profile {value} names a summarizer, which may run programs or send "
-            "the conversation away; no project decides that: name the profile with --profile"
-        )
+        if file.of_project:
+            project_value(file, key, value)
 
 
 def _beside(file: SettingsFile, name: str) -> str:
     """Return the path of a file that stands beside a settings file, else the name as it is."""
     path = file.path.parent / name
     return str(path) if path.is_file() else name
-
-
-def flag_of(option: click.Option) -> str:
-    """Return an option's long name without its dashes."""
-    return max(option.opts, key=len).lstrip("-")
-
-
-def options_of(command: click.Command) -> Iterator[click.Option]:
-    """Yield a command's options that can be set."""
-    for option in command.params:
-        if isinstance(option, click.Option) and option.name != "help":
-            yield option
 
 
 def _by_flag(command: click.Command) -> dict[str, click.Option]:
@@ -147,22 +119,25 @@ def _own(file: SettingsFile, command: str) -> Mapping[str, object]:
 def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Yield option names and values; the name of a table, as of a stage, is their beginning."""
     for key, value in table.items():
-        name = key.replace("_", "-")
-        if isinstance(value, Mapping):
-            yield from ((f"{name}-{inner}", each) for inner, each in _pairs(value))
-        else:
-            yield name, value
+        inner = value.items() if isinstance(value, Mapping) else ()
+        found = ((f"{key}-{name}", each) for name, each in inner)
+        for name, each in found if isinstance(value, Mapping) else ((key, value),):
+            yield name.replace("_", "-"), each
 
 
 def _setting(option: click.Option, key: str, value: object, file: SettingsFile) -> Setting:
-    if key in _PATHS and isinstance(value, str):
+    if file.of_project:
+        value = project_value(file, key, value)
+    elif key in _PATHS and isinstance(value, str):
         value = _beside(file, value)
     if option.multiple and isinstance(value, str):
         value = [value]
+    if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
+        raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
     try:
         with click.Context(click.Command(key)) as context:
             option.type_cast_value(context, value)
-    except (click.BadParameter, TypeError) as error:
+    except (click.BadParameter, OverflowError, TypeError) as error:
         why = error.message if isinstance(error, click.BadParameter) else error
         raise UsageError(f"{file.path}: {key}: {why}") from error
     return Setting(parameter=option.name or key, value=value, file=file.path)

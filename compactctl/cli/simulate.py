@@ -7,6 +7,7 @@ import click
 from compactctl.cli.options import (
     format_option,
     json_option,
+    limit_options,
     measure_options,
     measured_with,
     strict_option,
@@ -38,6 +39,7 @@ from compactctl.commands.simulate import SimulateOptions, simulate
     "[default: the middle of the range]",
 )
 @format_option
+@limit_options
 @measure_options
 @strict_option
 @json_option

@@ -7,30 +7,21 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
+from compactctl.cli.option_values import FiniteRange
 from compactctl.cli.sections import StageOption
 from compactctl.model.operation import OptionValue
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, free_texts, help_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Set by the pipeline, or by an option with a name of its own.
-_INTERNAL = frozenset(
-    {
-        ("dedup", "exclude"),
-        ("summarize", "text"),
-        ("summarize", "template_text"),
-        ("summarize", "trail"),
-    }
-)
 # Every count is at least 0 and every fraction a share.
-_TYPES: dict[object, click.ParamType[Any]] = {
+_TYPES: dict[object, click.IntRange | FiniteRange] = {
     int: click.IntRange(min=0),
-    float: click.FloatRange(0, 1),
+    float: FiniteRange(0, 1),
 }
 _METAVARS = {int: "N", float: "SHARE"}
 _CODE = re.compile(r"``(.*?)``")
-_ATTRIBUTE = re.compile(r"^ {8}(\w+): (.*(?:\n {12}.*)*)", re.MULTILINE)
 
 
 def stage_options(function: F) -> F:
@@ -72,7 +63,7 @@ def _settings(values: dict[str, Any], stages: Sequence[Stage]) -> dict[str, dict
 def _stage_fields(stages: Sequence[Stage]) -> Iterator[tuple[Stage, Field[Any]]]:
     for stage in stages:
         for field in fields(stage.options()):
-            if (stage.name, field.name) not in _INTERNAL:
+            if help_of(field):
                 yield stage, field
 
 
@@ -93,7 +84,8 @@ def _option(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
         multiple=several,
         cls=StageOption,
         stage=stage.name,
-        help=f"{_doc(stage, field)} [default: {_default(field.default)}]",
+        is_text=field.name in free_texts(stage),
+        help=f"{_help(stage, field)} [default: {_default(field.default)}]",
     )
 
 
@@ -104,7 +96,7 @@ def _switch(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
         default=None,
         cls=StageOption,
         stage=stage.name,
-        help=f"{_doc(stage, field)} [default: {'on' if field.default else 'off'}]",
+        help=f"{_help(stage, field)} [default: {'on' if field.default else 'off'}]",
     )
 
 
@@ -112,12 +104,9 @@ def _flag(stage: Stage, name: str) -> str:
     return f"--{stage.name}-{name}".replace("_", "-")
 
 
-def _doc(stage: Stage, field: Field[Any]) -> str:
-    docs = dict(_ATTRIBUTE.findall(stage.options.__doc__ or ""))
-    text = " ".join(docs.get(field.name, field.name).split())
+def _help(stage: Stage, field: Field[Any]) -> str:
     names = {each.name for each in fields(stage.options())}
-    text = _CODE.sub(lambda m: _flag(stage, m[1]) if m[1] in names else m[1], text)
-    return text[:1].upper() + text[1:]
+    return _CODE.sub(lambda m: _flag(stage, m[1]) if m[1] in names else m[1], help_of(field) or "")
 
 
 def _default(value: object) -> str:

@@ -4,12 +4,14 @@ from typing import Any
 
 import click
 
+from compactctl.cli.file_argument import file_argument
 from compactctl.cli.options import (
     extra_options,
     extras_with,
     fail_over_option,
     format_option,
     json_option,
+    limit_options,
     measure_options,
     measured_with,
     profile_option,
@@ -21,8 +23,9 @@ GATE_FAILED = 1
 
 
 @click.command("stats")
-@click.argument("path", metavar="FILE")
+@file_argument()
 @format_option
+@limit_options
 @measure_options
 @profile_option
 @click.option(
@@ -47,8 +50,8 @@ GATE_FAILED = 1
 def command(path: str, *, fail_over: float | None, as_json: bool, **values: Any) -> int:  # noqa: ANN401
     """Show where the context went.
 
-    FILE is a transcript; - reads standard input. Tokens are counted per category over what the
-    next request would send, and set against the model's context window.
+    FILE is a transcript; without it, or with -, standard input is read. Tokens are counted per
+    category over what the next request would send, and set against the model's context window.
     """
     extras = extras_with(values)
     measure = measured_with(values)

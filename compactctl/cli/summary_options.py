@@ -7,12 +7,14 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from compactctl.cli.option_values import FiniteRange
 from compactctl.cli.options import with_options
 from compactctl.commands.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.choice import TIMEOUT, Kind, SummarizerOptions
 from compactctl.model.summary import BUILT_IN, OUTSIDE
 from compactctl.profiles.profile import Profile
+from compactctl.store.limits import TEXT_LIMITS
 from compactctl.store.lines import open_input
 from compactctl.summaries.labels import LabelStyle
 from compactctl.summaries.prompt import PromptStyle
@@ -61,7 +63,7 @@ def summarizer_options(function: F) -> F:
         ),
         click.option(
             "--summarizer-timeout",
-            type=click.FloatRange(min=0, min_open=True),
+            type=FiniteRange(min=0, min_open=True),
             metavar="SECONDS",
             default=TIMEOUT,
             help=f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
@@ -173,7 +175,7 @@ def _read(path: str) -> str:
     if not Path(path).is_file():
         names = ", ".join(TEMPLATES)
         raise UsageError(f"--template {path}: no such file, and no such template ({names})")
-    text = open_input(path).data.decode("utf-8", "replace")
+    text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace")
     template_from(text)
     return text
 

@@ -2,14 +2,16 @@
 
 import click
 
-from compactctl.cli.options import format_option, json_option
+from compactctl.cli.file_argument import file_argument
+from compactctl.cli.options import format_option, json_option, limit_options
 from compactctl.commands.search import Search, search
 from compactctl.commands.view import ViewResult, What, view
 from compactctl.errors import UsageError
+from compactctl.store.limits import ReadLimits
 
 
 @click.command("view")
-@click.argument("path", metavar="FILE")
+@file_argument()
 @click.option("--archived", "what", flag_value="archived", help="Show only what is hidden.")
 @click.option("--all", "what", flag_value="all", help="Show everything, hidden messages in place.")
 @click.option(
@@ -33,6 +35,7 @@ from compactctl.errors import UsageError
 @click.option("--jsonl", is_flag=True, help="Print the raw lines in the transcript's own format.")
 @click.option("--full", is_flag=True, help="Do not cut long texts.")
 @format_option
+@limit_options
 @json_option
 def command(
     path: str,
@@ -44,24 +47,26 @@ def command(
     jsonl: bool,
     full: bool,
     format_name: str | None,
+    limits: ReadLimits,
     as_json: bool,
 ) -> None:
     """Show what the model sees, and what is hidden.
 
-    FILE is a transcript; - reads standard input. Without options: the messages that the next
-    request would send, as text. Hidden messages carry the tag of the summary, marker or rewritten
-    record that stands for them. --archived --grep finds what a compaction took away.
+    FILE is a transcript; without it, or with -, standard input is read. Without options: the
+    messages that the next request would send, as text. Hidden messages carry the tag of the
+    summary, marker or rewritten record that stands for them. --archived --grep finds what a
+    compaction took away.
     """
     if jsonl and as_json:
         raise UsageError("--jsonl and --json contradict each other; choose one")
-    result = view(path, what or "effective", format_name)
+    result = view(path, what or "effective", format_name, limits)
     if patterns or limit is not None or page > 1:
         result = search(result, Search(patterns=patterns, limit=limit, page=page))
     _report(result, jsonl=jsonl, as_json=as_json, full=full)
 
 
 def _report(result: ViewResult, *, jsonl: bool, as_json: bool, full: bool) -> None:
-    from compactctl.reports.screen import tell, write_bytes
+    from compactctl.reports.screen import print_text, tell, write_bytes
     from compactctl.reports.view_screen import view_messages, view_text
 
     if jsonl:
@@ -72,6 +77,5 @@ def _report(result: ViewResult, *, jsonl: bool, as_json: bool, full: bool) -> No
 
         click.echo(dump_json(view_json(result)), nl=False)
     else:
-        for line in view_text(result, full=full):
-            click.echo(line)
+        print_text(view_text(result, full=full))
     tell(*view_messages(result))

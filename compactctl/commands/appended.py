@@ -1,47 +1,65 @@
 """What was appended to a transcript after an operation; a rewind keeps it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import reduce
 from itertools import pairwise
 
+from compactctl.commands.history import History
+from compactctl.commands.steps import Spliced, Step
 from compactctl.errors import ChangedError
-from compactctl.model.operation import Operation
-from compactctl.store.history import Archive, can_carry
+from compactctl.store.carry import can_carry, carry_of, is_open, joined
+from compactctl.store.content import parted
 from compactctl.store.lines import digest_of
 
 
-def appended(
-    archive: Archive, operation: Operation, data: bytes, chain: Sequence[Operation]
-) -> bytes:
-    """Return what was appended since ``operation``, which is in effect, in the order it came."""
-    later = list(chain[chain.index(operation) :])
-    pieces = [
-        archive.undo(following.id)[earlier.after.n_bytes :]
-        for earlier, following in pairwise(later)
-    ]
-    return b"".join((*pieces, data[later[-1].after.n_bytes :]))
+def appended(history: History, step: Step) -> bytes:
+    """Return the carry of what was appended since a step in effect, in the order it came.
+
+    Raises as reading the states in between does, and ChangedError when some of it went on in an
+    unterminated line.
+    """
+    later = history.chain[history.chain.index(step) :]
+    pieces = [carry_behind(earlier, following.before()) for earlier, following in pairwise(later)]
+    return reduce(joined, (*pieces, carry_behind(later[-1], history.lines)))
 
 
-def appended_since(archive: Archive, operation: Operation, data: bytes) -> bytes:
-    """Return what was appended after an operation that is no longer in effect."""
-    current, suffix = archive.current(data)
-    operations = list(archive.operations)
+def appended_since(history: History, step: Step) -> bytes:
+    """Return the carry of what was appended after a step that is no longer in effect.
+
+    Raises as ``appended`` does.
+    """
+    steps, last = history.steps, history.place
+    newest = carry_behind(steps[last], history.lines)
     # The same step may have been taken before, even within the second that is recorded.
-    last = max((i for i, each in enumerate(operations) if each == current), default=-1)
-    last = len(operations) - 1 if last < 0 else last
-    first = max(i for i in range(last + 1) if operations[i].id == operation.id)
+    first = max((at for at in range(last + 1) if steps[at].id == step.id), default=last)
     pieces: list[bytes] = []
-    for earlier, following in pairwise(operations[first : last + 1]):
-        before = archive.undo(following.id)
-        if digest_of(before[: earlier.after.n_bytes]).sha256 != earlier.after.sha256:
-            return suffix
-        pieces.append(before[earlier.after.n_bytes :])
-    return b"".join((*pieces, suffix))
+    earlier = steps[first]
+    for following in steps[first + 1 : last + 1]:
+        before = b"".join(following.before())
+        if _begins_with(before, earlier):
+            pieces.append(carry_behind(earlier, (before,)))
+            earlier = following
+        elif not isinstance(following, Spliced):
+            return newest
+        # Else it is inside a state that a rewind led to, and was not taken after it.
+    return reduce(joined, (*pieces, newest))
 
 
-def require_carried(state: bytes, carry: bytes) -> None:
-    """Raise ChangedError when ``carry`` would grow into the last line of ``state``."""
-    if not can_carry(state, carry):
+def _begins_with(state: bytes, step: Step) -> bool:
+    return digest_of(state[: step.after.n_bytes]) == step.after
+
+
+def carry_behind(step: Step, state: Iterable[bytes]) -> bytes:
+    """Return the carry of what follows the outcome of a step in a state that begins with it.
+
+    ``state`` are its pieces.
+
+    ChangedError when it goes on in an unterminated line.
+    """
+    end, suffix = parted(state, step.after.n_bytes)
+    if not can_carry(suffix, is_open=is_open(end)):
         raise ChangedError(
-            "the restored state ends in an unterminated line, which the lines appended since would "
-            "run into; take them out of the transcript first, or restore with -o"
+            f"the unterminated last line was continued after operation {step.id}, which would be "
+            "torn; take out what was appended to it first, or name another operation"
         )
+    return carry_of(suffix, is_open=is_open(end))

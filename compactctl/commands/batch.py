@@ -92,7 +92,7 @@ def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[Task, ...]:
     if options.out is not None and options.writes:
         make_folder(options.out)
     if options.report is not None:
-        check_report(options.report, inputs, outputs.values())
+        check_report(options.report, inputs, outputs.values(), force=options.force)
     return tuple(Task(input=item, output=outputs.get(item.path)) for item in inputs)
 
 

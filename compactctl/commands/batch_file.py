@@ -12,7 +12,7 @@ from compactctl.commands.measure import Measure, measure
 from compactctl.commands.outputs import make_folder
 from compactctl.commands.plan import PlanOptions
 from compactctl.commands.reading import check_strict, scan
-from compactctl.errors import ChangedError, CompactctlError, NoInputError
+from compactctl.errors import ChangedError, CompactctlError, NoInputError, is_out_of_memory
 from compactctl.history.categories import category_tokens
 from compactctl.history.conversations import conversations
 from compactctl.history.reads import file_reads
@@ -21,6 +21,8 @@ from compactctl.model.transcript import Transcript
 from compactctl.tokens.budget import usage_of
 
 GATE = 1
+# As for disks.
+OUT_OF_MEMORY = 74
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,9 @@ def run_file(options: BatchOptions, task: Task) -> BatchRow:
         return failed_row(path, type(error).__name__, str(error), error.exit_code)
     except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others
         name = type(error).__name__
+        if is_out_of_memory(error):
+            why = f"{path}: there is not enough memory; give batch fewer --jobs, or the file alone"
+            return failed_row(path, name, why, OUT_OF_MEMORY)
         return failed_row(path, name, f"{path}: {name}: {error}", INTERNAL_ERROR)
     limit, ratio = options.fail_over, row.ratio
     is_over = limit is not None and ratio is not None and ratio > limit
@@ -63,9 +68,10 @@ def _measured(options: BatchOptions, task: Task) -> BatchRow:
 def _compacted(options: BatchOptions, task: Task) -> BatchRow:
     path = task.input.path
     result = _compact(options, task)
-    row = _figures(path, _scan(options, task), result.measure)
+    row = _figures(path, _scan(options, task, result.before.n_bytes), result.measure)
     if row.tokens_before != result.tokens_before:
-        raise ChangedError(f"{path}: changed while it was worked on; run it again when it rests")
+        written = f"{result.output} was written" if result.output else "nothing was written"
+        raise ChangedError(f"{path}: changed after it was read; {written}; run it again")
     usage = usage_of(result.largest_after, result.measure.budget.available)
     return replace(
         row,
@@ -89,6 +95,7 @@ def _compact(options: BatchOptions, task: Task) -> CompactResult:
         CompactOptions(
             path=task.input.path,
             format=options.format,
+            limits=options.limits,
             measure=options.measure,
             plan=options.plan or PlanOptions(),
             summarizer=options.summarizer,
@@ -103,9 +110,9 @@ def _compact(options: BatchOptions, task: Task) -> CompactResult:
     )
 
 
-def _scan(options: BatchOptions, task: Task) -> Transcript:
+def _scan(options: BatchOptions, task: Task, upto: int | None = None) -> Transcript:
     _check_problem(task)
-    return scan(task.input.path, options.format)
+    return scan(task.input.path, options.format, upto, options.limits)
 
 
 def _check_problem(task: Task) -> None:

@@ -10,6 +10,7 @@ from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
 from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.pipeline.layout import Layout
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.choose import counter_named
 from compactctl.tokens.windows import parse_window
@@ -43,6 +44,7 @@ class BatchOptions:
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     format: str | None = None
+    limits: ReadLimits = READ_LIMITS
     layout: Layout = "split"
     tags: bool = True
     strict: bool = False

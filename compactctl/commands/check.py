@@ -7,6 +7,7 @@ from compactctl.commands.measure import MeasureOptions
 from compactctl.commands.plan import PlanOptions
 from compactctl.commands.stats import StatsOptions, StatsResult, stats
 from compactctl.profiles.profile import LevelRule, Profile
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.trigger import Situation, Trigger
 
 
@@ -16,6 +17,7 @@ class CheckOptions:
 
     path: str
     format: str | None = None
+    limits: ReadLimits = READ_LIMITS
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     extras: ExtraOptions = field(default_factory=ExtraOptions)
     trigger: Trigger | None = None
@@ -62,6 +64,7 @@ def check(options: CheckOptions) -> CheckResult:
         StatsOptions(
             path=options.path,
             format=options.format,
+            limits=options.limits,
             measure=options.measure,
             extras=options.extras,
             strict=options.strict,

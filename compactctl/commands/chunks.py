@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field, replace
 
 from compactctl.commands.conversations import ProtectOptions, view_of
+from compactctl.commands.history import history_behind
 from compactctl.commands.measure import Measure, MeasureOptions, measure
 from compactctl.commands.originals import originals_of
 from compactctl.commands.reading import load
 from compactctl.history.conversations import conversations
 from compactctl.history.view import View
 from compactctl.stages.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.meter import Meter
 
 
@@ -18,6 +20,7 @@ class ChunksOptions:
 
     path: str
     format: str | None = None
+    limits: ReadLimits = READ_LIMITS
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
@@ -62,8 +65,8 @@ class ChunksResult:
 
 def chunks(options: ChunksOptions) -> ChunksResult:
     """Divide a transcript. Raises NoInputError, NotUnderstoodError, UsageError."""
-    loaded = load(options.path, options.format)
-    transcript, originals = loaded.transcript, originals_of(loaded)
+    loaded = load(options.path, options.format, options.limits)
+    transcript, originals = loaded.transcript, originals_of(loaded, history_behind(loaded))
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
     views = (

@@ -1,6 +1,6 @@
 """What a compaction is asked for, and what it did."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from compactctl.commands.conversations import ProtectOptions
@@ -12,6 +12,7 @@ from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.pipeline.layout import Layout
 from compactctl.profiles.profile import Profile
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,7 @@ class CompactOptions:
 
     path: str
     format: str | None = None
+    limits: ReadLimits = READ_LIMITS
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     plan: PlanOptions = field(default_factory=PlanOptions)
     summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
@@ -38,11 +40,13 @@ class CompactOptions:
 class CompactResult:
     """What a compaction did, or would do with ``dry_run``.
 
-    ``output`` and ``archive`` are None when nothing was written there; ``data`` holds the new
-    transcript when it goes to standard output. Tokens before and after are counted over the
-    effective history; ``unseen`` are those that every request has beside it, and
+    ``output`` and ``archive`` are None when nothing was written there; ``data`` are the
+    pieces of the new transcript when it goes to standard output. Tokens before and after are
+    counted over the effective history; ``unseen`` are those that every request has beside it, and
     ``largest_after``, which has to fit, includes them. ``summaries`` are the texts of the summaries
-    that were written, by group; ``profile`` is the one in effect.
+    that were written, by group; ``profile`` is the one in effect. ``carried_lines`` counts lines
+    that were appended to the input meanwhile and end the output; ``left_out_from`` is the first
+    line of the input, from 1, that came too late for it.
     """
 
     path: str
@@ -69,7 +73,9 @@ class CompactResult:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     opaque: tuple[Opaque, ...]
-    data: bytes | None = None
+    carried_lines: int = 0
+    left_out_from: int | None = None
+    data: Iterable[bytes] | None = None
 
     @property
     def compacted(self) -> bool:

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigRow:
-    """An option, its value (None when it has none) and its origin in words."""
+    """An option, its value (None when it has none) and its origin in words.
+
+    ``project`` tells whether a project's settings file may set it.
+    """
 
     option: str
     value: object
     origin: str
+    project: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,7 @@ def run_all(
             summarizer=plan.summarizer,
         )
         protected.update(view.protected)
-        refusal = _not_due(plan.gate, measured, messages, size.unseen)
+        refusal = plan.held or _not_due(plan.gate, measured, messages, size.unseen)
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )

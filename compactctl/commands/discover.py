@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from compactctl.commands.folders import Entry, Tree, is_folder, matches
 from compactctl.errors import NoInputError, UsageError
-from compactctl.store.draft import DRAFT
+from compactctl.store.leftovers import DRAFT
 from compactctl.store.lines import STANDARD_INPUT
 
 TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz")
@@ -78,6 +78,11 @@ def _inputs(path: str, choice: Choice) -> Sequence[Input]:
     return _of_pattern(path, choice)
 
 
+def is_compacted_name(name: str) -> bool:
+    """Tell whether a file is called as compactctl calls what it compacts."""
+    return bool(_COMPACTED.search(name))
+
+
 def _of_pattern(pattern: str, choice: Choice) -> Sequence[Input]:
     parts = PurePosixPath(pattern).parts
     n_fixed = next(index for index, part in enumerate(parts) if has_magic(part))
@@ -102,7 +107,7 @@ def _is_wanted(entry: Entry, include: Sequence[str]) -> bool:
     if entry.problem:
         return True
     name = entry.below.rpartition("/")[2]
-    is_ours = _COMPACTED.search(name) or DRAFT.fullmatch(name)
+    is_ours = is_compacted_name(name) or DRAFT.fullmatch(name)
     return not is_ours and matches(entry.below, include)
 
 

@@ -15,6 +15,7 @@ from compactctl.model.message import (
     TextPart,
     ToolDefinitionPart,
 )
+from compactctl.store.limits import TEXT_LIMITS
 from compactctl.store.lines import open_input
 
 
@@ -56,11 +57,11 @@ def _message(name: str, role: Role, *parts: Part, injected: bool = False) -> Mes
 
 
 def _text_of(path: str) -> str:
-    return open_input(path).data.decode("utf-8", "replace")
+    return open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace")
 
 
 def _definitions(path: str) -> tuple[ToolDefinitionPart, ...]:
-    values, damage = decode(open_input(path).data)
+    values, damage = decode(open_input(path, TEXT_LIMITS).data)
     if damage is not None or not values:
         raise UsageError(f"{path}: is not JSON; --tools takes a JSON list of tool definitions")
     found = values[0]

@@ -1,53 +1,51 @@
-"""Rewinds a transcript that carries its own originals (inline layout)."""
+"""Compactions inside a transcript (inline layout): which it carries, and how one group goes."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compactctl.commands.reading import parse, split
-from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.decode import decode
-from compactctl.formats.format import Format
 from compactctl.model.message import Message
-from compactctl.model.operation import Digest
+from compactctl.model.operation import Digest, OperationId
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.inline import take_back
+from compactctl.pipeline.records import dump
+from compactctl.store.carry import is_open
+from compactctl.store.folder import ID
+from compactctl.store.lines import split_lines
+
+# What a line with a record of such a compaction has in it; most files need no parsing to tell.
+_MARKS = (b'"compactctl"', b'"seq":')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InlineOperation:
     """A compaction inside a transcript: its place in the sequence, its groups, and what it kept.
 
-    ``n_bytes`` and ``sha256`` are those of the state before it.
+    ``n_bytes`` and ``sha256`` are those of the state before it, ``line`` the first line that it
+    wrote. ``parent`` is the compaction in effect before, None when the record does not say.
     """
 
-    id: str
+    id: OperationId
     seq: int
     groups: tuple[str, ...]
     n_bytes: int
     sha256: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InlineRewound:
-    """The state restored from an inline transcript, and what that undid."""
-
-    data: bytes
-    undone: tuple[str, ...]
-    in_effect: tuple[str, ...]
-    carried: int
+    line: int
+    parent: OperationId | None = None
 
 
 def inline_operations(
-    lines: tuple[bytes, ...], transcript: Transcript
+    lines: Sequence[bytes], transcript: Transcript
 ) -> tuple[InlineOperation, ...]:
     """Return the compactions that an inline transcript carries, oldest first."""
     found: dict[str, list[tuple[Message, Mapping[str, Any]]]] = {}
     values: dict[int, Any] = {}
     for message in transcript.messages:
-        if message.tags.operation and message.tags.ids:
+        if message.tags.operation and message.tags.ids and ID.fullmatch(message.tags.operation):
             if message.line not in values:
                 values[message.line] = decode(lines[message.line])[0][0]
             own = _own(values[message.line], message)
@@ -56,88 +54,89 @@ def inline_operations(
     return tuple(sorted((o for o in operations if o.seq), key=lambda each: each.seq))
 
 
-def inline_compactions(data: bytes, path: str) -> tuple[InlineOperation, ...]:
-    """Return the compactions that the transcript ``data`` carries, oldest first."""
-    lines, chosen = split(data, path, None)
-    return inline_operations(lines, parse(lines, chosen))
+def carried_operations(
+    lines: Sequence[bytes], where: str, format_name: str | None
+) -> tuple[tuple[InlineOperation, ...], str]:
+    """Return the compactions that a transcript carries, oldest first, and its format.
+
+    The format may be empty where there are none.
+    """
+    if not any(map(may_carry, lines)):
+        return (), ""
+    lines, chosen = split(lines, where, format_name)
+    return inline_operations(lines, parse(lines, chosen)), chosen.name
 
 
-def own_fields(lines: tuple[bytes, ...], transcript: Transcript, before: Digest) -> dict[str, Any]:
+def may_carry(line: bytes) -> bool:
+    """Tell whether it is worth looking for a compaction inside a transcript with this line."""
+    return all(mark in line for mark in _MARKS)
+
+
+def own_fields(
+    lines: Sequence[bytes], transcript: Transcript, before: Digest, parent: OperationId | None
+) -> dict[str, Any]:
     """Return what every record that the next inline operation writes says about it."""
     earlier = inline_operations(lines, transcript)
     sequence = earlier[-1].seq + 1 if earlier else 1
-    return {"seq": sequence, "bytes": before.n_bytes, "sha256": before.sha256}
+    return _fields(sequence, parent, before.n_bytes, before.sha256)
 
 
-def rewind_inline(
-    data: bytes, path: str, *, group: str | None, everything: bool
-) -> InlineRewound | None:
-    """Undo the newest compaction, all of them, or one group; None when there is none.
+def without_group(
+    data: bytes,
+    where: str,
+    format_name: str | None,
+    operations: Sequence[InlineOperation],
+    group: str,
+) -> tuple[bytes, tuple[OperationId, ...]]:
+    """Return a transcript without one group, and the operations that take the place of these.
 
-    Raises IntegrityError when the bytes are not those recorded, UsageError for an unknown group.
+    ``operations`` are, oldest first, those that it carries from the one that made the group on.
+    What is left of each has another id, and records the state before it without the group.
     """
-    lines, chosen = split(data, path, None)
-    operations = inline_operations(lines, parse(lines, chosen))
-    if not operations:
-        return None
-    if group is not None:
-        return _without_group(lines, chosen, operations, group)
-    kept = () if everything else operations[:-1]
-    carried = 0
-    for operation in reversed(operations[len(kept) :]):
-        lines = take_back(lines, parse(lines, chosen), operation.groups)
-        carried = _check(b"".join(lines), operation, path)
-    return InlineRewound(
-        data=b"".join(lines),
-        undone=tuple(each.id for each in reversed(operations[len(kept) :])),
-        in_effect=tuple(each.id for each in kept),
-        carried=carried,
-    )
-
-
-def _without_group(
-    lines: tuple[bytes, ...], chosen: Format, operations: tuple[InlineOperation, ...], group: str
-) -> InlineRewound:
-    names = [name for each in operations for name in each.groups]
-    if group not in names:
-        raise UsageError(f"no group is named {group!r}; there are {', '.join(names)}")
-    restored = b"".join(_renewed(lines, chosen, operations, group))
-    left = tuple(each.id for each in operations if set(each.groups) - {group})
-    undone = tuple(each.id for each in operations if each.id not in left)
-    return InlineRewound(data=restored, undone=undone, in_effect=left, carried=0)
-
-
-def _renewed(
-    lines: tuple[bytes, ...], chosen: Format, operations: tuple[InlineOperation, ...], group: str
-) -> tuple[bytes, ...]:
-    """Take a group back; later operations then record the state before them without it."""
-    at = next(n for n, operation in enumerate(operations) if group in operation.groups)
+    lines, chosen = split(split_lines(data), where, format_name)
     transcript = parse(lines, chosen)
     restored = take_back(lines, transcript, {group})
-    for number, operation in enumerate(operations[at + 1 :], at + 1):
-        groups = {name for each in operations[number:] for name in each.groups}
-        recorded = b"".join(take_back(lines, transcript, groups))
-        before = b"".join(take_back(restored, parse(restored, chosen), groups))
-        n_bytes = len(before) - (len(recorded) - operation.n_bytes)
-        sha256 = hashlib.sha256(before[:n_bytes]).hexdigest()
-        old, new = _state(operation.n_bytes, operation.sha256), _state(n_bytes, sha256)
-        restored = tuple(line.replace(old, new) for line in restored)
-    return restored
-
-
-def _state(n_bytes: int, sha256: str) -> bytes:
-    """Return a state as the records of the operation after it say it."""
-    return f'"bytes":{n_bytes},"sha256":"{sha256}"'.encode()
-
-
-def _check(data: bytes, operation: InlineOperation, path: str) -> int:
-    """Prove the restored state and return how many bytes were appended to it since."""
-    if hashlib.sha256(data[: operation.n_bytes]).hexdigest() != operation.sha256:
-        raise IntegrityError(
-            f"{path}: taking back operation {operation.id} does not give the recorded bytes; the "
-            "file was edited since, restore it from a backup or take groups back one by one"
+    parent, renewed = operations[0].parent, []
+    gone = b""
+    for number, operation in enumerate(operations):
+        later = {name for each in operations[number:] for name in each.groups}
+        recorded = b"".join(take_back(lines, transcript, later))
+        before = b"".join(take_back(restored, parse(restored, chosen), later))
+        before = before[: len(before) - (len(recorded) - operation.n_bytes)]
+        if set(operation.groups) == {group}:
+            gone = before
+            continue
+        if is_open(gone) and before == gone + b"\n":
+            # That line end was part of the outcome that is not there any more.
+            before = gone
+        n_bytes, sha256 = len(before), hashlib.sha256(before).hexdigest()
+        name = _renewed_id(operation, sha256, group)
+        old = _as_written(
+            operation.seq, operation.parent, operation.n_bytes, operation.sha256, operation.id
         )
-    return len(data) - operation.n_bytes
+        new = _as_written(operation.seq, parent, n_bytes, sha256, name)
+        restored = tuple(line.replace(old, new) for line in restored)
+        parent = name
+        renewed.append(name)
+    return b"".join(restored), tuple(renewed)
+
+
+def _fields(seq: int, parent: OperationId | None, n_bytes: int, sha256: str) -> dict[str, Any]:
+    """Return what the records of an operation say beside its id, in the order they are written."""
+    above = {"parent": parent} if parent else {}
+    return {"seq": seq, **above, "bytes": n_bytes, "sha256": sha256}
+
+
+def _as_written(
+    seq: int, parent: OperationId | None, n_bytes: int, sha256: str, name: OperationId
+) -> bytes:
+    """Return the part of a record that names its operation and the state before it."""
+    return dump({**_fields(seq, parent, n_bytes, sha256), "op": name})[1:-1].encode()
+
+
+def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> OperationId:
+    content = f"regroup\n{operation.id}\n{sha256}\n{group}"
+    return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
 
 
 def _own(value: Any, message: Message) -> Mapping[str, Any]:  # noqa: ANN401 - JSON is any value
@@ -150,14 +149,17 @@ def _own(value: Any, message: Message) -> Mapping[str, Any]:  # noqa: ANN401 - J
 def _operation(name: str, records: list[tuple[Message, Mapping[str, Any]]]) -> InlineOperation:
     own = records[0][1]
     names = dict.fromkeys(g for message, _ in records for g in message.tags.ids)
+    parent = own.get("parent")
     return InlineOperation(
-        id=name,
+        id=OperationId(name),
         seq=_number(own.get("seq")),
         groups=tuple(names),
         n_bytes=_number(own.get("bytes")),
         sha256=str(own.get("sha256", "")),
+        line=min(message.line for message, _ in records),
+        parent=OperationId(parent) if isinstance(parent, str) and ID.fullmatch(parent) else None,
     )
 
 
 def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) and value > 0 else 0

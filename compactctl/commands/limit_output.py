@@ -1,11 +1,13 @@
 """Cuts the output of a tool to a size, and saves it whole."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compactctl.stages.cutting import Cutting, Limits, limited
+from compactctl.stages.cutting import Cutting, Limited, Limits, byte_length, limited
 from compactctl.store.filesystem import FileSystem
+from compactctl.store.limits import OUTPUT_LIMITS
 from compactctl.store.lines import STANDARD_INPUT, open_input
 from compactctl.store.spill import spill
 
@@ -15,12 +17,21 @@ _ENCODING = ("utf-8", "surrogateescape")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOutputOptions:
-    """What to cut and how; ``spill_dir`` is where the whole output is saved, None for nowhere."""
+    """What to cut and how.
+
+    Attributes:
+        path: the output, - for standard input.
+        limits: the size it may have.
+        cutting: what stays of it.
+        spill_dir: where the whole output is saved, None for nowhere.
+        shown: what makes a text fit to be printed; the limits hold for what it returns.
+    """
 
     path: str
     limits: Limits
     cutting: Cutting = field(default_factory=Cutting)
     spill_dir: str | None = None
+    shown: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +62,35 @@ def limit_output(options: LimitOutputOptions) -> LimitOutputResult:
     Raises NoInputError for a file that cannot be read and DiskError when it cannot be saved.
     """
     data = _read(options.path)
-    text = data.decode(*_ENCODING)
-    found = limited(text, options.limits, options.cutting)
+    text = options.shown(data.decode(*_ENCODING))
+    found = _limited(text, options, options.cutting)
     if not found.truncated or options.spill_dir is None:
         return _result(found.content, truncated=found.truncated, size=len(data))
     saved = spill(FileSystem(), Path(options.spill_dir), data)
     cutting = replace(options.cutting, pointer=f"Full output saved to: {saved}")
-    found = limited(text, options.limits, cutting)
+    found = _limited(text, options, cutting)
     return _result(found.content, truncated=True, size=len(data), saved=str(saved))
+
+
+def _limited(text: str, options: LimitOutputOptions, cutting: Cutting) -> Limited:
+    """Cut a text, and a little more where a cut makes it longer to show."""
+    limits = options.limits
+    while True:
+        found = limited(text, limits, cutting)
+        shown = options.shown(found.content)
+        excess = byte_length(shown) - (options.limits.max_bytes or byte_length(shown))
+        if excess <= 0:
+            return replace(found, content=shown)
+        limits = replace(limits, max_bytes=max(1, limits.max_bytes - excess))
 
 
 def _read(path: str) -> bytes:
     """Return what a tool wrote, which may be nothing."""
-    return sys.stdin.buffer.read() if path == STANDARD_INPUT else open_input(path).data
+    if path != STANDARD_INPUT:
+        return open_input(path, OUTPUT_LIMITS).data
+    data = sys.stdin.buffer.read(OUTPUT_LIMITS.unpacked + 1)
+    OUTPUT_LIMITS.check_size(len(data), path)
+    return data
 
 
 def _result(

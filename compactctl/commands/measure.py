@@ -1,7 +1,7 @@
 """What a transcript is measured with: model, counter, window and budget."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
@@ -46,6 +46,10 @@ class Measure:
     def counter(self) -> TokenCounter:
         """The counter behind every number."""
         return self.meter.counter
+
+    def forgetting(self) -> "Measure":
+        """Return the same without the texts that were measured."""
+        return replace(self, meter=Meter(self.counter))
 
 
 def measure(transcript: Transcript, options: MeasureOptions) -> Measure:

@@ -9,6 +9,9 @@ from compactctl.commands.discover import Input
 from compactctl.commands.folders import is_folder
 from compactctl.errors import UsageError
 from compactctl.store.errors import disk_errors
+from compactctl.store.filesystem import SHARED_FOLDER, FileSystem, make_folders
+from compactctl.store.overwrite import foreign
+from compactctl.store.sealed import is_sealed
 
 
 def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
@@ -36,17 +39,25 @@ def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
     return names
 
 
-def check_report(report: str, inputs: Sequence[Input], outputs: Iterable[str]) -> None:
-    """Raise UsageError when the report cannot be written, or not without overwriting."""
+def check_report(
+    report: str, inputs: Sequence[Input], outputs: Iterable[str], *, force: bool
+) -> None:
+    """Raise UsageError when the report cannot be written, or not without overwriting.
+
+    An earlier report that nobody changed may be overwritten; by ``force`` any other file that is
+    no input and no output.
+    """
     place = os.path.realpath(report)
     taken = {os.path.realpath(path) for path in (*(item.path for item in inputs), *outputs)}
     if place in taken:
         raise UsageError(f"{report}: is an input or an output; give the report another name")
     if is_folder(place) or not is_folder(Path(place).parent):
         raise UsageError(f"{report}: is a folder or in none; name a file in an existing folder")
+    if not force and Path(place).is_file() and not is_sealed(Path(place)):
+        raise foreign(Path(report))
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
     """Create a folder for outputs, with those above it; it may exist. Raises DiskError."""
     with disk_errors(Path(path), "nothing was written there"):
-        Path(path).mkdir(parents=True, exist_ok=True)
+        make_folders(FileSystem(), Path(path), SHARED_FOLDER)

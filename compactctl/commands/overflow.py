@@ -4,6 +4,7 @@ import os
 
 from compactctl.errors import NoInputError
 from compactctl.profiles.overflow import Overflow, read_overflow
+from compactctl.store.limits import TEXT_LIMITS
 from compactctl.store.lines import STANDARD_INPUT, open_input
 
 
@@ -22,4 +23,4 @@ def _text(error: str) -> str:
     # Text that can be no path, because it is too long or holds NUL, does not exist either.
     if error != STANDARD_INPUT and not os.path.exists(error):  # noqa: PTH110
         return error
-    return open_input(error).data.decode("utf-8", "replace")
+    return open_input(error, TEXT_LIMITS).data.decode("utf-8", "replace")

@@ -66,7 +66,8 @@ class Plan:
     ``target`` None runs every step; ``gate`` is the trigger that must fire first, if any;
     ``below`` is 1 where the target itself would be too large, as the size at which a trigger
     fires; ``excess`` are the tokens that a conversation must lose at least;
-    ``summarizer`` writes summaries, None is the built-in one.
+    ``summarizer`` writes summaries, None is the built-in one; ``held`` says why no step may run,
+    "" when they may.
     """
 
     steps: tuple[Step, ...]
@@ -75,6 +76,7 @@ class Plan:
     summarizer: Summarizer | None = None
     excess: int = 0
     below: int = 0
+    held: str = ""
 
 
 def make_plan(options: PlanOptions, budget: Budget) -> Plan:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import connection
 from threading import Thread
 from typing import Generic, TypeVar
@@ -19,6 +20,10 @@ CHUNK_BYTES = 4 << 20
 SERIAL_BYTES = 8 << 20
 """Less than this is done before workers would have started: each imports the program and builds a
 vocabulary first, about 1.2 seconds of CPU, in which one process measures some 4 MB."""
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Without it a new Python looks for its own modules in the working folder first, whoever put files
+there: one called signal.py would be run."""
 
 
 class Pool(Generic[Item, Result]):
@@ -114,15 +119,29 @@ def _chunks(sizes: Sequence[int], limit: int) -> Iterator[range]:
         yield range(start, len(sizes))
 
 
-def _executor(workers: int) -> ProcessPoolExecutor:
+@contextmanager
+def _executor(workers: int) -> Iterator[ProcessPoolExecutor]:
     # A plain fork would copy locks that other threads, such as those of pyarrow, hold just then.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    return ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context(method), initializer=_start_worker
-    )
+    context = multiprocessing.get_context(method)
+    chosen = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        with ProcessPoolExecutor(workers, context, _start_worker, (chosen,)) as executor:
+            yield executor
+    finally:
+        _restore_safe_path(chosen)
 
 
-def _start_worker() -> None:
+def _restore_safe_path(chosen: str | None) -> None:
+    """Set the variable as the user has it, for the programs that are run."""
+    del os.environ[SAFE_PATH]
+    if chosen is not None:
+        os.environ[SAFE_PATH] = chosen
+
+
+def _start_worker(safe_path: str | None) -> None:
+    _restore_safe_path(safe_path)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from compactctl.commands.conversations import Outcome, ProtectOptions, run_all
+from compactctl.commands.history import history_behind
 from compactctl.commands.measure import Measure, MeasureOptions, measure
 from compactctl.commands.originals import originals_of
 from compactctl.commands.plan import PlanOptions, make_plan
 from compactctl.commands.reading import load
 from compactctl.errors import DoesNotFitError
 from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.summaries.prompt import PromptStyle, write_prompt
 
 
@@ -19,6 +21,7 @@ class PromptOptions:
 
     path: str
     format: str | None = None
+    limits: ReadLimits = READ_LIMITS
     plan: PlanOptions = field(default_factory=PlanOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     measure: MeasureOptions = field(default_factory=MeasureOptions)
@@ -51,7 +54,7 @@ def prompt(options: PromptOptions) -> PromptResult:
     Stages are carried out in memory only. Raises as reading does, UsageError for stages that mean
     nothing, and DoesNotFitError when a prompt cannot be made as small as ``style`` asks.
     """
-    loaded = load(options.path, options.format)
+    loaded = load(options.path, options.format, options.limits)
     measured = measure(loaded.transcript, options.measure)
     requests: dict[SummaryRequest, None] = {}
 
@@ -60,7 +63,13 @@ def prompt(options: PromptOptions) -> PromptResult:
         return Summary(text="")
 
     plan = replace(make_plan(options.plan, measured.budget), summarizer=noted)
-    outcome = run_all(loaded.transcript, plan, measured, options.protect, originals_of(loaded))
+    outcome = run_all(
+        loaded.transcript,
+        plan,
+        measured,
+        options.protect,
+        originals_of(loaded, history_behind(loaded)),
+    )
     return PromptResult(
         path=options.path,
         measure=measured,

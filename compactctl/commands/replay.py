@@ -9,6 +9,7 @@ from typing import Any
 from compactctl.commands.inline import own_fields
 from compactctl.commands.reading import parse, split
 from compactctl.commands.renaming import Names, names_after, with_names
+from compactctl.commands.steps import Archived
 from compactctl.errors import ChangedError
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
@@ -25,9 +26,8 @@ from compactctl.pipeline.edit_text import (
     stages_from_rows,
 )
 from compactctl.pipeline.layout import Layout, Style, lay_out
-from compactctl.store.archive import archived_lines
-from compactctl.store.history import Archive
-from compactctl.store.lines import digest_of
+from compactctl.pipeline.new_file import NewFile
+from compactctl.store.lines import digest_of, split_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +48,12 @@ class Made:
     appended: tuple[MessageId, ...]
 
 
-def made_by(archive: Archive, operation: Operation, state: bytes) -> Made:
-    """Return what an operation did; ``state`` is its outcome with what was appended to it."""
-    lines = tuple(archived_lines(archive.file_of(operation.id)))
-    rows = load_edits(line.edits for line in lines)
+def made_by(step: Archived, state: bytes) -> Made:
+    """Return what a step did; ``state`` is its outcome with what was appended to it."""
+    operation = step.operation
+    rows = load_edits((line.edits for line in step.rows()), step.file.path)
     edits = edits_from_rows(rows)
-    before = read_state(archive.undo(operation.id), operation.format)
+    before = read_state(b"".join(step.before()), operation.format)
     after = read_state(state[: operation.after.n_bytes], operation.format)
     return Made(
         operation=operation,
@@ -75,7 +75,7 @@ def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
 
 def read_state(data: bytes, format_name: str) -> Transcript:
     """Read the messages of a state that the archive knows."""
-    lines, chosen = split(data, "an archived state", format_name)
+    lines, chosen = split(split_lines(data), "an archived state", format_name)
     return parse(lines, chosen)
 
 
@@ -90,7 +90,7 @@ class Replay:
     """
 
     def __init__(
-        self, base: bytes, kept: Sequence[Operation], own: Mapping[str, Any], group: str
+        self, base: bytes, kept: Sequence[OperationId], own: Mapping[str, Any], group: str
     ) -> None:
         self.data = base
         self.own = own
@@ -100,10 +100,18 @@ class Replay:
         self.names: dict[MessageId, MessageId] = {}
         self.carried: list[MessageId] = []
 
-    def start(self, transcript: Transcript, n_lines: int) -> None:
-        """Take in the state to start from; what stands after ``n_lines`` was appended later."""
-        self.names = {message.id: message.id for message in transcript.messages}
+    def start(self, transcript: Transcript, n_lines: int, names: Names) -> None:
+        """Take in the state to start from; what stands after ``n_lines`` was appended later.
+
+        ``names`` maps the ids in the state that the first operation saw to those in this one.
+        """
+        self.names = dict(names)
         self.carried = list(_ids_from(transcript, n_lines))
+
+    @property
+    def parent(self) -> OperationId | None:
+        """The newest compaction in effect so far."""
+        return self.chain[-1] if self.chain else None
 
     def carry_out(self, made: Made, edits: tuple[Edit, ...]) -> None:
         """Carry out one operation's remaining edits on the state so far."""
@@ -121,37 +129,35 @@ class Replay:
 
     def _carry_out(self, made: Made, edits: tuple[Edit, ...]) -> Names:
         chosen = format_named(made.operation.format)
-        lines, _ = split(self.data, "the restored state", chosen.name)
+        lines, _ = split(split_lines(self.data), "the restored state", chosen.name)
         transcript = parse(lines, chosen)
         name = _new_id(made.operation, self.data, edits)
         own = self._own(lines, transcript, made)
         style = Style(layout=made.layout, operation=name, tags=made.tags, own=own)
-        after = lay_out(lines, transcript, fold(edits), chosen, style)
+        after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
         before = digest_of(self.data)
-        self.data = b"".join(line.data for line in after)
+        self.data = b"".join(after)
         result = read_state(self.data, chosen.name)
         _require_whole(transcript, result, self.group)
         operation = replace(
             made.operation,
             id=name,
             head=name,
-            parent=self.chain[-1].id if self.chain else None,
+            parent=self.parent,
             before=before,
             after=digest_of(self.data),
             detail=f"{made.operation.id} without group {self.group}",
         )
         sizes = {self.names[old]: n for old, n in made.tokens.items() if old in self.names}
         edited = StageEdits(edits=edits, stages=made.stages, tokens=sizes)
-        self.chain.append(operation)
-        self.archives.append((operation, archive_rows(lines, after, transcript, edited)))
+        self.chain.append(name)
+        self.archives.append((operation, tuple(archive_rows(lines, after, transcript, edited))))
         return names_after(transcript.effective, edits, result.effective)
 
-    def _own(
-        self, lines: tuple[bytes, ...], transcript: Transcript, made: Made
-    ) -> Mapping[str, Any]:
+    def _own(self, lines: Sequence[bytes], transcript: Transcript, made: Made) -> Mapping[str, Any]:
         if made.layout == "split":
             return self.own
-        return {**self.own, **own_fields(lines, transcript, digest_of(self.data))}
+        return {**self.own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
 
 
 def _require_whole(before: Transcript, after: Transcript, group: str) -> None:

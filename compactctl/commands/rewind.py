@@ -1,22 +1,26 @@
 """Restores earlier states of a transcript, byte for byte."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compactctl.commands.appended import appended, appended_since, require_carried
-from compactctl.commands.inline import inline_compactions, rewind_inline
+from compactctl.commands.appended import appended, appended_since
+from compactctl.commands.history import History, history_of
+from compactctl.commands.reading import is_tagged
 from compactctl.commands.regroup import without
 from compactctl.commands.rewind_operation import rewind_operation
+from compactctl.commands.steps import Step
 from compactctl.errors import ArchiveError, ChangedError, UsageError
-from compactctl.model.operation import Digest, Operation
+from compactctl.model.operation import Digest, OperationId
 from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.store.chain import chain_of
+from compactctl.store.carry import carried, carry_of, is_open
+from compactctl.store.content import Content, Joined, parted
 from compactctl.store.deposit import Deposit
 from compactctl.store.displaced import late_lines
 from compactctl.store.filesystem import FileSystem
-from compactctl.store.history import Archive, archive_folder, can_carry
-from compactctl.store.lines import STANDARD_INPUT, Source, digest_of, open_input, split_lines
+from compactctl.store.limits import READ_LIMITS, ReadLimits
+from compactctl.store.lines import STANDARD_INPUT, Source, open_input, split_lines
+from compactctl.store.overwrite import is_same_place
 from compactctl.store.publish import publish, write_output
 
 
@@ -31,6 +35,7 @@ class RewindOptions:
     check: bool = False
     output: str | None = None
     force: bool = False
+    limits: ReadLimits = READ_LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,8 @@ class RewindResult:
 
     ``undone`` are the compactions no longer in effect, newest first; ``carried`` counts the bytes
     that were appended since and are kept; ``late`` those of them that a program with the old file
-    open went on writing there. ``moved`` is False when there was nothing to undo.
+    open went on writing there. ``way_back`` are the options that lead back to the state that was
+    left, where it was replaced. ``moved`` is False when there was nothing to undo.
     """
 
     path: str
@@ -53,8 +59,9 @@ class RewindResult:
     late: int
     checked: bool
     group: str | None = None
+    way_back: str | None = None
     warnings: tuple[str, ...] = ()
-    data: bytes | None = None
+    data: Iterable[bytes] | None = None
 
     @property
     def moved(self) -> bool:
@@ -66,37 +73,52 @@ class RewindResult:
 class _Move:
     """The state to go to, what is in effect there, and the archives that record the way."""
 
-    data: bytes
-    chain: tuple[Operation, ...]
+    content: Content
+    chain: tuple[OperationId, ...]
     carried: int
-    late: int = 0
     archives: tuple[Deposit, ...] = ()
 
 
 def rewind(options: RewindOptions) -> RewindResult:
-    """Rewind a transcript. Raises ArchiveError, IntegrityError, ChangedError, UsageError."""
+    """Rewind a transcript.
+
+    Raises ArchiveError, IntegrityError, ChangedError, UsageError, and NotUnderstoodError for what
+    is no transcript at all.
+    """
     _check_options(options)
-    source = open_input(options.path)
-    archive = Archive(archive_folder(source.path)) if source.path else None
-    if archive is None or not archive.operations:
-        return _rewind_inline(options, source)
+    source = open_input(options.path, options.limits)
+    history, late = _with_late(_history(options, source))
+    if not history.steps:
+        raise ArchiveError(_no_way_back(source, options.path))
+    move = _destination(options)(options, history)
+    return _finish(options, source, history, move, late)
+
+
+def _history(options: RewindOptions, source: Source) -> History:
+    """Return the history; that inside the transcript alone, when its archive knows no more."""
+    history = history_of(source, options.path)
     try:
-        chain = chain_of(archive, source.data)
+        _ = history.current
     except ChangedError:
-        if inline_compactions(source.data, options.path):
-            return _rewind_inline(options, source)
-        raise
-    late = _late(archive, source.data)
-    move = _destination(options)(options, archive, source.data + late, chain)
-    return _finish(options, source, chain, replace(move, late=len(late)))
+        inside = History(None, source.lines, options.path)
+        if not inside.steps:
+            raise
+        return inside
+    return history
 
 
-def _late(archive: Archive, data: bytes) -> bytes:
-    """Return what a program went on writing to the file that the last operation replaced."""
-    current, suffix = archive.current(data)
-    if current is None or not can_carry(data, b"\n"):
-        return b""
-    return b"".join(late_lines(archive.folder, current, suffix))
+def _with_late(history: History) -> tuple[History, int]:
+    """Return the history with what a program went on writing to a file that was replaced."""
+    archive, current = history.archive, history.current
+    if archive is None or current is None:
+        return history, 0
+    end, suffix = parted(history.lines, current.after.n_bytes)
+    carry = carry_of(suffix, is_open=is_open(end))
+    late = b"".join(late_lines(archive.folder, current, carried(carry, is_open=False)))
+    if not late:
+        return history, 0
+    more = carried(carry_of(late, is_open=False), is_open=is_open(history.data))
+    return History(archive, split_lines(history.data + more), history.where), len(late)
 
 
 def _check_options(options: RewindOptions) -> None:
@@ -106,7 +128,7 @@ def _check_options(options: RewindOptions) -> None:
         raise UsageError(f"{names} contradict each other; choose one")
 
 
-_Destination = Callable[[RewindOptions, Archive, bytes, tuple[Operation, ...]], _Move]
+_Destination = Callable[[RewindOptions, History], _Move]
 
 
 def _destination(options: RewindOptions) -> _Destination:
@@ -117,149 +139,154 @@ def _destination(options: RewindOptions) -> _Destination:
     return _undo
 
 
-def _undo(
-    options: RewindOptions, archive: Archive, data: bytes, chain: tuple[Operation, ...]
-) -> _Move:
+def _undo(options: RewindOptions, history: History) -> _Move:
+    chain = history.chain
     if not chain:
-        return _Move(data=data, chain=(), carried=0)
+        return _Move(content=Content.of(history.lines), chain=(), carried=0)
     left = chain[0] if options.all else chain[-1]
-    kept = chain[: chain.index(left)]
-    return _joined(archive.undo(left.id), appended(archive, left, data, chain), kept)
+    return _before(left, history)
 
 
-def _go_to(
-    options: RewindOptions, archive: Archive, data: bytes, chain: tuple[Operation, ...]
-) -> _Move:
-    wanted = _operation_named(archive, options.to or "")
-    if wanted in chain:
-        place = chain.index(wanted)
-        if place == len(chain) - 1:
-            return _Move(data=data, chain=chain, carried=0)
-        following = chain[place + 1]
-        carry = appended(archive, following, data, chain)
-        return _joined(archive.undo(following.id), carry, chain[: place + 1])
-    state = archive.state_after(wanted, data)
-    return _joined(state, appended_since(archive, wanted, data), _ancestors(archive, wanted))
+def _before(left: Step, history: History) -> _Move:
+    """Return the state before a step in effect, with what was appended since."""
+    kept = history.chain[: history.chain.index(left)]
+    return _joined(left.before, appended(history, left), kept)
 
 
-def _take_back_group(
-    options: RewindOptions, archive: Archive, data: bytes, chain: tuple[Operation, ...]
-) -> _Move:
-    regrouped = without(options.group or "", archive, data, chain)
+def _go_to(options: RewindOptions, history: History) -> _Move:
+    wanted, chain = _step_named(history.steps, options.to or ""), history.chain
+    ids = [step.id for step in chain]
+    if wanted.id not in ids:
+        state = wanted.outcome(history.data)
+        return _joined(lambda: (state,), appended_since(history, wanted), history.chain_to(wanted))
+    following = chain[ids.index(wanted.id) + 1 :]
+    if not following:
+        return _Move(content=Content.of(history.lines), chain=tuple(ids), carried=0)
+    return _before(following[0], history)
+
+
+def _take_back_group(options: RewindOptions, history: History) -> _Move:
+    regrouped = without(options.group or "", history)
     return _Move(
-        data=regrouped.data,
+        content=Content.of((regrouped.data,)),
         chain=regrouped.chain,
         carried=regrouped.carried,
         archives=regrouped.archives,
     )
 
 
-def _ancestors(archive: Archive, operation: Operation) -> tuple[Operation, ...]:
-    by_id = {each.id: each for each in archive.operations}
-    chain: list[Operation] = []
-    head = operation.head
-    while head is not None and head in by_id:
-        chain.append(by_id[head])
-        head = by_id[head].parent
-    return tuple(reversed(chain))
+def _joined(state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[Step]) -> _Move:
+    content = Content.of(Joined(state))
+    more = carried(carry, is_open=content.is_open)
+    if more:
+        content = Content.of(Joined(state, more))
+    return _Move(content=content, chain=tuple(step.id for step in chain), carried=len(more))
 
 
-def _joined(state: bytes, carry: bytes, chain: tuple[Operation, ...]) -> _Move:
-    require_carried(state, carry)
-    return _Move(data=state + carry, chain=chain, carried=len(carry))
-
-
-def _operation_named(archive: Archive, name: str) -> Operation:
-    found = {each.id: each for each in archive.operations if each.id.startswith(name)}
+def _step_named(steps: Sequence[Step], name: str) -> Step:
+    found = {step.id: step for step in steps if step.id.startswith(name)}
     if len(found) == 1:
         return next(iter(found.values()))
-    names = ", ".join(found or [each.id for each in archive.operations])
+    names = ", ".join(found or dict.fromkeys(step.id for step in steps))
     problem = "is ambiguous" if found else "is no operation of this transcript"
     raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
 
 
 def _finish(
-    options: RewindOptions, source: Source, chain: tuple[Operation, ...], move: _Move
+    options: RewindOptions, source: Source, history: History, move: _Move, late: int
 ) -> RewindResult:
+    left = tuple(step.id for step in history.chain)
+    place = _place(options)
     result = RewindResult(
         path=options.path,
         output=None,
-        layout="split",
+        layout="split" if history.archived else "inline",
         before=source.digest,
-        after=digest_of(move.data),
-        undone=tuple(each.id for each in reversed(chain) if each not in move.chain),
-        in_effect=tuple(each.id for each in move.chain),
+        after=move.content.digest,
+        undone=tuple(name for name in reversed(left) if name not in move.chain),
+        in_effect=move.chain,
         carried=move.carried,
-        late=move.late,
+        late=late,
         checked=options.check,
         group=options.group,
-        data=move.data if options.output == STANDARD_INPUT else None,
+        warnings=_missing(options, history),
+        data=move.content.pieces if place == STANDARD_INPUT else None,
     )
     if options.check:
         return result
-    return _published(options, source, chain, move, result)
+    if place is not None:
+        warnings = (*result.warnings, *_left_behind(history, move))
+        result = replace(result, warnings=warnings)
+    if place == STANDARD_INPUT:
+        return replace(result, output=STANDARD_INPUT)
+    if place is not None:
+        warnings = write_output(
+            FileSystem(),
+            Path(place),
+            move.content,
+            known={source.digest, *history.states},
+            force=options.force,
+        )
+        return replace(result, output=place, warnings=(*result.warnings, *warnings))
+    if not result.moved:
+        return result
+    return _published(options, source, history, move, result)
+
+
+def _place(options: RewindOptions) -> str | None:
+    """Return where the restored state goes; None for the transcript's own place."""
+    if options.path == STANDARD_INPUT:
+        return options.output or STANDARD_INPUT
+    if options.output is None or is_same_place(options.path, options.output):
+        return None
+    return options.output
+
+
+def _missing(options: RewindOptions, history: History) -> tuple[str, ...]:
+    if history.missing is None or not options.all:
+        return ()
+    what = "which is in the archive of another file, with all that came before"
+    return (f"{options.path}: builds upon operation {history.missing}, {what}",)
+
+
+def _left_behind(history: History, move: _Move) -> tuple[str, ...]:
+    """Return the warning for a compacted state that is written without what leads back from it."""
+    if history.archive is None or not (history.archived and move.chain):
+        return ()
+    what = "the restored state is still compacted and takes no archive along"
+    return (f"{what}: the operations before stay in {history.archive.folder}",)
 
 
 def _published(
-    options: RewindOptions,
-    source: Source,
-    chain: tuple[Operation, ...],
-    move: _Move,
-    result: RewindResult,
+    options: RewindOptions, source: Source, history: History, move: _Move, result: RewindResult
 ) -> RewindResult:
-    if options.output is not None:
-        if options.output != STANDARD_INPUT:
-            write_output(FileSystem(), Path(options.output), move.data)
-        return replace(result, output=options.output)
-    if not result.moved:
-        return result
-    archives = move.archives or (_rewind_record(source, chain, move),)
     published = publish(
         FileSystem(),
         source=source,
         target=Path(options.path),
-        archives=archives,
-        data=move.data,
+        archives=move.archives or (_rewind_record(source, history, move),),
+        content=move.content,
         force=options.force,
     )
-    return replace(result, output=options.path, warnings=published.warnings)
-
-
-def _rewind_record(source: Source, chain: tuple[Operation, ...], move: _Move) -> Deposit:
-    operation = rewind_operation(source.digest, digest_of(move.data), chain, move.chain)
-    return operation, plain_rows(split_lines(source.data))
-
-
-def _rewind_inline(options: RewindOptions, source: Source) -> RewindResult:
-    rewound = rewind_inline(source.data, options.path, group=options.group, everything=options.all)
-    if rewound is None:
-        raise ArchiveError(_no_way_back(options.path))
-    if options.to:
-        raise UsageError("--to needs an archive; an inline transcript has only its newest state")
-    result = RewindResult(
-        path=options.path,
-        output=None,
-        layout="inline",
-        before=source.digest,
-        after=digest_of(rewound.data),
-        undone=rewound.undone,
-        in_effect=rewound.in_effect,
-        carried=rewound.carried,
-        late=0,
-        checked=options.check,
-        data=rewound.data if STANDARD_INPUT in (options.output, options.path) else None,
+    return replace(
+        result,
+        output=options.path,
+        way_back=f"--to {history.chain[-1].id}" if history.chain else "--all",
+        warnings=(*result.warnings, *published.warnings),
     )
-    if options.check or result.data is not None:
-        return result
-    target = options.output or options.path
-    if target == options.path:
-        publish(FileSystem(), source=source, target=Path(target), archives=(), data=rewound.data)
-    else:
-        write_output(FileSystem(), Path(target), rewound.data)
-    return replace(result, output=target)
 
 
-def _no_way_back(path: str) -> str:
+def _rewind_record(source: Source, history: History, move: _Move) -> Deposit:
+    head = move.chain[-1] if move.chain else None
+    operation = rewind_operation(source.digest, move.content.digest, history.chain, head)
+    return operation, plain_rows(source.lines)
+
+
+def _no_way_back(source: Source, path: str) -> str:
+    if is_tagged(source.lines, path):
+        is_piped = path == STANDARD_INPUT
+        way = "name the file instead" if is_piped else f"put {path}.archive back"
+        return f"{path}: was compacted, but its archive is not beside it; {way}"
     where = Path(path)
     beside = sorted(
         other.name

@@ -5,22 +5,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from compactctl import __version__
+from compactctl.commands.steps import Step
 from compactctl.model.operation import Digest, Operation, OperationId
 
 
 def rewind_operation(
-    before: Digest,
-    after: Digest,
-    chain: Sequence[Operation],
-    kept: Sequence[Operation],
+    before: Digest, after: Digest, chain: Sequence[Step], head: OperationId | None
 ) -> Operation:
-    """Return the operation that records a rewind from ``chain`` to ``kept``."""
-    head = kept[-1].id if kept else None
-    parent = chain[-1].id if chain else None
+    """Return the operation that records a rewind from ``chain``; ``head`` is in effect then."""
     content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"
     return Operation(
         id=OperationId(hashlib.sha256(content.encode()).hexdigest()[:12]),
-        parent=parent,
+        parent=chain[-1].id if chain else None,
         head=head,
         kind="rewind",
         before=before,

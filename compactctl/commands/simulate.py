@@ -14,6 +14,7 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
 from compactctl.profiles.profile import Profile
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.models import ModelInfo
 
@@ -24,6 +25,7 @@ class SimulateOptions:
 
     path: str
     format: str | None = None
+    limits: ReadLimits = READ_LIMITS
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     profiles: tuple[Profile, ...] = ()
     full: bool = False
@@ -53,7 +55,7 @@ class SimulateResult:
 
 def simulate(options: SimulateOptions) -> SimulateResult:
     """Walk through a transcript with each profile. Raises what ``stats`` raises."""
-    transcript = scan(options.path, options.format)
+    transcript = scan(options.path, options.format, None, options.limits)
     if options.strict:
         check_strict(transcript, options.path)
     measured = measure(transcript, options.measure)

@@ -1,6 +1,5 @@
 """The stages there are, and what they do."""
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -29,7 +28,4 @@ def described(name: str) -> StageInfo:
 
 
 def _info(stage: Stage) -> StageInfo:
-    module = inspect.getmodule(stage.propose)
-    doc = inspect.getdoc(module) or ""
-    title = doc.partition("\n")[0].partition(": ")[2].rstrip(".")
-    return StageInfo(name=stage.name, title=title, options=asdict(stage.options()))
+    return StageInfo(name=stage.name, title=stage.title, options=asdict(stage.options()))

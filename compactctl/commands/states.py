@@ -50,7 +50,7 @@ def states_of(
     archived: Sequence[Sequence[ArchivedLine]], newest: Transcript, chosen: Format
 ) -> tuple[State, ...]:
     """Return the states before each operation, oldest first, and the newest one."""
-    past = [parse(tuple(row.raw for row in rows), chosen) for rows in archived]
+    past = [parse((row.raw for row in rows), chosen) for rows in archived]
     left = (
         State(messages=_by_line(before), hidden=_left_behind(rows, before, after))
         for rows, before, after in zip(archived, past, [*past, newest][1:], strict=True)

@@ -13,6 +13,7 @@ from compactctl.history.conversations import conversations
 from compactctl.history.turns import steps
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Usage, usage_of
 from compactctl.tokens.meter import part_texts
 
@@ -25,6 +26,7 @@ class StatsOptions:
 
     path: str
     format: str | None = None
+    limits: ReadLimits = READ_LIMITS
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     extras: ExtraOptions = field(default_factory=ExtraOptions)
     scope: Scope = "effective"
@@ -71,7 +73,7 @@ def stats(options: StatsOptions) -> StatsResult:
 
     Lines are read one by one; what stays in memory is the messages' text.
     """
-    transcript = scan(options.path, options.format)
+    transcript = scan(options.path, options.format, None, options.limits)
     if options.strict:
         check_strict(transcript, options.path)
     measured = measure(transcript, options.measure)

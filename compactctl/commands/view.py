@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import Literal
 
+from compactctl.commands.history import History, history_behind
 from compactctl.commands.reading import Loaded, load
 from compactctl.commands.states import Hidden, State, states_of
+from compactctl.commands.steps import Archived, Step
 from compactctl.model.message import Message
 from compactctl.pipeline.interleave import Shown, interleave
-from compactctl.store.archive import archived_lines
-from compactctl.store.chain import chain_of
-from compactctl.store.history import Archive, archive_folder
+from compactctl.store.limits import READ_LIMITS, ReadLimits
 
 What = Literal["effective", "archived", "all"]
 
@@ -44,12 +45,17 @@ class ViewResult:
     before: int = 0
 
 
-def view(path: str, what: What = "effective", format_name: str | None = None) -> ViewResult:
+def view(
+    path: str,
+    what: What = "effective",
+    format_name: str | None = None,
+    limits: ReadLimits = READ_LIMITS,
+) -> ViewResult:
     """Show a transcript. Raises as reading does, and ArchiveError for a damaged archive."""
-    loaded = load(path, format_name)
+    loaded = load(path, format_name, limits)
     if what == "effective":
         return _effective(loaded, path)
-    lines, states = _whole(loaded)
+    lines, states = _whole(loaded, history_behind(loaded))
     messages = tuple(_viewed(lines, states))
     if what == "archived":
         lines = tuple(line for line in lines if line.hidden_by is not None)
@@ -59,7 +65,9 @@ def view(path: str, what: What = "effective", format_name: str | None = None) ->
 
 def _effective(loaded: Loaded, path: str) -> ViewResult:
     messages = loaded.transcript.effective
-    lines = {message.line: Shown(loaded.lines[message.line]) for message in messages}
+    wanted = dict.fromkeys(message.line for message in messages)
+    found = {at: Shown(line) for at, line in enumerate(loaded.lines) if at in wanted}
+    lines = {at: found[at] for at in wanted}
     return ViewResult(
         path=path,
         what="effective",
@@ -68,18 +76,20 @@ def _effective(loaded: Loaded, path: str) -> ViewResult:
     )
 
 
-def _whole(loaded: Loaded) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
+def _whole(loaded: Loaded, history: History) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
     """Return all lines there ever were, in place, and the states they stand in, oldest first."""
-    path = loaded.source.path
-    archive = Archive(archive_folder(path)) if path else None
-    chain = chain_of(archive, loaded.source.data) if archive else ()
-    rows = [tuple(archived_lines(archive.file_of(each.id))) for each in chain] if archive else []
-    after = [tuple(row.raw for row in each) for each in rows[1:]] + [loaded.lines]
+    rows = [tuple(step.rows()) for step in _kept_apart(history.chain)]
+    after = [*(tuple(row.raw for row in each) for each in rows[1:]), loaded.lines]
     lines = tuple(Shown(line, row=index) for index, line in enumerate(loaded.lines))
     if rows:
         lines = interleave(list(zip(rows, after, strict=True)))
     states = states_of(rows, loaded.transcript, loaded.format)
     return tuple(_marked(lines, states)), states
+
+
+def _kept_apart(chain: Sequence[Step]) -> Iterator[Step]:
+    """Yield the steps from the first archive on; what is inside the oldest state is shown there."""
+    return dropwhile(lambda step: not isinstance(step, Archived), chain)
 
 
 def _marked(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[Shown]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.errors import UsageError
+from compactctl.store.limits import TEXT_LIMITS
 from compactctl.store.lines import STANDARD_INPUT, open_input
 from compactctl.tokens.choose import own_counter
 from compactctl.tokens.own_models import OwnModels, read_own_models
@@ -18,14 +19,19 @@ def load_own_models(path: str) -> OwnModels:
         NoInputError: there is no such file.
         UsageError: it is no such table; says which key or line is wrong.
     """
-    if path == STANDARD_INPUT:
-        raise UsageError("--windows -: standard input is for a transcript; name a file")
-    name = Path(path).name
-    models = read_own_models(_table(open_input(path).data, name), name)
+    models = read_windows(path)
     for row in models.rows:
         if row.counter:
             own_counter(row)
     return models
+
+
+def read_windows(path: str) -> OwnModels:
+    """Read a table of models without asking whether its counters are there; raises the same."""
+    if path == STANDARD_INPUT:
+        raise UsageError("--windows -: standard input is for a transcript; name a file")
+    name = Path(path).name
+    return read_own_models(_table(open_input(path, TEXT_LIMITS).data, name), name)
 
 
 def _table(data: bytes, name: str) -> dict[str, Any]:

@@ -27,6 +27,11 @@ class _Node:
     cleared: frozenset[str] = frozenset()
     messages: list[Message] = field(default_factory=list)
 
+    @property
+    def is_written(self) -> bool:
+        """Whether compactctl wrote the record."""
+        return any(message.synthetic for message in self.messages)
+
 
 class Chain:
     """Takes in records in file order, then tells the effective history.
@@ -71,7 +76,7 @@ class Chain:
         node = self._nodes.get(uuid)
         if node is None:
             self._loose.append(message)
-        elif node.messages and not message.tags.parents:
+        elif node.messages and not (message.tags.parents or _stands_for(message, node.messages)):
             # A client keeps one record for each uuid; an inline compaction tags what it hides.
             self._repeated.add(uuid)
         else:
@@ -209,9 +214,12 @@ class Chain:
         included = dict(included)
         elsewhere = self._leading_elsewhere(included)
         sidechain = all(self._nodes[uuid].sidechain for uuid in included)
+        # A written record names the parent of what it stands for, wherever that is.
+        parents = {self._nodes[uuid].parent for uuid in included}
         for uuid, node in side.items():
             hangs_on = node.parent is None or node.parent in included
-            kind = node.type == "attachment" or any(m.synthetic for m in node.messages)
+            hangs_on = hangs_on or (node.is_written and node.parent in parents)
+            kind = node.type == "attachment" or node.is_written
             if hangs_on and kind and node.sidechain == sidechain and uuid not in elsewhere:
                 included[uuid] = None
         return included
@@ -220,7 +228,7 @@ class Chain:
         """Return the records that a message on an abandoned branch follows."""
         found: set[str] = set()
         for uuid, node in self._nodes.items():
-            if uuid in included or node.type not in ("user", "assistant"):
+            if uuid in included or node.type not in ("user", "assistant") or node.is_written:
                 continue
             at = node.parent
             while at in self._nodes and at not in included and at not in found:
@@ -253,6 +261,12 @@ def _may_end(node: _Node) -> bool:
     """Tell whether a conversation can end here; a notice that follows nothing is no end."""
     alone = node.parent is None and not node.messages and node.boundary is None
     return node.type in _LEAF_TYPES and not alone
+
+
+def _stands_for(message: Message, earlier: list[Message]) -> bool:
+    """Tell whether a message was rewritten from an earlier one that has its uuid."""
+    name = message.tags.edit_id
+    return name is not None and any(name == each.tags.edit_parent for each in earlier)
 
 
 def _answers(node: _Node, calls: set[CallId]) -> bool:

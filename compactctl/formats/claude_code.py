@@ -12,7 +12,7 @@ from compactctl.formats.claude_attachments import attachment_message_parts
 from compactctl.formats.claude_chain import Chain
 from compactctl.formats.decode import Decoded
 from compactctl.formats.format import REPLACEABLE
-from compactctl.formats.gather import Gatherer, damage_reason, is_written
+from compactctl.formats.gather import Gatherer, damage_reason, is_written, own_id
 from compactctl.formats.injected import CLAUDE_CODE, is_injected
 from compactctl.model.message import (
     JsonPath,
@@ -24,7 +24,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.tags import tags_of
-from compactctl.model.transcript import Link, Transcript
+from compactctl.model.transcript import Link, Pointer, Transcript
 
 TYPES = frozenset(
     {
@@ -134,6 +134,8 @@ class _Reader:
             if decoded.damage is not None and parent is not None:
                 self.chain.hold(parent, "a record on a damaged line follows it")
             self.chain.add(record, decoded.index)
+        else:
+            self.pointer(record, decoded)
         message = self.message(record, decoded)
         if message is None:
             self.gather.meta(_kind(record), decoded.n_bytes)
@@ -141,6 +143,13 @@ class _Reader:
         self.cwd = self.cwd or _str(record.get("cwd"))
         self.gather.messages.append(message)
         self.chain.message(message, uuid if isinstance(uuid, str) else "")
+
+    def pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Take in what names the end of a branch: a title, or where the session is to go on."""
+        leaf = _str(record.get("leafUuid"))
+        if leaf is not None and decoded.damage is None:
+            pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
+            self.gather.pointers.append(pointer)
 
     def message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
         kind = record["type"]
@@ -191,7 +200,8 @@ class _Reader:
             role = "tool"
         tags = tags_of(record)
         written = is_written(tags)
-        name = self.gather.unique(_str(record.get("uuid")) or f"line-{decoded.index}")
+        uuid = _str(record.get("uuid")) or f"line-{decoded.index}"
+        name = self.gather.unique(own_id(uuid, tags))
         return Message(
             id=name,
             role=role,

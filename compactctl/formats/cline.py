@@ -1,5 +1,6 @@
 """Task histories of Cline and of Roo Code, and sessions of Cline's SDK."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from compactctl.model.transcript import Transcript
 _ROLES = ("user", "assistant")
 # What only Roo Code writes: the marks of its own compaction, and the mode in the editor's state.
 _ROO_MARKS = ("isSummary", "isTruncationMarker")
-_ROO_MODE = "# Current Mode\n<slug>"
+# Versions until early 2025 name the mode by its slug alone; Cline's are ACT MODE and PLAN MODE.
+_ROO_STATE = re.compile(r"# Current Mode\n(?:<slug>|[\w-]+\n)|# Current Context Size \(Tokens\)")
 
 
 class Cline:
@@ -98,4 +100,4 @@ def _is_roo(record: Mapping[str, Any]) -> bool:
     content = record.get("content")
     blocks = content if isinstance(content, list) else []
     texts = (block.get("text") for block in blocks if isinstance(block, Mapping))
-    return any(isinstance(text, str) and _ROO_MODE in text for text in texts)
+    return any(isinstance(text, str) and _ROO_STATE.search(text) for text in texts)

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -11,8 +12,11 @@ import orjson
 from compactctl.model.transcript import RawLine
 
 _RECORD_START = re.compile(rb'\{"')
-# A line glued together from many pieces is searched this far, so that hostile input stays linear.
+# A line glued together from many pieces is searched this far, and no more bytes of it are looked
+# at, so that hostile input stays linear.
 _MAX_SPLITS = 200
+_MAX_SALVAGED = 256 << 20
+_SPACE = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 # Deeper values are carried without being understood: other tools cannot write them back.
 _MAX_DEPTH_TEXT = b"[" * 250
@@ -43,13 +47,22 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
 
     The classes of damage are those seen in real files: NUL padding, torn and glued records.
     """
-    body = data.strip(b" \t\r\n").removeprefix(_BOM)
+    body = data.strip(_SPACE).removeprefix(_BOM)
     if not body:
         return (), None
     try:
         return (_loads(body),), None
     except ValueError:
         return _salvage(body)
+
+
+def is_value(data: bytes) -> bool:
+    """Tell whether some bytes are one JSON value, on one line or several."""
+    try:
+        _loads(data.strip(_SPACE).removeprefix(_BOM))
+    except ValueError:
+        return False
+    return True
 
 
 def _loads(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
@@ -80,8 +93,9 @@ def _salvage(body: bytes) -> tuple[tuple[Any, ...], str]:
 
 
 def _split_glued(body: bytes) -> tuple[tuple[Any, ...], str]:
-    starts = [match.start() for match in _RECORD_START.finditer(body)][1:_MAX_SPLITS]
-    for start in starts:
+    most = min(_MAX_SPLITS, max(2, _MAX_SALVAGED // len(body)))
+    for match in islice(_RECORD_START.finditer(body), 1, most):
+        start = match.start()
         tail = _record(body[start:])
         if tail is not None:
             head = _record(body[:start])

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -11,7 +11,7 @@ from compactctl.formats.decode import Decoded
 from compactctl.formats.draft import Draft
 from compactctl.model.message import NO_TAGS, JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
-from compactctl.model.transcript import Link, Opaque, Transcript, Volume
+from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
 
 BLANK = "blank line"
 
@@ -22,6 +22,7 @@ class Gatherer:
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.links: list[Link] = []
+        self.pointers: list[Pointer] = []
         self.warnings: list[str] = []
         self.n_lines = 0
         self.n_bytes = 0
@@ -62,7 +63,7 @@ class Gatherer:
         """Take in a record that is a message; ``record`` is what may carry tags."""
         tags = tags_of(record)
         written = is_written(tags)
-        name = draft.name or record_id(record, tags)
+        name = own_id(draft.name, tags) if draft.name else record_id(record, tags)
         message = Message(
             id=self.unique(f"{conversation}.{name}" if conversation else name),
             role=draft.role,
@@ -92,6 +93,12 @@ class Gatherer:
         self._taken.add(chosen)
         return MessageId(chosen)
 
+    def _links(self) -> Iterator[Link]:
+        """Yield the links without those of originals whose rewritten record has the same one."""
+        rewritten = {message.tags.edit_id for message in self.messages if message.tags.edit_id}
+        left = {m.line for m in self.messages if m.tags.edit_parent in rewritten}
+        return (link for link in self.links if link.line not in left)
+
     def transcript(self, name: str, effective: tuple[Message, ...], **facts: Any) -> Transcript:  # noqa: ANN401
         """Return the finished transcript; tagged originals are taken out of ``effective``."""
         shown, orphaned = drop_hidden(effective)
@@ -105,12 +112,18 @@ class Gatherer:
             n_bytes=self.n_bytes,
             messages=tuple(self.messages),
             effective=shown,
-            links=tuple(self.links),
+            links=tuple(self._links()),
+            pointers=tuple(self.pointers),
             meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},
             opaque=tuple(self._opaque),
             warnings=tuple(self.warnings),
             **facts,
         )
+
+
+def own_id(name: str, tags: Tags) -> str:
+    """Return the id of a record that has one itself, which a rewritten one keeps for itself."""
+    return f"{name}#{tags.edit_parent}" if tags.edit_parent else name
 
 
 def is_written(tags: Tags) -> bool:

@@ -35,6 +35,15 @@ ALL_FORMATS: tuple[Format, ...] = (
 # Formats whose ``new_record`` also writes what the assistant says, and the half of a tool pair.
 PAIR_WRITERS = frozenset({"anthropic-messages", "neurolink", "openai-chat"})
 
+_JSON_TYPES = {
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+    list: "array",
+}
+
 # Enough to get past leading metadata records, as few as an interactive answer allows.
 SNIFFED_RECORDS = 50
 
@@ -82,7 +91,7 @@ def _records(first: list[Any]) -> list[Mapping[str, Any]]:
 
 def _what_it_is(first: list[Any], records: list[Mapping[str, Any]]) -> str:
     if not records:
-        return f"its lines are JSON of type {type(first[0]).__name__}, not records"
+        return f"its lines are JSON of type {_JSON_TYPES[type(first[0])]}, not records"
     keys = ", ".join(sorted(map(str, records[0]))[:6])
     return f"no known transcript format fits (first record has: {keys})"
 

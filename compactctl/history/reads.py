@@ -1,8 +1,10 @@
 """File reads in a conversation, and which of them a later read makes superfluous."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice, takewhile
 
 from compactctl.history.filecontent import file_content
 from compactctl.history.pairs import Place, part_places, tool_pairs
@@ -107,19 +109,29 @@ def superseded(reads: Sequence[FileRead]) -> dict[Place, FileRead]:
     """Map every read that a later read of its file covers to the newest one that does."""
     covered: dict[Place, FileRead] = {}
     for same in by_path(reads).values():
-        blocks = [_block(read.body) for read in same]
-        for position, read in enumerate(same):
-            newest = next(
-                (
-                    later
-                    for later in range(len(same) - 1, position, -1)
-                    if blocks[position] in blocks[later]
-                ),
-                None,
-            )
+        for read, later in zip(same, _sharing(same), strict=True):
+            newest = next((other for other in later if covers(other, read)), None)
             if newest is not None:
-                covered[read.place] = same[newest]
+                covered[read.place] = newest
     return covered
+
+
+def _sharing(same: Sequence[FileRead]) -> Iterator[Iterator[FileRead]]:
+    """Yield, for each read of a file, the later ones that show its rarest line, newest first.
+
+    Only they can show all of it; to compare every read with every later one takes hours.
+    """
+    holders: dict[str, list[FileRead]] = {}
+    for read in same:
+        for line in set(read.lines):
+            holders.setdefault(line, []).append(read)
+    for read in same:
+        rarest = min((holders[line] for line in read.lines), key=len)
+        yield takewhile(partial(_is_after, read), reversed(rarest))
+
+
+def _is_after(older: FileRead, newer: FileRead) -> bool:
+    return newer.place > older.place
 
 
 def by_path(reads: Sequence[FileRead]) -> dict[str, list[FileRead]]:
@@ -135,23 +147,37 @@ def referred(messages: Sequence[Message], *, cwd: str | None = None) -> frozense
 
     Where no later read asks for the stub's lines, the newest read of the file counts.
     """
-    reads = by_path(file_reads(messages, cwd=cwd))
-    found: set[Place] = set()
-    for place, part, _, request in _requested(messages, cwd, NO_READERS):
-        if is_stub(part.text, request.path):
-            later = [read for read in reads.get(request.path, ()) if read.place > place]
-            fitting = [read for read in later if asks_for(read.range, request.lines)]
-            found.update(read.place for read in (fitting or later)[-1:])
-    return frozenset(found)
+    stubs = [
+        (place, request)
+        for place, part, _, request in _requested(messages, cwd, NO_READERS, _may_be_stub)
+        if is_stub(part.text, request.path)
+    ]
+    reads = by_path(file_reads(messages, cwd=cwd)) if stubs else {}
+    newest = {request: _newest(request, reads.get(request.path, ())) for _, request in stubs}
+    later = ([at for at in newest[request] if at > place] for place, request in stubs)
+    return frozenset(places[0] for places in later if places)
+
+
+def _may_be_stub(part: ToolResultPart) -> bool:
+    return part.text.startswith("[") and part.text.endswith("]")
+
+
+def _newest(request: ReadRequest, same: Sequence[FileRead]) -> list[Place]:
+    """Return the newest read of a file that asks for the lines, if any, and the newest of all."""
+    fitting = (read for read in reversed(same) if asks_for(read.range, request.lines))
+    return [read.place for read in (*islice(fitting, 1), *same[-1:])]
 
 
 def _requested(
-    messages: Sequence[Message], cwd: str | None, also: Readers
+    messages: Sequence[Message],
+    cwd: str | None,
+    also: Readers,
+    wanted: Callable[[ToolResultPart], bool] = lambda _: True,
 ) -> Iterator[tuple[Place, ToolResultPart, ToolCallPart, ReadRequest]]:
     for place, call_place in tool_pairs(messages).items():
         part = messages[place.message].parts[place.part]
         call = messages[call_place.message].parts[call_place.part]
-        if isinstance(part, ToolResultPart) and isinstance(call, ToolCallPart):
+        if isinstance(part, ToolResultPart) and isinstance(call, ToolCallPart) and wanted(part):
             request = read_request(call, cwd=cwd, also=also)
             if request is not None:
                 yield place, part, call, request

@@ -105,6 +105,9 @@ def _read(response: http.client.HTTPResponse, stream: socket.socket, deadline: f
         size += len(piece)
         if size > _LARGEST_ANSWER:
             raise NoAnswerError(f"an answer of more than {_LARGEST_ANSWER:,} bytes")
+        # From Python 3.13 on the last piece closes the response, and the socket with it.
+        if response.isclosed():
+            break
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError

@@ -8,6 +8,7 @@ GroupId = NewType("GroupId", str)
 CallId = NewType("CallId", str)
 
 Role = Literal["system", "user", "assistant", "tool"]
+SyntheticKind = Literal["summary", "marker", "call", "result"]
 JsonPath = tuple[str | int, ...]
 
 
@@ -211,7 +212,7 @@ class Synthetic:
     """
 
     id: MessageId
-    kind: Literal["summary", "marker", "call", "result"]
+    kind: SyntheticKind
     role: Role
     text: str
     group: GroupId

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from compactctl.model.message import Message
+from compactctl.model.message import JsonPath, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,15 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pointer:
+    """A line that names a linked record and is none itself; ``path`` leads to that name in it."""
+
+    line: int
+    target: str
+    path: JsonPath
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSplit:
     """What a client itself counted of its context when the session ended, in tokens.
 
@@ -74,6 +83,7 @@ class Transcript:
             it may differ from their namesakes in ``messages`` where the client itself sends a
             placeholder. Several conversations follow one another.
         links: records linked by parent ids, in file order, messages or not.
+        pointers: what names one of these beside them.
         meta: records that never reach the model, by kind.
         opaque: lines that are carried without being understood.
         model: the model in force at the end, when the file says so.
@@ -89,6 +99,7 @@ class Transcript:
     messages: tuple[Message, ...]
     effective: tuple[Message, ...]
     links: tuple[Link, ...] = ()
+    pointers: tuple[Pointer, ...] = ()
     meta: Mapping[str, Volume] = field(default_factory=dict)
     opaque: tuple[Opaque, ...] = ()
     model: str | None = None

@@ -1,8 +1,7 @@
 """One archive row per line of the state before an operation."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compactctl.model.edit import Edit, Hide
@@ -11,7 +10,7 @@ from compactctl.model.operation import ArchivedLine, Fate
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold
 from compactctl.pipeline.edit_text import dump_edits, edits_by_message
-from compactctl.pipeline.layout import NewLine
+from compactctl.pipeline.new_file import NewFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,31 +24,37 @@ class StageEdits:
 
 def archive_rows(
     lines: Sequence[bytes],
-    after: Sequence[NewLine],
+    after: NewFile,
     transcript: Transcript,
     made: StageEdits,
-) -> tuple[ArchivedLine, ...]:
-    """Return one row per line of the state before, in line order."""
-    places = {line.source: place for place, line in enumerate(after) if line.source is not None}
-    by_line: dict[int, list[Message]] = defaultdict(list)
-    for message in transcript.messages:
-        by_line[message.line].append(message)
+) -> Iterator[ArchivedLine]:
+    """Return one row per line of the state before, in line order.
+
+    The transcript is not needed any more to go through them, the lines are.
+    """
     edits = edits_by_message(made.edits, made.stages, made.tokens)
     folded = fold(made.edits)
-    return tuple(
-        _row(
-            raw,
-            places.get(index),
-            after,
-            _Described(by_line.get(index, []), folded, made, edits),
-        )
-        for index, raw in enumerate(lines)
-    )
+    rows = [
+        _row(index, after, _Described(messages, folded, made, edits))
+        for index, messages in enumerate(_on_lines(transcript.messages, len(lines)))
+    ]
+    return (replace(row, raw=raw) for raw, row in zip(lines, rows, strict=True))
 
 
-def plain_rows(lines: Sequence[bytes]) -> tuple[ArchivedLine, ...]:
-    """Return rows for a state that is left as a whole, as a rewind does."""
-    return tuple(ArchivedLine(raw=raw, fate="replaced", after_line=None) for raw in lines)
+def _on_lines(messages: Iterable[Message], n_lines: int) -> Iterator[Sequence[Message]]:
+    """Yield the messages on each line, from the first line to the last."""
+    ordered = sorted(messages, key=lambda message: message.line)
+    at = 0
+    for line in range(n_lines):
+        start = at
+        while at < len(ordered) and ordered[at].line == line:
+            at += 1
+        yield ordered[start:at]
+
+
+def plain_rows(lines: Iterable[bytes]) -> Iterator[ArchivedLine]:
+    """Yield rows for a state that is left as a whole, as a rewind does."""
+    return (ArchivedLine(raw=raw, fate="replaced", after_line=None) for raw in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +62,35 @@ class _Described:
     messages: Sequence[Message]
     folded: Folded
     made: StageEdits
-    edits: Mapping[MessageId, list[dict[str, Any]]]
+    edits: dict[MessageId, list[dict[str, Any]]]
 
 
-def _row(
-    raw: bytes, place: int | None, after: Sequence[NewLine], about: _Described
-) -> ArchivedLine:
+def _row(index: int, after: NewFile, about: _Described) -> ArchivedLine:
+    """Return the row of a line, without the line itself."""
+    place = after.places.get(index)
     fate: Fate = "hidden"
     if place is not None:
-        fate = "kept" if after[place].data == raw else "replaced"
+        fate = "kept" if after.keeps(place) else "replaced"
     if not about.messages:
-        return ArchivedLine(raw=raw, fate=fate, after_line=place)
+        return ArchivedLine(raw=b"", fate=fate, after_line=place)
     first = about.messages[0]
+    part = _tool_part(first)
     hides = [about.folded.hidden[m.id] for m in about.messages if m.id in about.folded.hidden]
     edit = _edit_group(about)
     group = hides[0].group if hides else edit
     # An earlier inline layout left this original there, and now it went with its stand-in.
     left = first.tags if place is None and not hides else NO_TAGS
     group = group or next(iter(left.parents), None)
-    rows = [row for message in about.messages for row in about.edits.get(message.id, ())]
+    # Taken out, as their text takes their place.
+    rows = [row for message in about.messages for row in about.edits.pop(message.id, ())]
     return ArchivedLine(
-        raw=raw,
+        raw=b"",
         fate=fate,
         after_line=place,
         message_id=first.id,
         role=first.role,
-        tool=_tool_parts(first)[0].tool if _tool_parts(first) else None,
-        call_id=_tool_parts(first)[0].call_id if _tool_parts(first) else None,
+        tool=part.tool if part else None,
+        call_id=part.call_id if part else None,
         tokens=sum(about.made.tokens.get(message.id, 0) for message in about.messages),
         stage=about.made.stages.get(group or ""),
         group=group,
@@ -94,8 +101,10 @@ def _row(
     )
 
 
-def _tool_parts(message: Message) -> list[ToolCallPart | ToolResultPart]:
-    return [part for part in message.parts if isinstance(part, ToolCallPart | ToolResultPart)]
+def _tool_part(message: Message) -> ToolCallPart | ToolResultPart | None:
+    """Return the first call or result in a message."""
+    parts = (part for part in message.parts if isinstance(part, (ToolCallPart, ToolResultPart)))
+    return next(parts, None)
 
 
 def _parent(hides: Sequence[Hide], kind: str) -> str | None:

@@ -3,10 +3,26 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from compactctl.model.edit import Edit, Hide, Insert, Replace, groups_of
-from compactctl.model.message import GroupId, MessageId, Synthetic
+from compactctl.errors import ArchiveError
+from compactctl.model.edit import Edit, Hide, HideKind, Insert, Replace, groups_of
+from compactctl.model.message import GroupId, MessageId, Role, Synthetic, SyntheticKind
+from compactctl.model.shapes import (
+    Shape,
+    count,
+    json_object,
+    list_of,
+    mapping_of,
+    one_of,
+    optional,
+    record,
+    scalar,
+    text,
+)
+
+MESSAGE_EDITS = 100_000
+"""Far more edits than any message has: one for each of its parts and stages."""
 
 
 def edits_by_message(
@@ -80,11 +96,92 @@ def _fields(value: Replace | Synthetic) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
 
-def load_edits(texts: Iterable[str | None]) -> list[dict[str, Any]]:
-    """Return the edit objects of an archive's rows; None is the text of a row without any."""
-    return [edit for text in texts if text for edit in json.loads(text)]
+def content_of(edits: Iterable[Edit]) -> str:
+    """Return all that edits say, as text to derive an id from."""
+    return dump_edits([row for edit in edits for _, row in _anchored(edit)])
+
+
+def load_edits(texts: Iterable[str | None], where: object = "archive") -> list[dict[str, Any]]:
+    """Return the edit objects of an archive's rows; None is the text of a row without any.
+
+    ``where`` is what an error names. Raises ArchiveError for what ``edits_by_message`` and
+    ``dump_edits`` would not have made.
+    """
+    rows: list[dict[str, Any]] = []
+    try:
+        for each in texts:
+            if each:
+                rows += _ROWS(json.loads(each))
+        _check_places(rows)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ArchiveError(
+            f"{where}: its edits cannot be understood ({why}); restore it from a backup"
+        ) from error
+    return rows
 
 
 def dump_edits(rows: Sequence[dict[str, Any]]) -> str:
     """Return one message's edit objects as JSON text."""
     return json.dumps(rows, separators=(",", ":"))
+
+
+def _row(value: object) -> dict[str, Any]:
+    kind = one_of(*_FIELDS)(json_object(value).get("edit"))
+    fields: dict[str, Any] = record(dict, _COMMON | _FIELDS[kind])(value)
+    if missing := (_COMMON | _FIELDS[kind]).keys() - fields.keys():
+        raise ValueError(f"{min(missing)} is missing")
+    return fields
+
+
+def _check_places(rows: Iterable[dict[str, Any]]) -> None:
+    """Refuse two edits at one place in the sequence: only the rows of a ``Hide`` share theirs."""
+    seen: dict[int, tuple[str, str, str] | None] = {}
+    for row in rows:
+        edit = (row["group"], row["kind"], row["reason"]) if row["edit"] == "hide" else None
+        if row["n"] in seen and (edit is None or edit != seen[row["n"]]):
+            raise ValueError(f"two edits are number {row['n']}")
+        seen[row["n"]] = edit
+
+
+def _synthetic(value: object) -> dict[str, Any]:
+    # Checked as a whole, and kept as JSON for what else asks for it.
+    record(Synthetic, _SYNTHETIC)(value)
+    return json_object(value)
+
+
+_SYNTHETIC: Mapping[str, Shape] = {
+    "id": text,
+    "kind": one_of(*get_args(SyntheticKind)),
+    "role": one_of(*get_args(Role)),
+    "text": text,
+    "group": text,
+    "through": optional(text),
+    "details": mapping_of(scalar),
+    "tool": text,
+    "call_id": text,
+}
+_COMMON: dict[str, Shape] = {
+    "n": count,
+    "stage": text,
+    "tokens": count,
+    "edit": text,
+}
+_FIELDS: Mapping[str, dict[str, Shape]] = {
+    "hide": {
+        "id": text,
+        "group": text,
+        "kind": one_of(*get_args(HideKind)),
+        "reason": text,
+    },
+    "replace": {
+        "id": text,
+        "part": count,
+        "text": text,
+        "group": text,
+        "reason": text,
+        "refers_to": optional(text),
+    },
+    "insert": {"before": text, "message": _synthetic},
+}
+_ROWS = list_of(_row, most=MESSAGE_EDITS)

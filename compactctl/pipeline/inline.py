@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from compactctl.model.message import JsonPath, Message, Tags
+from compactctl.model.message import JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.records import with_appended
@@ -17,39 +17,70 @@ def take_back(
 
     Taking back all groups of an operation gives the exact bytes from before it.
     """
+    return tuple(line for line in taken_back(lines, transcript, groups) if line is not None)
+
+
+def taken_back(
+    lines: Sequence[bytes], transcript: Transcript, groups: Collection[str]
+) -> tuple[bytes | None, ...]:
+    """Return what ``take_back`` makes of each line, None of those that these groups wrote."""
     touched: dict[int, list[Message]] = defaultdict(list)
     for message in transcript.messages:
         if _is_of(message, groups):
             touched[message.line].append(message)
-    return tuple(_Eraser(groups).lines(lines, touched))
+    for opaque in transcript.opaque:
+        # Nothing was ever spliced into a damaged line; one that was damaged since stays as it is.
+        touched.pop(opaque.line, None)
+    return tuple(_Eraser(groups, _inherited(transcript, groups)).lines(lines, touched))
 
 
 def _is_of(message: Message, groups: Collection[str]) -> bool:
     return any(name in groups for name in (*message.tags.ids, *message.tags.parents))
 
 
-class _Eraser:
-    """Walks records in file order; a rewritten record stands right before its original."""
+def _inherited(
+    transcript: Transcript, groups: Collection[str]
+) -> Mapping[MessageId, Mapping[str, str]]:
+    """Return by original the tags that hide its rewritten record and now have to hide itself.
 
-    def __init__(self, groups: Collection[str]) -> None:
-        self.groups = groups
-        self.inherited: dict[str, str] = {}
+    Rewritten records and their originals follow one another in one order, whichever comes first.
+    """
+    found: dict[MessageId, Mapping[str, str]] = {}
+    for group in groups:
+        rewritten = (m.tags for m in transcript.messages if m.tags.edit_id == group)
+        originals = (m.id for m in transcript.messages if m.tags.edit_parent == group)
+        pairs = zip(originals, rewritten, strict=False)
+        found |= {name: _other_parents(tags, groups) for name, tags in pairs}
+    return found
+
+
+# A line that was damaged since may hold any bytes; they come out as they went in.
+_TEXT = ("utf-8", "surrogateescape")
+
+
+class _Eraser:
+    """Takes groups out of records; ``inherited`` are the tags that originals get instead."""
+
+    def __init__(
+        self, groups: Collection[str], inherited: Mapping[MessageId, Mapping[str, str]]
+    ) -> None:
+        self.groups, self.inherited = groups, inherited
 
     def lines(
         self, lines: Sequence[bytes], touched: Mapping[int, Sequence[Message]]
-    ) -> Iterator[bytes]:
+    ) -> Iterator[bytes | None]:
         for index, data in enumerate(lines):
             messages = touched.get(index)
             if not messages:
                 yield data
             elif messages[0].element:
-                yield self.array_line(data.decode(), messages).encode()
+                yield self.array_line(data.decode(*_TEXT), messages).encode(*_TEXT)
             else:
-                text = data.decode()
+                text = data.decode(*_TEXT)
                 start, end = record_span(text)
                 record = self.record(messages[0], text[start:end])
-                if record is not None:
-                    yield (text[:start] + record + text[end:]).encode()
+                changed = "" if record is None else text[:start] + record + text[end:]
+                yield None if record is None else changed.encode(*_TEXT)
 
     def array_line(self, text: str, messages: Sequence[Message]) -> str:
         for path in sorted({message.element[:-1] for message in messages}, reverse=True):
@@ -71,16 +102,16 @@ class _Eraser:
     def record(self, message: Message, text: str) -> str | None:
         """Return a record as it was before these groups; None when they wrote it."""
         if any(name in self.groups for name in message.tags.ids):
-            if message.tags.edit_id is not None:
-                self.inherited = _other_parents(message.tags, self.groups)
             return None
         own = tag_fields(_parents(message.tags))
         for field, group in own.items():
             if group in self.groups:
                 text = _without(text, f',"{field}":"{group}"')
                 if field == "editParent":
-                    inherited = {n: g for n, g in self.inherited.items() if own.get(n) != g}
-                    text, self.inherited = with_appended(text, inherited), {}
+                    inherited = self.inherited.get(message.id, {})
+                    text = with_appended(
+                        text, {n: g for n, g in inherited.items() if own.get(n) != g}
+                    )
         return text
 
 

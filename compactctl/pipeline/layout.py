@@ -3,7 +3,8 @@
 ``split``: hidden records go (they are in the archive), rewritten ones take the place of their
 originals, and what follows a hidden record is linked to what precedes it.
 ``inline``: originals stay, byte for byte but for a tag before the closing brace; summaries,
-markers and rewritten records are inserted before them.
+markers and rewritten records are inserted before them. Where records are linked by ids, rewritten
+ones come after their originals: of two records with one id, the clients take the later one.
 """
 
 import json
@@ -20,7 +21,7 @@ from compactctl.pipeline.apply import Folded, written_tags
 from compactctl.pipeline.exposed import hiding_exposed
 from compactctl.pipeline.records import changed, dump, value_changes, with_appended, with_fields
 from compactctl.pipeline.relink import Placed, Relinked, relink
-from compactctl.pipeline.spans import Span, element_spans, rebuild, record_span, splice
+from compactctl.pipeline.spans import Span, element_spans, line_span, rebuild, record_span, splice
 from compactctl.pipeline.writer import Writer
 
 Layout = Literal["split", "inline"]
@@ -31,10 +32,14 @@ _PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}
 
 @dataclass(frozen=True, slots=True)
 class NewLine:
-    """A line of the new file; ``source`` is the index of the line it was, None if written."""
+    """A line of the new file; ``source`` is the index of the line it was, None if written.
+
+    ``kept`` is set when it is the same bytes as that line.
+    """
 
     data: bytes
     source: int | None
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +57,17 @@ class Style:
 
 def lay_out(
     lines: Sequence[bytes], transcript: Transcript, folded: Folded, writer: Writer, style: Style
-) -> tuple[NewLine, ...]:
-    """Return the lines of the new file; lines no edit touches are the same bytes."""
+) -> Iterator[NewLine]:
+    """Yield the lines of the new file; lines no edit touches are the same bytes.
+
+    The last of several lines is terminated, as a client would do it that appends another one.
+    """
     if style.layout == "split":
         folded = hiding_exposed(transcript, folded, tags=style.tags)
-    return tuple(_Page(lines, transcript, folded, writer, style).lines())
+    page = _Page(lines, transcript, folded, writer, style)
+    # Formats with linked records have no documents: one line is a file of lines as well.
+    is_document = len(lines) == 1 and writer.parent_path is None
+    return page.lines() if is_document else map(_terminated, page.lines())
 
 
 class _Page:
@@ -76,6 +87,7 @@ class _Page:
         self.effective = transcript.effective
         self.places = {message.id: place for place, message in enumerate(self.effective)}
         self.damaged = {opaque.line for opaque in transcript.opaque}
+        self.paths = {pointer.line: pointer.path for pointer in transcript.pointers}
         self.relinked = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
@@ -83,15 +95,15 @@ class _Page:
             messages = self.on_line.get(index)
             if messages and index in self.damaged:
                 yield from self._before_damage(messages)
-                yield NewLine(data, index)
+                yield NewLine(data, index, kept=True)
             elif messages and messages[0].element:
-                yield self._array_line(index, messages)
+                yield self._array_line(index, data, messages)
             elif messages:
-                yield from self._record_lines(index, messages[0])
-            elif index in self.relinked.lines:
-                yield NewLine(self._edited(index, {}, data.decode()).encode(), index)
+                yield from self._record_lines(index, data, messages[0])
+            elif index in self.relinked.lines or index in self.relinked.pointers:
+                yield _changed_line(self._edited(index, {}, data.decode()), index, data)
             else:
-                yield NewLine(data, index)
+                yield NewLine(data, index, kept=True)
 
     def _touched(self, message: Message) -> bool:
         tables = (self.folded.hidden, self.folded.replaced, self.folded.placed)
@@ -111,7 +123,7 @@ class _Page:
             for message in messages
             for item in self._written_before(message)
         ]
-        return relink(transcript.links, dropped, written, self.damaged)
+        return relink(transcript.links, dropped, written, self.damaged, transcript.pointers)
 
     def _next_line(self, message: Message) -> int | None:
         """Return the line of the first message shown from ``message`` on."""
@@ -134,16 +146,19 @@ class _Page:
             return items
         return [item for item in items if item.id not in self.folded.hidden]
 
-    def _record_lines(self, index: int, message: Message) -> Iterator[NewLine]:
-        text = self.raw[index].decode()
-        start, end = record_span(text)
+    def _record_lines(self, index: int, data: bytes, message: Message) -> Iterator[NewLine]:
+        text = data.decode()
+        start, end = line_span(text)
         ending = "\r\n" if text.endswith("\r\n") else "\n"
         for record in self._new_records(message, text, (start, end)):
             yield NewLine((record + ending).encode(), None)
         own = self._own_record(message, text, (start, end))
         if own is not None:
-            text = text[:start] + own + text[end:]
-            yield NewLine(self._edited(index, {}, text).encode(), index)
+            new = self._edited(index, {}, text[:start] + own + text[end:])
+            yield _changed_line(new, index, data)
+        if self.writer.parent_path is not None:
+            for record in self._stand_in(message, text, (start, end)):
+                yield NewLine((record + ending).encode(), None)
 
     def _before_damage(self, messages: Sequence[Message]) -> Iterator[NewLine]:
         """Yield what is written before a line that cannot be parsed and so stays as it is."""
@@ -151,12 +166,12 @@ class _Page:
             for item in self._written_before(message):
                 yield NewLine((self._written_record(item, message, {}) + "\n").encode(), None)
 
-    def _array_line(self, index: int, messages: Sequence[Message]) -> NewLine:
-        text = self.raw[index].decode()
+    def _array_line(self, index: int, data: bytes, messages: Sequence[Message]) -> NewLine:
+        text = data.decode()
         for path in sorted({message.element[:-1] for message in messages}, reverse=True):
             members = {m.element[-1]: m for m in messages if m.element[:-1] == path}
             text = self._array(text, path, members)
-        return NewLine(text.encode(), index)
+        return _changed_line(text, index, data)
 
     def _array(self, text: str, path: JsonPath, members: Mapping[str | int, Message]) -> str:
         spans = element_spans(text, path)
@@ -176,6 +191,11 @@ class _Page:
         """Yield the records to be inserted before a message's own one."""
         for item in self._written_before(message):
             yield self._written_record(item, message, _value_at(text, message.element))
+        if self.writer.parent_path is None:
+            yield from self._stand_in(message, text, span)
+
+    def _stand_in(self, message: Message, text: str, span: Span) -> Iterator[str]:
+        """Yield the rewritten record that stands for a message whose own one stays beside it."""
         if self.style.layout == "inline" and message.id in self.folded.replaced:
             yield self._rewritten(message, text, span, hidden=True)
 
@@ -229,7 +249,18 @@ class _Page:
         if index in self.relinked.lines and self.writer.parent_path is not None:
             path = self.writer.parent_path
             changes = changes | changed(text, [(path, self.relinked.lines[index])])
+        if index in self.relinked.pointers:
+            changes = changes | changed(text, [(self.paths[index], self.relinked.pointers[index])])
         return splice(text, changes)
+
+
+def _terminated(line: NewLine) -> NewLine:
+    return line if line.data.endswith(b"\n") else NewLine(line.data + b"\n", line.source)
+
+
+def _changed_line(text: str, index: int, was: bytes) -> NewLine:
+    data = text.encode()
+    return NewLine(data, index, kept=data == was)
 
 
 def _origin(item: Synthetic) -> dict[str, Any]:

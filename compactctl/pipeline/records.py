@@ -50,7 +50,9 @@ def _taken(record: str, span: Span, changes: dict[Span, str]) -> str:
 
 def with_fields(record: str, fields: Mapping[str, Any]) -> str:
     """Return an object's text with top-level fields set; new ones go before the closing brace."""
-    spans = find_spans(record, [(name,) for name in fields])
+    # Most records have none of them; a key that is spelled with escapes is overruled all the same.
+    there = [(name,) for name in fields if f'"{name}"' in record]
+    spans = find_spans(record, there) if there else {}
     changes = {spans[(name,)]: dump(fields[name]) for name in fields if (name,) in spans}
     missing = {name: fields[name] for name in fields if (name,) not in spans}
     return with_appended(splice(record, changes), missing)

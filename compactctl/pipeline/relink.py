@@ -2,9 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from compactctl.model.transcript import Link
+from compactctl.model.transcript import Link, Pointer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,10 +18,14 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Relinked:
-    """New parent ids, by line for kept records and by id for written ones."""
+    """New parent ids, by line for kept records and by id for written ones.
+
+    ``pointers`` are the new targets of lines that name a record, by line.
+    """
 
     lines: Mapping[int, str | None]
     written: Mapping[str, str | None]
+    pointers: Mapping[int, str] = field(default_factory=dict)
 
 
 def relink(
@@ -29,6 +33,7 @@ def relink(
     dropped: Collection[int],
     written: Sequence[Placed],
     frozen: Collection[int] = (),
+    pointers: Sequence[Pointer] = (),
 ) -> Relinked:
     """Re-point records whose parent stands on a dropped line, and what follows written records.
 
@@ -37,6 +42,7 @@ def relink(
         dropped: indices of lines that go away.
         written: the written records, in file order.
         frozen: indices of lines that cannot be changed; none of them follows a dropped one.
+        pointers: what names a record without being one; it names what a record there would follow.
 
     Returns:
         The parents that change: the nearest surviving ancestor, or the newest written record
@@ -54,7 +60,14 @@ def relink(
     for record in written:
         if record.next_line in first:
             chain.lead_through(record, first[record.next_line], frozen)
-    return Relinked(lines=chain.lines, written=chain.written)
+    named = {
+        p.line: chain.parent_of(p.target, p.line) for p in pointers if chain.is_dropped(p.target)
+    }
+    return Relinked(
+        lines=chain.lines,
+        written=chain.written,
+        pointers={line: name for line, name in named.items() if name is not None},
+    )
 
 
 class _Chain:
@@ -90,18 +103,26 @@ class _Chain:
         """Put a written record on the path from ``following``, if it only hangs beside it.
 
         It does when all it stands for hung beside the path. What follows its parent on the path
-        follows the written record then.
+        follows the written record then; where the path does not reach that parent, as it ends at
+        one that is not in the file, the written record becomes the first on it.
         """
         end = self.written[record.id]
         at: str | None = following.id
-        seen: set[str | None] = {None}
+        seen: set[str | None] = set()
         while at not in seen and at != record.id:
             seen.add(at)
             parent = self._parent_now(at)
             if parent == end:
                 self._put_below(at, record.id, frozen)
                 return
+            if not self._is_known(parent):
+                self.written[record.id] = parent
+                self._put_below(at, record.id, frozen)
+                return
             at = parent
+
+    def _is_known(self, name: str | None) -> bool:
+        return name in self.written or name in self.by_id
 
     def _parent_now(self, name: str | None) -> str | None:
         if name in self.written:

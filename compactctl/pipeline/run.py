@@ -153,22 +153,22 @@ def _run_stage(view: View, step: Step, meter: Meter) -> tuple[StageRecord, Propo
         detail = "; ".join(filter(None, (proposal.reason, proposal.detail)))
         return replace(record, outcome="skipped", detail=detail), None, view
     after = apply(view.messages, proposal.edits)
-    refusal = _refusal(view.messages, after, meter, repairs=step.stage.repairs)
+    tokens = meter.total(after)
+    if tokens >= before and not step.stage.repairs:
+        refusal = f"it would not make the context smaller ({tokens - before:+,} tokens)"
+    else:
+        refusal = _parting(view.messages, after, proposal)
     if refusal:
         return replace(record, outcome="rolled-back", detail=refusal), None, view
-    return _applied(record, proposal, meter.total(after)), proposal, replace(view, messages=after)
+    return _applied(record, proposal, tokens), proposal, replace(view, messages=after)
 
 
-def _refusal(
-    before: Sequence[Message], after: Sequence[Message], meter: Meter, *, repairs: bool
-) -> str:
-    grown = meter.total(after) - meter.total(before)
-    if grown >= 0 and not repairs:
-        return f"it would not make the context smaller ({grown:+,} tokens)"
+def _parting(before: Sequence[Message], after: Sequence[Message], proposal: Proposal) -> str:
+    """Say what calls and results are parted; rewritten content alone parts none."""
+    if all(isinstance(edit, Replace) for edit in proposal.edits):
+        return ""
     new = orphans(after) - orphans(before)
-    if new:
-        return f"it would separate {len(new)} tool calls from their results"
-    return ""
+    return f"it would separate {len(new)} tool calls from their results" if new else ""
 
 
 def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecord:

@@ -9,6 +9,7 @@ from compactctl.model.message import JsonPath
 
 Span = tuple[int, int]
 
+_BLANK = frozenset(" \t\r\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _BEFORE_RECORD = re.compile(r"[ \t\r\n]*\ufeff?[ \t\r\n]*")
 # Numbers are only skipped, so they are never converted: an integer may have 5,000 digits.
@@ -19,9 +20,13 @@ _HERE = object()
 
 def record_span(text: str) -> Span:
     """Return the span of the JSON value in a line, without byte order mark and blanks."""
-    match = _BEFORE_RECORD.match(text)
-    start = match.end() if match else 0
+    start = _record_start(text)
     return start, _scan_once(text, start)[1]
+
+
+def line_span(text: str) -> Span:
+    """Return the same span for a line that is known to hold one JSON value and nothing else."""
+    return _record_start(text), len(text.rstrip(" \t\r\n"))
 
 
 def find_spans(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, Span]:
@@ -30,7 +35,7 @@ def find_spans(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, Span]:
     A path that is not there is left out. Of duplicate keys the last one counts, as in parsers.
     """
     found: dict[JsonPath, Span] = {}
-    _value(text, record_span(text)[0], _tree(paths), (), found)
+    _value(text, _record_start(text), _tree(paths), (), found)
     return found
 
 
@@ -81,7 +86,14 @@ def _separator(text: str, elements: Sequence[Span], index: int | None) -> str:
     return text[elements[index - 1][1] : elements[index][0]]
 
 
+def _record_start(text: str) -> int:
+    match = _BEFORE_RECORD.match(text)
+    return match.end() if match else 0
+
+
 def _skip(text: str, at: int) -> int:
+    if text[at : at + 1] not in _BLANK:
+        return at
     match = _BLANKS.match(text, at)
     return match.end() if match else at
 

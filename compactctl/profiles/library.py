@@ -33,6 +33,8 @@ PROFILES = (
 DEFAULT_PROFILE = "default"
 # What ``compact --from-error`` runs when nothing else is named.
 RECOVERY_PROFILE = "recovery"
+# A profile is read whole, and takes many times its size as a table.
+_MOST_BYTES = 1 << 20
 
 
 @cache
@@ -50,10 +52,12 @@ def load_profile(name: str) -> Profile:
     if name in PROFILES:
         return built_in(name)
     path = Path(name)
-    if not path.is_file():
-        hint = suggestion(name.lower(), PROFILES, f"profiles: {', '.join(PROFILES)}")
-        raise UsageError(f"there is no profile and no file {name!r}; {hint}")
     try:
+        if not path.is_file():
+            hint = suggestion(name.lower(), PROFILES, f"profiles: {', '.join(PROFILES)}")
+            raise UsageError(f"there is no profile and no file {name!r}; {hint}")
+        if path.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"profile {name}: has more than {_MOST_BYTES:,} bytes; name another")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"profile {name}: cannot be read: {error}") from error
@@ -75,7 +79,7 @@ def _as_toml_table(text: str, path: Path) -> Mapping[str, Any]:
     """Parse a user's file, JSON or TOML by its name."""
     try:
         table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"profile {path}: not understood: {error}") from error
     if not isinstance(table, dict):
         raise UsageError(f"profile {path}: it holds no table")

@@ -1,14 +1,15 @@
 """The rows of a batch as a Parquet file."""
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compactctl.commands.batch_row import BatchRow
 from compactctl.history.categories import CATEGORIES, Category
+from compactctl.store.content import Content
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.publish import write_output
+from compactctl.store.sealed import is_sealed, sealed_table
 
 METADATA = "compactctl.batch"
 VERSION = 1
@@ -51,14 +52,16 @@ CATEGORY_COLUMNS: Mapping[str, Category] = {
 }
 
 
-def write_report(rows: Sequence[BatchRow], path: str | Path) -> None:
-    """Write one line per file, whole or not at all; DiskError when that fails.
+def write_report(
+    rows: Sequence[BatchRow], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write one line per file, whole or not at all; return warnings, DiskError when that fails.
 
-    Lone surrogates, as in names that are no UTF-8, are written as escapes. ``stages`` are joined
-    by commas, as ``--stages`` takes them.
+    UsageError for a file that is no report, or was changed since, unless ``force``. Lone
+    surrogates, as in names that are no UTF-8, are written as escapes. ``stages`` are joined by
+    commas, as ``--stages`` takes them.
     """
     import pyarrow as pa
-    from pyarrow import parquet
 
     types = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
     schema = pa.schema(
@@ -66,9 +69,9 @@ def write_report(rows: Sequence[BatchRow], path: str | Path) -> None:
         metadata={METADATA: json.dumps({"version": VERSION})},
     )
     table = pa.Table.from_pylist([_flat(row) for row in rows], schema=schema)
-    out = io.BytesIO()
-    parquet.write_table(table, out, compression="zstd")
-    write_output(FileSystem(), Path(path), out.getvalue())
+    is_ours = force or is_sealed(Path(path))
+    content = Content.of((sealed_table(table),))
+    return write_output(FileSystem(), Path(path), content, force=is_ours)
 
 
 def _flat(row: BatchRow) -> dict[str, object]:

@@ -1,16 +1,23 @@
-"""How far a batch is, on a terminal."""
+"""How far a command over many files is, on a terminal."""
 
 import sys
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import click
 
-from compactctl.commands.batch_row import BatchRow
 from compactctl.reports.text import one_line
 
 _CLEAR_LINE = "\r\x1b[K"
 _NAME_WIDTH = 40
+
+
+class Done(Protocol):
+    """What came of a file."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
 
 
 class BatchProgress:
@@ -19,7 +26,7 @@ class BatchProgress:
     def __init__(self) -> None:
         self._is_shown = sys.stderr.isatty()
 
-    def tell(self, done: int, count: int, row: BatchRow) -> None:
+    def tell(self, done: int, count: int, row: Done) -> None:
         """Show that a file is done."""
         name = one_line(row.path[-_NAME_WIDTH:], _NAME_WIDTH)
         self._write(f"{_CLEAR_LINE}{done:,} of {count:,} files: {name}")

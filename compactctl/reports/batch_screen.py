@@ -1,6 +1,6 @@
 """``batch`` on a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compactctl.commands.batch import BatchResult, BatchTotals
 from compactctl.commands.batch_row import BatchRow
@@ -24,11 +24,14 @@ def batch_screen(result: BatchResult) -> Iterator[Item]:
     yield Facts(tuple(_totals(result)))
 
 
-def batch_messages(result: BatchResult, report: str | None) -> Iterator[str]:
+def batch_messages(
+    result: BatchResult, report: str | None, warnings: Sequence[str] = ()
+) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
-    written = sum(row.output is not None for row in result.rows)
+    yield from (f"warning: {safe_text(warning)}" for warning in warnings)
+    written = [row for row in result.rows if row.output is not None]
     if written:
-        yield f"wrote {plural(written, 'transcript')}; undo one with: compactctl rewind FILE"
+        yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
     elif result.compacted:
         yield "no transcript was written"
     if report is not None:
@@ -38,6 +41,15 @@ def batch_messages(result: BatchResult, report: str | None) -> Iterator[str]:
             f"{plural(result.totals.over, 'file')} over the limit of "
             f"{share_text(result.fail_over)} of the available input"
         )
+
+
+def _way_back(written: Sequence[BatchRow]) -> str:
+    """Return how many outputs differ from their inputs, and how one of these is undone."""
+    compacted = sum(row.operation is not None for row in written)
+    undo = "; undo one with: compactctl rewind FILE"
+    if compacted == len(written):
+        return undo
+    return f", {compacted:,} of them compacted{undo}" if compacted else ", none of them compacted"
 
 
 def _columns(result: BatchResult) -> tuple[Column, ...]:

@@ -43,6 +43,8 @@ def compact_json(result: CompactResult, *, explain: bool) -> dict[str, Any]:
         "operation": result.operation,
         "output": result.output,
         "archive": result.archive,
+        "carriedLines": result.carried_lines,
+        "leftOutFrom": result.left_out_from,
         "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
         "warnings": list(result.warnings),
     }

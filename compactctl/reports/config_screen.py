@@ -16,12 +16,17 @@ def config_screen(result: ConfigResult) -> Iterator[Item]:
     if not result.rows:
         yield f"every option of {result.command} is at its default; --all lists them"
         return
-    columns = (text("Option"), text("Value", "end", least=12), text("From", "end", least=12))
+    columns = (
+        text("Option"),
+        text("Value", "end", least=12),
+        text("From", "end", least=12),
+        text("Project may", spare=1),
+    )
     yield table(columns, [_cells(row) for row in result.rows])
 
 
-def _cells(row: ConfigRow) -> tuple[str, str, str]:
-    return row.option, _value(row.value), one_line(row.origin)
+def _cells(row: ConfigRow) -> tuple[str, ...]:
+    return row.option, _value(row.value), one_line(row.origin), "yes" if row.project else "no"
 
 
 def _value(value: object) -> str:

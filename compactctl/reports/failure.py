@@ -1,5 +1,6 @@
 """What a user sees when something went wrong: one line, or a report when we are at fault."""
 
+import errno
 import platform
 import sys
 import traceback
@@ -7,17 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from compactctl import __version__
 from compactctl.errors import CompactctlError
 from compactctl.reports.text import safe_text
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def error_line(error: CompactctlError) -> str:
     """Return an error that compactctl raised on purpose; it says where, what and what to do."""
-    return f"compactctl: {safe_text(str(error))}"
+    return safe_text(f"compactctl: {error}")
 
 
 def usage_line(error: click.ClickException) -> str:
@@ -26,27 +29,43 @@ def usage_line(error: click.ClickException) -> str:
     place = context.command_path if context else "compactctl"
     message = error.format_message().strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
-    return safe_text(f"{place}: {' '.join(message.split())}; see {place} --help")
+    origin = _origin(error, context)
+    return safe_text(f"{place}: {' '.join(message.split())}{origin}; see {place} --help")
+
+
+def _origin(error: click.ClickException, context: click.Context | None) -> str:
+    """Return from which variable the refused value is; nothing for one on the command line."""
+    option = error.param if isinstance(error, click.BadParameter) else None
+    if context is None or option is None or option.name is None:
+        return ""
+    if context.get_parameter_source(option.name) is not ParameterSource.ENVIRONMENT:
+        return ""
+    return f"; it is the value of {option.envvar} in the environment"
 
 
 def system_line(error: OSError) -> str:
     """Return what the system refused to do, most often to write to standard output."""
     where = f"{error.filename}: " if error.filename else "standard output: "
-    return safe_text(f"compactctl: {where}{error.strerror or error}; make room and run it again")
+    what_to_do = "make room" if error.errno in _FULL else "see to it"
+    return safe_text(f"compactctl: {where}{error.strerror or error}; {what_to_do} and run it again")
+
+
+def state_line(error: BaseException) -> str:
+    """Return what is on disk after work was broken off; its notes say what was done before."""
+    return safe_text("; ".join(getattr(error, "__notes__", ())) or "nothing is half written")
 
 
 def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
     """Return a report that holds no content of any transcript: places, versions, options."""
     frames = traceback.extract_tb(error.__traceback__)
-    return "\n".join(
-        (
-            "compactctl: an internal error; nothing is half written. Please report these lines:",
-            f"  compactctl {__version__}, Python {platform.python_version()}, {sys.platform}",
-            f"  command: {' '.join(_command(arguments))}",
-            f"  {type(error).__name__}",
-            *(f"  {_place(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames),
-        )
+    lines = (
+        f"compactctl: an internal error; {state_line(error)}. Please report these lines:",
+        f"  compactctl {__version__}, Python {platform.python_version()}, {sys.platform}",
+        f"  command: {' '.join(_command(arguments))}",
+        f"  {type(error).__name__}",
+        *(f"  {_place(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames),
     )
+    return safe_text("\n".join(lines))
 
 
 def _command(arguments: Sequence[str]) -> list[str]:

@@ -12,24 +12,25 @@ from typing import TYPE_CHECKING, Any
 from compactctl.commands.measure import Measure
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
-from compactctl.reports.text import runs_on_actions
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 # What JSON allows in a string as it is, and a terminal takes as a command or a change of direction.
 _RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# What CI runners take for the beginning of a command. Of those that begin a line none can stand
+# here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
+_COMMAND = re.compile(r"#(?=#)|_(?=(?:start|end):\d)")
 _SNAKE = re.compile(r"_(\w)")
 
 
 def dump_json(document: Mapping[str, Any]) -> str:
     """Return a document as indented JSON text that ends with a newline, safe to be shown.
 
-    What a terminal or the runner of GitHub Actions would obey is written as an escape, which
-    means the same in JSON.
+    What a terminal or a CI runner would obey is written as an escape, which means the same in
+    JSON.
     """
-    shown = _RAW.sub(lambda match: f"\\u{ord(match[0]):04x}", _dumped(document))
-    return shown.replace("##[", "#\\u0023[") if runs_on_actions() else shown
+    return _COMMAND.sub(_escaped, _RAW.sub(_escaped, _dumped(document)))
 
 
 def fields_of(value: "DataclassInstance") -> dict[str, Any]:
@@ -76,6 +77,10 @@ def digest_fields(digest: Digest) -> dict[str, Any]:
 def opaque_fields(opaque: Opaque) -> dict[str, Any]:
     """Return a line that is not understood as an object; lines count from 1."""
     return {"line": opaque.line + 1, "bytes": opaque.n_bytes, "damage": opaque.damage}
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def _dumped(document: Mapping[str, Any]) -> str:

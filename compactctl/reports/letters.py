@@ -5,8 +5,9 @@ import codecs
 # Name of the error handler; see codecs.register_error.
 PLAIN = "compactctl.plain"
 
-_BAR_ENDS = dict.fromkeys("▏▎▍▌▋▊▉", "")
-_STAND_INS = _BAR_ENDS | {"─": "-", "═": "=", "█": "#", "…": "...", "→": "->", "←": "<-", "·": "-"}
+# None of them is empty or makes a command of a CI runner: no "#", ":" or "+", no "-" by itself.
+_BAR_ENDS = dict.fromkeys("▏▎▍▌▋▊▉", ".")
+_STAND_INS = _BAR_ENDS | {"─": "=", "═": "=", "█": "*", "…": "...", "→": "->", "←": "<-", "·": "|"}
 
 
 def register() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from compactctl.commands.log import LogEntry, LogResult
+from compactctl.model.operation import Operation
 from compactctl.reports.json_text import digest_fields, fields_of, stage_fields
 
 
@@ -11,27 +12,35 @@ def log_json(result: LogResult) -> dict[str, Any]:
     return {
         "schema": "compactctl.log/1",
         "path": result.path,
-        "layout": result.layout,
         "appendedBytes": result.appended,
         "archiveMissing": result.missing,
+        "buildsUpon": result.below,
         "operations": [_entry(entry) for entry in result.entries],
-        "inlineOperations": [
-            {"id": each.id, "sequence": each.seq, "groups": list(each.groups)}
-            for each in result.inline
-        ],
     }
 
 
 def _entry(entry: LogEntry) -> dict[str, Any]:
     operation = entry.operation
+    if operation is None:
+        about, archive = _unrecorded(entry), None
+    else:
+        about, archive = _recorded(operation), entry.archive_bytes
     return {
         "number": entry.number,
-        "id": operation.id,
-        "parent": operation.parent,
+        "id": entry.step.id,
+        "parent": entry.step.parent,
+        **about,
+        "inEffect": entry.in_effect,
+        "groups": [fields_of(group) for group in entry.groups],
+        "archiveBytes": archive,
+    }
+
+
+def _recorded(operation: Operation) -> dict[str, Any]:
+    return {
         "head": operation.head,
         "kind": operation.kind,
         "detail": operation.detail,
-        "inEffect": entry.in_effect,
         "recordedAt": operation.recorded_at,
         "toolVersion": operation.tool_version,
         "format": operation.format,
@@ -39,6 +48,18 @@ def _entry(entry: LogEntry) -> dict[str, Any]:
         "before": digest_fields(operation.before),
         "after": digest_fields(operation.after),
         "stages": [stage_fields(record) for record in operation.stages],
-        "groups": [fields_of(group) for group in entry.groups],
-        "archiveBytes": entry.archive_bytes,
+    }
+
+
+def _unrecorded(entry: LogEntry) -> dict[str, Any]:
+    """Return the same fields for a compaction inside the transcript, null where nothing tells."""
+    unknown = dict.fromkeys(("recordedAt", "toolVersion", "counter", "before", "after"))
+    step = entry.step
+    return {
+        "head": step.id,
+        "kind": "compact",
+        "detail": "",
+        "format": step.format,
+        **unknown,
+        "stages": [],
     }

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 
 from compactctl.commands.log import LogEntry, LogResult
+from compactctl.model.operation import Operation
 from compactctl.reports.screen import Item
 from compactctl.reports.tables import number, table, text
-from compactctl.reports.text import one_line, path_name, plural, shell_path, size_text
+from compactctl.reports.text import one_line, path_name, shell_path, size_text
 
 
 def log_screen(result: LogResult) -> Iterator[Item]:
     """Yield what to print: a row per operation, then a row per group in effect."""
-    if result.layout == "inline":
-        yield from _inline(result)
+    if not result.entries:
+        yield from _nothing(result)
         return
     columns = (
         number("No"),
@@ -25,6 +26,9 @@ def log_screen(result: LogResult) -> Iterator[Item]:
     )
     yield table(columns, map(_cells, result.entries))
     yield from _groups(result)
+    if result.below:
+        yield ""
+        yield f"operation {result.below} came before; it is in the archive of another file"
     if result.appended:
         yield ""
         yield f"{size_text(result.appended)} were appended after the last operation"
@@ -32,7 +36,10 @@ def log_screen(result: LogResult) -> Iterator[Item]:
 
 def _cells(entry: LogEntry) -> tuple[str, ...]:
     operation = entry.operation
-    before, after = _tokens(entry)
+    if operation is None:
+        state = "in effect" if entry.in_effect else ""
+        return (str(entry.number), entry.step.id, "compact", "", "", "", "in the file", state)
+    before, after = _tokens(operation)
     return (
         str(entry.number),
         operation.id,
@@ -41,23 +48,22 @@ def _cells(entry: LogEntry) -> tuple[str, ...]:
         before,
         after,
         size_text(entry.archive_bytes),
-        _state(entry),
+        _state(operation, in_effect=entry.in_effect),
     )
 
 
-def _tokens(entry: LogEntry) -> tuple[str, str]:
+def _tokens(operation: Operation) -> tuple[str, str]:
     """Return the tokens before and after, where the stages that were recorded still say them."""
-    stages = entry.operation.stages
-    if not stages or entry.operation.detail:
+    stages = operation.stages
+    if not stages or operation.detail:
         return "", ""
     return f"{stages[0].tokens_before:,}", f"{stages[-1].tokens_after:,}"
 
 
-def _state(entry: LogEntry) -> str:
-    operation = entry.operation
+def _state(operation: Operation, *, in_effect: bool) -> str:
     if operation.kind == "rewind":
         return f"back to {operation.head or 'the first state'}"
-    words = ["in effect" if entry.in_effect else "", one_line(operation.detail)]
+    words = ["in effect" if in_effect else "", one_line(operation.detail)]
     return ", ".join(filter(None, words))
 
 
@@ -77,23 +83,22 @@ def _groups(result: LogResult) -> Iterator[Item]:
     yield table(
         columns,
         [
-            (group.id, group.stage, f"{group.messages:,}", f"{group.tokens:,}", entry.operation.id)
+            (group.id, group.stage, _count(group.messages), _count(group.tokens), entry.step.id)
             for entry, group in rows
         ],
     )
     yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
 
 
-def _inline(result: LogResult) -> Iterator[Item]:
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _nothing(result: LogResult) -> Iterator[Item]:
     if result.missing:
         yield f"{path_name(result.path)} was compacted, but its archive is not beside it"
-        yield f"put {path_name(result.path)}.archive back to see what was done and to rewind"
+        place = f"put {path_name(result.path)}.archive back"
+        way = "name the file instead" if result.path == "-" else place
+        yield f"{way} to see what was done and to rewind"
         return
-    if not result.inline:
-        yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"
-        return
-    yield f"{plural(len(result.inline), 'compaction')} inside the transcript (inline layout)"
-    columns = (number("No"), text("Operation"), text("Groups", "end", least=24))
-    yield table(
-        columns, [(str(each.seq), each.id, ", ".join(each.groups)) for each in result.inline]
-    )
+    yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"

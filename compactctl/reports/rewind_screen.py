@@ -17,14 +17,14 @@ def rewind_screen(result: RewindResult) -> Iterator[Item]:
 
 def rewind_messages(result: RewindResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written and how to go back."""
+    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
     if result.checked:
         yield "checked only: nothing was written"
     if result.output is None or result.output == "-":
         return
     yield f"wrote {safe_text(result.output)}"
-    if result.undone and result.layout == "split" and result.output == result.path:
-        newest = result.undone[0]
-        yield f"go back with: compactctl rewind {shell_path(result.path)} --to {newest}"
+    if result.way_back:
+        yield f"go back with: compactctl rewind {shell_path(result.path)} {result.way_back}"
 
 
 def _facts(result: RewindResult) -> Iterator[Fact]:

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
+from compactctl.reports.runner_commands import inert
 from compactctl.reports.tables import Table, cell_width, table_lines
 
 if TYPE_CHECKING:
@@ -66,12 +67,14 @@ class Screen:
                 self._write(lines, style)
 
     def _write(self, lines: Sequence[str], style: Style) -> None:
+        # Wrapped, or beside others, safe texts may begin a line or become a command.
+        shown = inert("\n".join(lines))
         if not style or self.width is None:
-            click.echo("\n".join(lines), file=self._stream)
+            click.echo(shown, file=self._stream)
             return
         from rich.text import Text
 
-        self._console.print(Text("\n".join(lines), style=style))
+        self._console.print(Text(shown, style=style))
 
     @cached_property
     def _console(self) -> "Console":
@@ -110,7 +113,13 @@ def write_bytes(lines: Iterable[bytes]) -> None:
 def tell(*lines: str) -> None:
     """Print lines to standard error: what changed, warnings, advice; paths in them stay whole."""
     for line in lines:
-        click.echo(line, err=True)
+        click.echo(inert(line), err=True)
+
+
+def print_text(pieces: Iterable[str]) -> None:
+    """Print safe texts as they are, however wide the terminal is."""
+    for piece in pieces:
+        click.echo(inert(piece))
 
 
 def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:

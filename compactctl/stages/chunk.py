@@ -115,4 +115,9 @@ def _notes(chunks: Sequence[Chunk]) -> str:
     return "\n".join(note for chunk in chunks for note in chunk.notes)
 
 
-STAGE = Stage(name=NAME, options=ChunkOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="summarize older messages chunk by chunk, and put one summary in their place",
+    options=ChunkOptions,
+    propose=propose,
+)

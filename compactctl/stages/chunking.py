@@ -8,6 +8,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Skipped
 from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
 from compactctl.stages.condensing import end_of_older, nothing_older, older, originals
+from compactctl.stages.stage import option
 from compactctl.summaries.chunks import SAFETY, ChunkRule, Formula, chunk_ranges
 from compactctl.summaries.labels import cut_after
 from compactctl.tokens.meter import Meter
@@ -20,31 +21,33 @@ _K = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkOptions:
-    """How to summarize in chunks; the defaults are those of Codebuddy.
+    """How to summarize in chunks; the defaults are those of Codebuddy."""
 
-    Attributes:
-        keep_recent: how many of the newest messages stay as they are.
-        min_messages: do nothing when there are fewer messages.
-        formula: how large a chunk may be: "doc" is ``ratio`` of the window and at most 12,000
-            tokens, as Codebuddy documents; "code" is that share without 4,096 tokens for the
-            prompt and at least 7,904, as Codebuddy calculates.
-        ratio: share of the window (0 to 1).
-        min_ratio: what ``ratio`` falls to with "code" where messages are large (0 to 1).
-        message_cap: characters of a message that are shown to the summarizer; 0 is no limit.
-        oversized: leave out, and say so, messages of more than this share of five sixths of the
-            window (0 to 1).
-        summary_tokens: tokens the whole summary may have; 0 chooses by the size of what it stands
-            for. It never gets more than half of the tokens it replaces.
-    """
-
-    keep_recent: int = 4
-    min_messages: int = 6
-    formula: Formula = "doc"
-    ratio: float = 0.4
-    min_ratio: float = 0.15
-    message_cap: int = 10_000
-    oversized: float = 0.5
-    summary_tokens: int = 0
+    keep_recent: int = option(4, "How many of the newest messages stay as they are.")
+    min_messages: int = option(6, "Do nothing when there are fewer messages.")
+    formula: Formula = option(
+        "doc",
+        'How large a chunk may be: "doc" is ``ratio`` of the window and at most 12,000 tokens, as '
+        'Codebuddy documents; "code" is that share without 4,096 tokens for the prompt and at '
+        "least 7,904, as Codebuddy calculates.",
+    )
+    ratio: float = option(0.4, "Share of the window (0 to 1).")
+    min_ratio: float = option(
+        0.15, 'What ``ratio`` falls to with "code" where messages are large (0 to 1).'
+    )
+    message_cap: int = option(
+        10_000, "Characters of a message that are shown to the summarizer; 0 is no limit."
+    )
+    oversized: float = option(
+        0.5,
+        "Leave out, and say so, messages of more than this share of five sixths of the window (0 "
+        "to 1).",
+    )
+    summary_tokens: int = option(
+        0,
+        "Tokens the whole summary may have; 0 chooses by the size of what it stands for. It never "
+        "gets more than half of the tokens it replaces.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.hiding import Hiding, Marker, hide_range
-from compactctl.stages.stage import Stage, within_target
+from compactctl.stages.stage import Stage, option, within_target
 from compactctl.tokens.meter import Meter
 
 NAME = "collapse"
@@ -17,21 +17,23 @@ Unit = Literal["turns", "steps"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollapseOptions:
-    """How to collapse; the defaults are those of agent-code.
+    """How to collapse; the defaults are those of agent-code."""
 
-    Attributes:
-        unit: what is hidden as a whole: turns, or single steps (a model call with its results),
-            which also works in a session with one prompt. The first step includes its prompt.
-        keep_first: how many turns or steps stay at the front.
-        groups: how many turns or steps to hide when there is no target, oldest first; 0 hides
-            all but those at the front and the last.
-        marker: what stands in place of the hidden messages; ``{count}`` is their number.
-    """
-
-    unit: Unit = "turns"
-    keep_first: int = 1
-    groups: int = 0
-    marker: str = "[Earlier messages collapsed to fit context window]"
+    unit: Unit = option(
+        "turns",
+        "What is hidden as a whole: turns, or single steps (a model call with its results), which "
+        "also works in a session with one prompt. The first step includes its prompt.",
+    )
+    keep_first: int = option(1, "How many turns or steps stay at the front.")
+    groups: int = option(
+        0,
+        "How many turns or steps to hide when there is no target, oldest first; 0 hides all but "
+        "those at the front and the last.",
+    )
+    marker: str = option(
+        "[Earlier messages collapsed to fit context window]",
+        "What stands in place of the hidden messages; ``{count}`` is their number.",
+    )
 
 
 def propose(view: View, meter: Meter, options: CollapseOptions) -> Proposal | Skipped:
@@ -83,4 +85,9 @@ def _bounds(view: View, options: CollapseOptions) -> list[int]:
     return sorted({0, *(starts & cuts)})
 
 
-STAGE = Stage(name=NAME, options=CollapseOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="hide whole turns from the middle of the conversation behind a marker",
+    options=CollapseOptions,
+    propose=propose,
+)

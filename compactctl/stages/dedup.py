@@ -1,11 +1,15 @@
 """Dedup: keep the newest read of a file, point to it from older ones."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 from compactctl.errors import UsageError
+from compactctl.history.pairs import Place
 from compactctl.history.readcalls import Readers
 from compactctl.history.reads import (
     STUB,
@@ -22,7 +26,7 @@ from compactctl.history.reads import (
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.rewriting import Rewrite, results_in, rewriting, saving
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts
 
 NAME = "dedup"
@@ -44,30 +48,38 @@ class DedupOptions:
     """How to remove repeated file reads.
 
     Attributes:
-        policy: "identical" replaces a read whose content a later read of the file shows again;
-            "latest" every read of a file but the newest; "regex" finds reads by the words
-            "read FILE" in tool results, as NeuroLink does, and keeps the newest per name.
-        ranges: with "latest", whether a later read must ask for all lines of the read it replaces
-            ("covered") or any later read of the file will do ("any").
-        read_tools: further tools that read a file.
-        path_keys: names of further arguments that hold the path of the file that is read.
-        notice: what stands in place of a read; one line in square brackets with ``{path}`` in it.
-        threshold: the least part that must be saved (0 to 1); with "regex", and with any policy
-            when ``base`` is given.
-        base: what ``threshold`` is a part of: the "replaced" characters, as for NeuroLink, all
-            "visible" characters of the conversation, as for Cline, or its "tokens".
-        min_savings: do nothing when fewer tokens would be saved.
         exclude: ids of messages whose reads stay.
     """
 
-    policy: Policy = "identical"
-    ranges: Ranges = "covered"
-    read_tools: tuple[str, ...] = ()
-    path_keys: tuple[str, ...] = ()
-    notice: str = STUB
-    threshold: float = 0.3
-    base: Base = "replaced"
-    min_savings: int = 0
+    policy: Policy = option(
+        "identical",
+        '"identical" replaces a read whose content a later read of the file shows again; "latest" '
+        'every read of a file but the newest; "regex" finds reads by the words "read FILE" in tool '
+        "results, as NeuroLink does, and keeps the newest per name.",
+    )
+    ranges: Ranges = option(
+        "covered",
+        'With "latest", whether a later read must ask for all lines of the read it replaces '
+        '("covered") or any later read of the file will do ("any").',
+    )
+    read_tools: tuple[str, ...] = option((), "Further tools that read a file.")
+    path_keys: tuple[str, ...] = option(
+        (), "Names of further arguments that hold the path of the file that is read."
+    )
+    notice: str = option(
+        STUB, "What stands in place of a read; one line in square brackets with ``{path}`` in it."
+    )
+    threshold: float = option(
+        0.3,
+        'The least part that must be saved (0 to 1); with "regex", and with any policy when '
+        "``base`` is given.",
+    )
+    base: Base = option(
+        "replaced",
+        'What ``threshold`` is a part of: the "replaced" characters, as for NeuroLink, all '
+        '"visible" characters of the conversation, as for Cline, or its "tokens".',
+    )
+    min_savings: int = option(0, "Do nothing when fewer tokens would be saved.")
     exclude: tuple[str, ...] = ()
 
 
@@ -141,23 +153,33 @@ def _identical(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewr
 
 
 def _latest(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
-    edits = file_edits(view.messages, cwd=view.cwd)
+    edits = _places(file_edits(view.messages, cwd=view.cwd))
     for same in by_path(_reads(view, options)).values():
-        for place, read in enumerate(same):
-            newest = _newest(read, same[place + 1 :], options.ranges)
+        for read in same:
+            newest = _newest(read, same, options.ranges)
             if newest is not None:
                 changed = _edited(edits, read, newest)
                 reason = "the file is read again later" + (", after edits" if changed else "")
                 yield _stub(view, meter, options, (read, newest), reason)
 
 
-def _newest(read: FileRead, later: Sequence[FileRead], ranges: Ranges) -> FileRead | None:
-    fitting = (r for r in reversed(later) if ranges == "any" or asks_for(r.range, read.range))
+def _newest(read: FileRead, same: Sequence[FileRead], ranges: Ranges) -> FileRead | None:
+    later = takewhile(lambda other: other.place > read.place, reversed(same))
+    fitting = (r for r in later if ranges == "any" or asks_for(r.range, read.range))
     return next(fitting, None)
 
 
-def _edited(edits: tuple[FileEdit, ...], older: FileRead, newer: FileRead) -> bool:
-    return any(e.path == older.path and older.place < e.place < newer.place for e in edits)
+def _places(edits: Iterable[FileEdit]) -> Mapping[str, list[Place]]:
+    """Return where each file is edited, in order."""
+    found: dict[str, list[Place]] = defaultdict(list)
+    for edit in edits:
+        found[edit.path].append(edit.place)
+    return found
+
+
+def _edited(edits: Mapping[str, list[Place]], older: FileRead, newer: FileRead) -> bool:
+    places = edits.get(older.path, [])
+    return bisect_right(places, older.place) < bisect_left(places, newer.place)
 
 
 def _stub(
@@ -222,4 +244,9 @@ _FINDERS: Mapping[Policy, Callable[[View, Meter, DedupOptions], Iterator[Rewrite
     "regex": _named,
 }
 
-STAGE = Stage(name=NAME, options=DedupOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="keep the newest read of a file, point to it from older ones",
+    options=DedupOptions,
+    propose=propose,
+)

@@ -8,7 +8,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, ReasoningPart
 from compactctl.stages.hiding import Marker, hide_behind
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "drop"
@@ -16,16 +16,17 @@ NAME = "drop"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropOptions:
-    """What to drop.
+    """What to drop."""
 
-    Attributes:
-        tools: names of the tools whose calls and results are hidden, in any case, such as
-            "tool_search", whose pairs VS Code Copilot Chat leaves out of summaries.
-        marker: what stands in place of the hidden messages; ``{count}`` is their number.
-    """
-
-    tools: tuple[str, ...] = ()
-    marker: str = "[Tool calls and results left out: {count}]"
+    tools: tuple[str, ...] = option(
+        (),
+        "Names of the tools whose calls and results are hidden, in any case, such as "
+        '"tool_search", whose pairs VS Code Copilot Chat leaves out of summaries.',
+    )
+    marker: str = option(
+        "[Tool calls and results left out: {count}]",
+        "What stands in place of the hidden messages; ``{count}`` is their number.",
+    )
 
 
 def propose(view: View, meter: Meter, options: DropOptions) -> Proposal | Skipped:
@@ -78,4 +79,9 @@ def _list(options: DropOptions) -> str:
     return ", ".join(options.tools)
 
 
-STAGE = Stage(name=NAME, options=DropOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="hide the calls of named tools together with their results",
+    options=DropOptions,
+    propose=propose,
+)

@@ -8,7 +8,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart
 from compactctl.stages.rewriting import Rewrite, rewriting, saving
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "images"
@@ -17,18 +17,17 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagesOptions:
-    """How many images to keep; the defaults are those of agent-code.
+    """How many images to keep; the defaults are those of agent-code."""
 
-    Attributes:
-        max_bytes: bytes of the newest images to keep, as stored before base64.
-        max_images: how many of the newest images to keep.
-        placeholder: what stands in place of an image; ``{media}`` is its media type, ``{size}``
-            its size in MB.
-    """
-
-    max_bytes: int = 12 * 1024 * 1024
-    max_images: int = 32
-    placeholder: str = "[image dropped from context — {media}, {size}]"
+    max_bytes: int = option(
+        12 * 1024 * 1024, "Bytes of the newest images to keep, as stored before base64."
+    )
+    max_images: int = option(32, "How many of the newest images to keep.")
+    placeholder: str = option(
+        "[image dropped from context — {media}, {size}]",
+        "What stands in place of an image; ``{media}`` is its media type, ``{size}`` its size in "
+        "MB.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,4 +113,9 @@ def _is_image(media: MediaPart) -> bool:
     return media.media_type.lower().startswith("image/")
 
 
-STAGE = Stage(name=NAME, options=ImagesOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="keep the newest images, put a note in place of older ones",
+    options=ImagesOptions,
+    propose=propose,
+)

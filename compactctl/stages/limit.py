@@ -10,7 +10,7 @@ from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolResultPart
 from compactctl.stages.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, Limits, limited
 from compactctl.stages.rewriting import Rewrite, results_in, rewriting, saving
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "limit"
@@ -18,30 +18,29 @@ NAME = "limit"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOptions:
-    """How large a tool result may be; NeuroLink's bytes and lines, Copilot Chat's share.
+    """How large a tool result may be; NeuroLink's bytes and lines, Copilot Chat's share."""
 
-    Attributes:
-        max_tokens: tokens that a result may have; 0 is no limit.
-        share: the part of the context window that a result may take (0 to 1); 0 is no limit.
-        max_bytes: bytes of UTF-8 that a result may have; 0 is no limit.
-        max_lines: lines that a result may have; 0 is no limit.
-        direction: "head" keeps the beginning, "tail" the end, "both" some of each.
-        head_ratio: with "both", the beginning's share of what is kept (0 to 1).
-        tools: names of the tools whose results are cut, in any case; none stands for all.
-        protect_tools: tools whose results stay whole.
-        marker: stands on a line of its own where something is missing; ``{original}``,
-            ``{kept}`` and ``{omitted}`` are sizes in bytes.
-    """
-
-    max_tokens: int = 0
-    share: float = 0.5
-    max_bytes: int = 51_200
-    max_lines: int = 2_000
-    direction: Direction = "both"
-    head_ratio: float = HEAD_RATIO
-    tools: tuple[str, ...] = ()
-    protect_tools: tuple[str, ...] = ("skill",)
-    marker: str = NOTICE
+    max_tokens: int = option(0, "Tokens that a result may have; 0 is no limit.")
+    share: float = option(
+        0.5, "The part of the context window that a result may take (0 to 1); 0 is no limit."
+    )
+    max_bytes: int = option(51_200, "Bytes of UTF-8 that a result may have; 0 is no limit.")
+    max_lines: int = option(2_000, "Lines that a result may have; 0 is no limit.")
+    direction: Direction = option(
+        "both", '"head" keeps the beginning, "tail" the end, "both" some of each.'
+    )
+    head_ratio: float = option(
+        HEAD_RATIO, 'With "both", the beginning\'s share of what is kept (0 to 1).'
+    )
+    tools: tuple[str, ...] = option(
+        (), "Names of the tools whose results are cut, in any case; none stands for all."
+    )
+    protect_tools: tuple[str, ...] = option(("skill",), "Tools whose results stay whole.")
+    marker: str = option(
+        NOTICE,
+        "Stands on a line of its own where something is missing; ``{original}``, ``{kept}`` and "
+        "``{omitted}`` are sizes in bytes.",
+    )
 
 
 def propose(view: View, meter: Meter, options: LimitOptions) -> Proposal | Skipped:
@@ -92,4 +91,9 @@ def _candidates(view: View, options: LimitOptions) -> Iterator[tuple[Place, Tool
             yield place, part
 
 
-STAGE = Stage(name=NAME, options=LimitOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="cut single tool results that are too large, keep their beginning and their end",
+    options=LimitOptions,
+    propose=propose,
+)

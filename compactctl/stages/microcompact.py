@@ -11,7 +11,7 @@ from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolCallPart
 from compactctl.stages.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
 from compactctl.stages.rewriting import Rewrite, Unit, outside_newest, rewriting, saving
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "microcompact"
@@ -20,27 +20,29 @@ ANY_TOOL = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MicrocompactOptions:
-    """How to microcompact; the defaults are those of agent-code.
+    """How to microcompact; the defaults are those of agent-code."""
 
-    Attributes:
-        keep_recent: how many of the newest results, turns or steps keep their results, at least 1.
-        unit: what ``keep_recent`` counts.
-        tools: names of the tools whose results are cleared, in any case; none stands for all
-            tools that read, edit, write or search files or run commands, "*" for every tool.
-        exclude_tools: names of tools whose results are never cleared, nor counted among the newest.
-        clear_inputs: also replace texts of more than 200 characters in the arguments of the calls
-            whose results are cleared, so that the calls still say what they were about.
-        min_savings: do nothing when fewer tokens would be saved.
-        placeholder: what stands in place of a cleared result.
-    """
-
-    keep_recent: int = 5
-    unit: Unit = "results"
-    tools: tuple[str, ...] = ()
-    exclude_tools: tuple[str, ...] = ()
-    clear_inputs: bool = False
-    min_savings: int = 0
-    placeholder: str = "[Old tool result cleared]"
+    keep_recent: int = option(
+        5, "How many of the newest results, turns or steps keep their results, at least 1."
+    )
+    unit: Unit = option("results", "What ``keep_recent`` counts.")
+    tools: tuple[str, ...] = option(
+        (),
+        "Names of the tools whose results are cleared, in any case; none stands for all tools that "
+        'read, edit, write or search files or run commands, "*" for every tool.',
+    )
+    exclude_tools: tuple[str, ...] = option(
+        (), "Names of tools whose results are never cleared, nor counted among the newest."
+    )
+    clear_inputs: bool = option(
+        False,
+        "Also replace texts of more than 200 characters in the arguments of the calls whose "
+        "results are cleared, so that the calls still say what they were about.",
+    )
+    min_savings: int = option(0, "Do nothing when fewer tokens would be saved.")
+    placeholder: str = option(
+        "[Old tool result cleared]", "What stands in place of a cleared result."
+    )
 
 
 def propose(view: View, meter: Meter, options: MicrocompactOptions) -> Proposal | Skipped:
@@ -102,4 +104,9 @@ def _names(tools: Sequence[str]) -> frozenset[str]:
     return frozenset(tool.casefold() for tool in tools)
 
 
-STAGE = Stage(name=NAME, options=MicrocompactOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="clear the results of routine tools except the newest few",
+    options=MicrocompactOptions,
+    propose=propose,
+)

@@ -16,7 +16,7 @@ from compactctl.stages.condensing import (
     request_for,
     write,
 )
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "partial"
@@ -25,16 +25,14 @@ LABEL = "[Earlier conversation summary — {count} messages compacted]\n\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialOptions:
-    """How to summarize a part; the defaults are those of Codebuddy.
+    """How to summarize a part; the defaults are those of Codebuddy."""
 
-    Attributes:
-        keep_recent: how many of the newest messages are not among the older ones.
-        summary_tokens: tokens the summary may have; 0 chooses by the size of what it stands for.
-            It never gets more than half of the tokens it replaces.
-    """
-
-    keep_recent: int = 4
-    summary_tokens: int = 0
+    keep_recent: int = option(4, "How many of the newest messages are not among the older ones.")
+    summary_tokens: int = option(
+        0,
+        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
+        "more than half of the tokens it replaces.",
+    )
 
 
 def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Skipped:
@@ -51,4 +49,9 @@ def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Ski
     return condense(view, meter, hidden, write(view, request, meter), how)
 
 
-STAGE = Stage(name=NAME, options=PartialOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="put a summary in place of the older half of the older messages",
+    options=PartialOptions,
+    propose=propose,
+)

@@ -17,7 +17,7 @@ from compactctl.stages.condensing import (
     older,
     originals,
 )
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "plain"
@@ -29,15 +29,12 @@ ELLIPSIS = "..."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainOptions:
-    """What is kept and said; the defaults are those of Codebuddy.
+    """What is kept and said; the defaults are those of Codebuddy."""
 
-    Attributes:
-        keep_recent: how many of the newest messages stay as they are.
-        topics: how many first lines of what the user wrote are listed, the oldest ones.
-    """
-
-    keep_recent: int = 4
-    topics: int = 10
+    keep_recent: int = option(4, "How many of the newest messages stay as they are.")
+    topics: int = option(
+        10, "How many first lines of what the user wrote are listed, the oldest ones."
+    )
 
 
 def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipped:
@@ -71,4 +68,9 @@ def _topic(message: Message) -> Iterator[str]:
         yield line[: TOPIC_CHARS - len(ELLIPSIS)] + ELLIPSIS if longer else line
 
 
-STAGE = Stage(name=NAME, options=PlainOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="say in a few lines how much older talk there was and about what, without a summary",
+    options=PlainOptions,
+    propose=propose,
+)

@@ -10,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, ReasoningPart
 from compactctl.stages.hiding import Hiding, Marker, hide_messages
-from compactctl.stages.stage import Stage, within_target, without_target
+from compactctl.stages.stage import Stage, option, within_target, without_target
 from compactctl.tokens.meter import Meter
 
 NAME = "prioritize"
@@ -23,22 +23,23 @@ _HIGHEST = 2**53 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrioritizeOptions:
-    """What is worth most; after the pruning of prompt-tsx, which Copilot Chat uses.
+    """What is worth most; after the pruning of prompt-tsx, which Copilot Chat uses."""
 
-    Attributes:
-        order: which of two messages with the same priority stays longer.
-        weights: the priority of a kind of message, such as "tool_results=10"; kinds are user,
-            assistant, reasoning, tool_calls, tool_results and injected. Kinds that are not named
-            have the highest priority.
-        freeze_before: so many messages at the front stay, for a prompt cache that ends there.
-        marker: what stands in place of the first hidden message; ``{count}`` is the number of
-            all of them.
-    """
-
-    order: Order = "newest"
-    weights: tuple[str, ...] = ()
-    freeze_before: int = 0
-    marker: str = "[{count} messages of low priority left out to fit the context window]"
+    order: Order = option("newest", "Which of two messages with the same priority stays longer.")
+    weights: tuple[str, ...] = option(
+        (),
+        'The priority of a kind of message, such as "tool_results=10"; kinds are user, assistant, '
+        "reasoning, tool_calls, tool_results and injected. Kinds that are not named have the "
+        "highest priority.",
+    )
+    freeze_before: int = option(
+        0, "So many messages at the front stay, for a prompt cache that ends there."
+    )
+    marker: str = option(
+        "[{count} messages of low priority left out to fit the context window]",
+        "What stands in place of the first hidden message; ``{count}`` is the number of all of "
+        "them.",
+    )
 
     def __post_init__(self) -> None:
         _weights(self.weights)
@@ -141,4 +142,9 @@ def _weight(text: str) -> tuple[str, int]:
     return kind.strip(), weight
 
 
-STAGE = Stage(name=NAME, options=PrioritizeOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="hide the messages of the lowest priority, wherever they are, down to the target",
+    options=PrioritizeOptions,
+    propose=propose,
+)

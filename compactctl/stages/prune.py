@@ -17,7 +17,7 @@ from compactctl.stages.rewriting import (
     rewriting,
     saving,
 )
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "prune"
@@ -26,33 +26,30 @@ Crossing = Literal["keep", "clear"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneOptions:
-    """How to prune; the defaults are those of OpenCode and NeuroLink.
+    """How to prune; the defaults are those of OpenCode and NeuroLink."""
 
-    Attributes:
-        protect_tokens: tokens of the newest tool results to keep.
-        crossing: whether the result that crosses the line of ``protect_tokens`` is kept whole, as
-            NeuroLink does, or cleared, as OpenCode does.
-        protect: how many of the newest turns, steps or results stay whatever their size, without
-            using up ``protect_tokens``; OpenCode protects 2 turns.
-        unit: what ``protect`` counts.
-        min_savings: do nothing when fewer tokens would be saved.
-        protect_tools: tools whose results stay and do not use up ``protect_tokens``.
-        only_tools: when given, the results of all other tools stay in the same way.
-        keep_errors: results of calls that failed stay.
-        stop_at_summary: nothing before the newest summary is cleared.
-        placeholder: what stands in place of a cleared result.
-    """
-
-    protect_tokens: int = 40_000
-    crossing: Crossing = "keep"
-    protect: int = 0
-    unit: Unit = "turns"
-    min_savings: int = 20_000
-    protect_tools: tuple[str, ...] = ("skill",)
-    only_tools: tuple[str, ...] = ()
-    keep_errors: bool = False
-    stop_at_summary: bool = False
-    placeholder: str = "[Tool result cleared]"
+    protect_tokens: int = option(40_000, "Tokens of the newest tool results to keep.")
+    crossing: Crossing = option(
+        "keep",
+        "Whether the result that crosses the line of ``protect_tokens`` is kept whole, as "
+        "NeuroLink does, or cleared, as OpenCode does.",
+    )
+    protect: int = option(
+        0,
+        "How many of the newest turns, steps or results stay whatever their size, without using up "
+        "``protect_tokens``; OpenCode protects 2 turns.",
+    )
+    unit: Unit = option("turns", "What ``protect`` counts.")
+    min_savings: int = option(20_000, "Do nothing when fewer tokens would be saved.")
+    protect_tools: tuple[str, ...] = option(
+        ("skill",), "Tools whose results stay and do not use up ``protect_tokens``."
+    )
+    only_tools: tuple[str, ...] = option(
+        (), "When given, the results of all other tools stay in the same way."
+    )
+    keep_errors: bool = option(False, "Results of calls that failed stay.")
+    stop_at_summary: bool = option(False, "Nothing before the newest summary is cleared.")
+    placeholder: str = option("[Tool result cleared]", "What stands in place of a cleared result.")
 
 
 def propose(view: View, meter: Meter, options: PruneOptions) -> Proposal | Skipped:
@@ -115,4 +112,9 @@ def _after_summary(view: View) -> int:
     return max(summaries, default=-1) + 1
 
 
-STAGE = Stage(name=NAME, options=PruneOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="clear old tool results, keep the newest",
+    options=PruneOptions,
+    propose=propose,
+)

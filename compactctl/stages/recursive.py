@@ -19,7 +19,7 @@ from compactctl.stages.condensing import (
     write,
 )
 from compactctl.stages.hiding import newest_start
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.summaries.earlier import previous_summary
 from compactctl.tokens.meter import Meter
 
@@ -29,31 +29,39 @@ PREFIX = "[Summary of the conversation so far]:\n\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecursiveOptions:
-    """How to summarize all but the newest events; the defaults are those of Spring AI Session.
+    """How to summarize all but the newest events; the defaults are those of Spring AI Session."""
 
-    Attributes:
-        keep_events: how many of the newest messages to keep as they are, at least 1; the system
-            prompt, summaries and markers do not count.
-        overlap: how many of the first messages kept the summarizer is shown as what comes next;
-            fewer than ``keep_events``. The built-in summarizer does not need them.
-        snap: where what is kept begins if that is inside of a turn: "forward" at the next turn,
-            "back" at the start of that turn, "none" right there. Tool pairs stay whole.
-        min_keep_turns: newest turns that stay even when they have more messages; 0 lets the
-            summary reach into the newest turn.
-        shadow: the question that the summary answers; empty for one user message. In formats
-            whose records of the assistant only the client can write it is one user message too.
-        summary_tokens: tokens the summary may have; 0 chooses by the size of what it stands for.
-            It never gets more than half of the tokens it replaces.
-        instructions: what a summary by a model or a command is to heed.
-    """
-
-    keep_events: int = 10
-    overlap: int = 2
-    snap: Snap = "forward"
-    min_keep_turns: int = 1
-    shadow: str = "Summarize the conversation we had so far."
-    summary_tokens: int = 0
-    instructions: str = ""
+    keep_events: int = option(
+        10,
+        "How many of the newest messages to keep as they are, at least 1; the system prompt, "
+        "summaries and markers do not count.",
+    )
+    overlap: int = option(
+        2,
+        "How many of the first messages kept the summarizer is shown as what comes next; fewer "
+        "than ``keep_events``. The built-in summarizer does not need them.",
+    )
+    snap: Snap = option(
+        "forward",
+        'Where what is kept begins if that is inside of a turn: "forward" at the next turn, "back" '
+        'at the start of that turn, "none" right there. Tool pairs stay whole.',
+    )
+    min_keep_turns: int = option(
+        1,
+        "Newest turns that stay even when they have more messages; 0 lets the summary reach into "
+        "the newest turn.",
+    )
+    shadow: str = option(
+        "Summarize the conversation we had so far.",
+        "The question that the summary answers; empty for one user message. In formats whose "
+        "records of the assistant only the client can write it is one user message too.",
+    )
+    summary_tokens: int = option(
+        0,
+        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
+        "more than half of the tokens it replaces.",
+    )
+    instructions: str = option("", "What a summary by a model or a command is to heed.")
 
     def __post_init__(self) -> None:
         """Raise UsageError for numbers that mean nothing."""
@@ -123,4 +131,9 @@ def _shape(view: View, options: RecursiveOptions) -> Shape:
     return Shape(prefix=PREFIX)
 
 
-STAGE = Stage(name=NAME, options=RecursiveOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="put a question and its answer, a summary, in place of all but the newest events",
+    options=RecursiveOptions,
+    propose=propose,
+)

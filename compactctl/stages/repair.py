@@ -19,7 +19,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.stages.hiding import Marker, hide_behind
-from compactctl.stages.stage import Stage, group_id
+from compactctl.stages.stage import Stage, group_id, option
 from compactctl.tokens.meter import Meter
 
 NAME = "repair"
@@ -33,21 +33,26 @@ Orphans = Mapping[Place, _Half]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairOptions:
-    """How to repair; the texts are those of NeuroLink.
+    """How to repair; the texts are those of NeuroLink."""
 
-    Attributes:
-        policy: "drop" hides messages that hold nothing but calls without a result or results
-            without a call; "synth" writes the missing half beside them instead, in the formats
-            neurolink, openai-chat and anthropic-messages.
-        marker: what stands in place of the hidden messages; ``{count}`` is their number.
-        result_text: with "synth", the result of a call whose own one is missing.
-        call_text: with "synth", what a written call says; ``{tool}`` is the tool's name.
-    """
-
-    policy: Policy = "drop"
-    marker: str = "[Tool calls and results without their other half were removed: {count}]"
-    result_text: str = "[Tool result unavailable - conversation was compacted]"
-    call_text: str = "[Tool call for {tool} - conversation was compacted]"
+    policy: Policy = option(
+        "drop",
+        '"drop" hides messages that hold nothing but calls without a result or results without a '
+        'call; "synth" writes the missing half beside them instead, in the formats neurolink, '
+        "openai-chat and anthropic-messages.",
+    )
+    marker: str = option(
+        "[Tool calls and results without their other half were removed: {count}]",
+        "What stands in place of the hidden messages; ``{count}`` is their number.",
+    )
+    result_text: str = option(
+        "[Tool result unavailable - conversation was compacted]",
+        'With "synth", the result of a call whose own one is missing.',
+    )
+    call_text: str = option(
+        "[Tool call for {tool} - conversation was compacted]",
+        'With "synth", what a written call says; ``{tool}`` is the tool\'s name.',
+    )
 
 
 def propose(view: View, meter: Meter, options: RepairOptions) -> Proposal | Skipped:  # noqa: ARG001 - a broken conversation is repaired whatever its size
@@ -232,4 +237,10 @@ _POLICIES: Mapping[Policy, Callable[[View, RepairOptions, Orphans], Proposal | S
     "synth": _completing,
 }
 
-STAGE = Stage(name=NAME, options=RepairOptions, propose=propose, repairs=True)
+STAGE = Stage(
+    name=NAME,
+    title="hide, or complete, tool calls without their result and results without their call",
+    options=RepairOptions,
+    propose=propose,
+    repairs=True,
+)

@@ -79,7 +79,8 @@ def rewriting(
     """Turn rewrites into one group of edits, in the order of the conversation."""
     ordered = sorted(rewrites, key=lambda rewrite: rewrite.place)
     ids = [view.messages[rewrite.place.message].id for rewrite in ordered]
-    group = group_id(stage, options, ids)
+    # The texts count too: where they depend on the target, a message may be rewritten twice.
+    group = group_id(stage, options, (*ids, *(rewrite.text for rewrite in ordered)))
     edits = tuple(
         Replace(
             id=message,

@@ -11,7 +11,7 @@ from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart
 from compactctl.stages.cutting import shortened
 from compactctl.stages.rewriting import Rewrite, may_change, rewriting, saving
-from compactctl.stages.stage import Stage, within_target, without_target
+from compactctl.stages.stage import Stage, option, within_target, without_target
 from compactctl.tokens.meter import Meter
 
 NAME = "shorten"
@@ -19,15 +19,10 @@ NAME = "shorten"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortenOptions:
-    """How to shorten; the minimum and the mark are those of NeuroLink.
+    """How to shorten; the minimum and the mark are those of NeuroLink."""
 
-    Attributes:
-        min_tokens: no text is cut below so many tokens.
-        mark: what a cut text ends with.
-    """
-
-    min_tokens: int = 200
-    mark: str = "..."
+    min_tokens: int = option(200, "No text is cut below so many tokens.")
+    mark: str = option("...", "What a cut text ends with.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,4 +103,9 @@ def _text(message: Message, part: Part) -> str:
     return part.text if written and isinstance(part, TextPart) and not part.embedded else ""
 
 
-STAGE = Stage(name=NAME, options=ShortenOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="cut the longest texts down to a common length, so that the target fits",
+    options=ShortenOptions,
+    propose=propose,
+)

@@ -2,26 +2,52 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import Field, asdict, dataclass, field, fields
+from typing import Any, TypeVar, get_type_hints
 
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import GroupId
 from compactctl.tokens.meter import Meter
 
+T = TypeVar("T")
+_HELP = "help"
+
+
+def option(default: T, text: str) -> T:
+    """Return a field of a stage's options that users can set.
+
+    ``text`` is its help; names of other options stand in it in double backticks. Fields that are
+    not made with this are set by the program alone.
+    """
+    made: T = field(default=default, metadata={_HELP: text})
+    return made
+
+
+def help_of(each: Field[Any]) -> str | None:
+    """Return the help of a stage's option, None for a field that users cannot set."""
+    text: str | None = each.metadata.get(_HELP)
+    return text
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A stage's name, the type of its options and the function that proposes its edits.
+    """A stage's name, what it does in a sentence, its options and the function that proposes edits.
 
     A stage that ``repairs`` runs whatever the target is, and may make the context larger.
     """
 
     name: str
+    title: str
     options: Callable[..., Any]
     propose: Callable[[View, Meter, Any], Proposal | Skipped]
     repairs: bool = False
+
+
+def free_texts(stage: Stage) -> frozenset[str]:
+    """Return the options whose value is any text: it goes into a transcript or a prompt."""
+    hints = get_type_hints(stage.options)
+    return frozenset(each.name for each in fields(stage.options()) if hints[each.name] is str)
 
 
 def within_target(stage: str, target: int) -> Skipped:

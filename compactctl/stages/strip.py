@@ -12,7 +12,7 @@ from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Part, ToolCallPart, ToolResultPart
 from compactctl.stages.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
 from compactctl.stages.rewriting import Rewrite, outside_newest, results_in, rewriting, saving
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "strip"
@@ -22,26 +22,27 @@ Unit = Literal["messages", "turns", "steps", "results"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripOptions:
-    """How to strip; the defaults are those of Codebuddy.
+    """How to strip; the defaults are those of Codebuddy."""
 
-    Attributes:
-        keep_recent: how many of the newest messages, turns, steps or results stay as they are.
-        unit: what ``keep_recent`` counts.
-        over: characters that a result, or a text in a call's arguments, may have.
-        args: also replace longer texts in the arguments of calls; all keys and shorter values
-            stay.
-        protect_tools: tools whose calls and results stay as they are.
-        placeholder: what stands in place of a result; {chars} is the number of characters it had.
-        args_placeholder: what stands in place of a text in the arguments.
-    """
-
-    keep_recent: int = 4
-    unit: Unit = "messages"
-    over: int = LONG_TEXT
-    args: bool = True
-    protect_tools: tuple[str, ...] = ()
-    placeholder: str = "[Tool result truncated — originally {chars} chars]"
-    args_placeholder: str = ARGUMENT_PLACEHOLDER
+    keep_recent: int = option(
+        4, "How many of the newest messages, turns, steps or results stay as they are."
+    )
+    unit: Unit = option("messages", "What ``keep_recent`` counts.")
+    over: int = option(
+        LONG_TEXT, "Characters that a result, or a text in a call's arguments, may have."
+    )
+    args: bool = option(
+        True,
+        "Also replace longer texts in the arguments of calls; all keys and shorter values stay.",
+    )
+    protect_tools: tuple[str, ...] = option((), "Tools whose calls and results stay as they are.")
+    placeholder: str = option(
+        "[Tool result truncated — originally {chars} chars]",
+        "What stands in place of a result; {chars} is the number of characters it had.",
+    )
+    args_placeholder: str = option(
+        ARGUMENT_PLACEHOLDER, "What stands in place of a text in the arguments."
+    )
 
 
 def propose(view: View, meter: Meter, options: StripOptions) -> Proposal | Skipped:
@@ -104,4 +105,9 @@ def _recent(view: View, options: StripOptions) -> frozenset[Place]:
     return frozenset(newest | {pairs[place] for place in newest if place in pairs})
 
 
-STAGE = Stage(name=NAME, options=StripOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="replace long old tool results, and long texts in the arguments of old calls",
+    options=StripOptions,
+    propose=propose,
+)

@@ -20,7 +20,7 @@ from compactctl.stages.condensing import (
     request_for,
     write,
 )
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.summaries.earlier import previous_summary
 from compactctl.tokens.meter import Meter
 
@@ -37,46 +37,56 @@ class SummarizeOptions:
     """How to summarize; the defaults are those of NeuroLink.
 
     Attributes:
-        keep_ratio: part of the messages to keep as they are, the newest ones (0 to 1).
-        keep_min: keep at least this many messages.
-        keep_tokens: keep as many of the newest messages as fit in so many tokens instead of
-            ``keep_ratio``; 0 is off. With ``keep_texts`` keep at least so many tokens.
-        keep_texts: keep at least so many messages with text and what is among and after them,
-            instead of ``keep_ratio``; 0 is off. agent-code keeps 5, and at least 10,000 tokens.
-        keep_tokens_max: with ``keep_texts``, add no message once those kept have so many tokens,
-            40,000 in agent-code; 0 is no bound.
-        min_messages: do nothing unless there are more messages than this.
-        summary_tokens: tokens the summary may have; 0 chooses by the size of what it stands for.
-            It never gets more than half of the tokens it replaces.
-        role: the role of the summary, where the format has system messages among the others;
-            elsewhere it is a user message.
-        prefix: the line that the summary starts with; {count} is the number of messages it stands
-            for.
-        suffix: what the summary ends with.
-        template: sections of the summary: the "nine" of NeuroLink, its later "ten" with one for
-            constraints, the "eight" of VS Code Copilot Chat, the "six" of agent-code.
-        instructions: what a summary by a model or a command is to heed.
-        overlap: how many of the messages kept a model is shown as what comes next.
-        breadcrumb: end the summary with where the originals are and how to see them.
         text: the summary's text, when it was written elsewhere; empty for the built-in one.
         template_text: a template of the user's own instead of ``template``.
         trail: what the breadcrumb says.
     """
 
-    keep_ratio: float = 0.3
-    keep_min: int = 4
-    keep_tokens: int = 0
-    keep_texts: int = 0
-    keep_tokens_max: int = 0
-    min_messages: int = 4
-    summary_tokens: int = 0
-    role: Literal["user", "system"] = "user"
-    prefix: str = LABEL
-    suffix: str = ""
-    template: Literal["nine", "ten", "eight", "six"] = "nine"
-    instructions: str = ""
-    overlap: int = 2
-    breadcrumb: bool = False
+    keep_ratio: float = option(
+        0.3, "Part of the messages to keep as they are, the newest ones (0 to 1)."
+    )
+    keep_min: int = option(4, "Keep at least this many messages.")
+    keep_tokens: int = option(
+        0,
+        "Keep as many of the newest messages as fit in so many tokens instead of ``keep_ratio``; 0 "
+        "is off. With ``keep_texts`` keep at least so many tokens.",
+    )
+    keep_texts: int = option(
+        0,
+        "Keep at least so many messages with text and what is among and after them, instead of "
+        "``keep_ratio``; 0 is off. agent-code keeps 5, and at least 10,000 tokens.",
+    )
+    keep_tokens_max: int = option(
+        0,
+        "With ``keep_texts``, add no message once those kept have so many tokens, 40,000 in "
+        "agent-code; 0 is no bound.",
+    )
+    min_messages: int = option(4, "Do nothing unless there are more messages than this.")
+    summary_tokens: int = option(
+        0,
+        "Tokens the summary may have; 0 chooses by the size of what it stands for. It never gets "
+        "more than half of the tokens it replaces.",
+    )
+    role: Literal["user", "system"] = option(
+        "user",
+        "The role of the summary, where the format has system messages among the others; elsewhere "
+        "it is a user message.",
+    )
+    prefix: str = option(
+        LABEL,
+        "The line that the summary starts with; {count} is the number of messages it stands for.",
+    )
+    suffix: str = option("", "What the summary ends with.")
+    template: Literal["nine", "ten", "eight", "six"] = option(
+        "nine",
+        'Sections of the summary: the "nine" of NeuroLink, its later "ten" with one for '
+        'constraints, the "eight" of VS Code Copilot Chat, the "six" of agent-code.',
+    )
+    instructions: str = option("", "What a summary by a model or a command is to heed.")
+    overlap: int = option(2, "How many of the messages kept a model is shown as what comes next.")
+    breadcrumb: bool = option(
+        False, "End the summary with where the originals are and how to see them."
+    )
     text: str = ""
     template_text: str = ""
     trail: str = ""
@@ -163,4 +173,9 @@ def _kept_by_texts(messages: Sequence[Message], meter: Meter, options: Summarize
     return count
 
 
-STAGE = Stage(name=NAME, options=SummarizeOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="put a summary in place of older messages, keep the newest as they are",
+    options=SummarizeOptions,
+    propose=propose,
+)

@@ -10,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.stages.hiding import Hiding, Marker, hide_range, newest_start
-from compactctl.stages.stage import Stage, within_target
+from compactctl.stages.stage import Stage, option, within_target
 from compactctl.tokens.meter import Meter
 
 NAME = "truncate"
@@ -21,27 +21,34 @@ _LEAST, _MOST = 0.1, 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncateOptions:
-    """How to truncate; the defaults are those of NeuroLink.
+    """How to truncate; the defaults are those of NeuroLink."""
 
-    Attributes:
-        fraction: how much of the messages after the first exchange to hide when there is no
-            target (0 to 1).
-        even: round that number down to an even one, so that prompts and answers alternate.
-        margin: with a target, hide at least the share of messages by which the context is over
-            it plus this margin, between a tenth and nine tenths, so that the target is not
-            reached again at once; 0 hides no more than the target needs. NeuroLink adds 0.15.
-        keep_first: messages of the first exchange that stay, without system and injected ones.
-        marker: what stands in place of the hidden messages; ``{count}`` is their number.
-        marker_role: the role of the marker, where the format has system messages among the
-            others; elsewhere it is a user message.
-    """
-
-    fraction: float = 0.5
-    even: bool = True
-    margin: float = 0.0
-    keep_first: int = 2
-    marker: str = "[Earlier messages truncated: {count} messages hidden to reduce context]"
-    marker_role: MarkerRole = "user"
+    fraction: float = option(
+        0.5,
+        "How much of the messages after the first exchange to hide when there is no target (0 to "
+        "1).",
+    )
+    even: bool = option(
+        True, "Round that number down to an even one, so that prompts and answers alternate."
+    )
+    margin: float = option(
+        0.0,
+        "With a target, hide at least the share of messages by which the context is over it plus "
+        "this margin, between a tenth and nine tenths, so that the target is not reached again at "
+        "once; 0 hides no more than the target needs. NeuroLink adds 0.15.",
+    )
+    keep_first: int = option(
+        2, "Messages of the first exchange that stay, without system and injected ones."
+    )
+    marker: str = option(
+        "[Earlier messages truncated: {count} messages hidden to reduce context]",
+        "What stands in place of the hidden messages; ``{count}`` is their number.",
+    )
+    marker_role: MarkerRole = option(
+        "user",
+        "The role of the marker, where the format has system messages among the others; elsewhere "
+        "it is a user message.",
+    )
 
 
 def propose(view: View, meter: Meter, options: TruncateOptions) -> Proposal | Skipped:
@@ -125,4 +132,9 @@ def _by_fraction(
     return end
 
 
-STAGE = Stage(name=NAME, options=TruncateOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="hide the oldest messages behind a marker, keep the first exchange and the newest",
+    options=TruncateOptions,
+    propose=propose,
+)

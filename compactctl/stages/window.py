@@ -19,7 +19,7 @@ from compactctl.history.turns import turn_starts
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.hiding import Hiding, Marker, hide_range, newest_start
-from compactctl.stages.stage import Stage
+from compactctl.stages.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "window"
@@ -30,26 +30,29 @@ _USUAL: Mapping[Unit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowOptions:
-    """How much to keep; the defaults are those of Spring AI Session.
+    """How much to keep; the defaults are those of Spring AI Session."""
 
-    Attributes:
-        unit: what ``max`` counts. "events" are messages, without the system prompt; summaries and
-            markers stay in front and are free of charge. "turns" also keeps what stands before
-            the first turn. "tokens" takes as many of the newest messages as fit beside the
-            summaries.
-        max: how much to keep; 0 stands for 20 events, 10 turns or 4,000 tokens.
-        snap: where the window begins if that is inside of a turn: "forward" at the next turn,
-            "back" at the start of that turn, "none" right there. Tool pairs stay whole.
-        min_keep_turns: newest turns that stay even when the window does not hold them; 0 lets it
-            begin inside of the newest turn.
-        marker: what stands in place of the hidden messages; ``{count}`` is their number.
-    """
-
-    unit: Unit = "events"
-    max: int = 0
-    snap: Snap = "forward"
-    min_keep_turns: int = 1
-    marker: str = "[{count} earlier messages are outside of the window]"
+    unit: Unit = option(
+        "events",
+        'What ``max`` counts. "events" are messages, without the system prompt; summaries and '
+        'markers stay in front and are free of charge. "turns" also keeps what stands before the '
+        'first turn. "tokens" takes as many of the newest messages as fit beside the summaries.',
+    )
+    max: int = option(0, "How much to keep; 0 stands for 20 events, 10 turns or 4,000 tokens.")
+    snap: Snap = option(
+        "forward",
+        'Where the window begins if that is inside of a turn: "forward" at the next turn, "back" '
+        'at the start of that turn, "none" right there. Tool pairs stay whole.',
+    )
+    min_keep_turns: int = option(
+        1,
+        "Newest turns that stay even when the window does not hold them; 0 lets it begin inside of "
+        "the newest turn.",
+    )
+    marker: str = option(
+        "[{count} earlier messages are outside of the window]",
+        "What stands in place of the hidden messages; ``{count}`` is their number.",
+    )
 
     def __post_init__(self) -> None:
         """Raise UsageError for a size below zero."""
@@ -129,4 +132,9 @@ def _first(view: View, unit: Unit) -> int:
     return min(cut for cut in cut_points(view.messages) if cut >= first)
 
 
-STAGE = Stage(name=NAME, options=WindowOptions, propose=propose)
+STAGE = Stage(
+    name=NAME,
+    title="keep the newest events, turns or tokens, hide what is older behind a marker",
+    options=WindowOptions,
+    propose=propose,
+)

@@ -8,17 +8,19 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any, get_args
 
 from compactctl.errors import ArchiveError, IntegrityError
-from compactctl.model.operation import ArchivedLine, Operation
+from compactctl.model.operation import ArchivedLine, Fate, Operation
 from compactctl.store.parquet import COLUMNS, Row, Sink, read_metadata, read_parquet, write_parquet
 from compactctl.store.record import decode_operation, encode_operation
 
 OPERATION = "compactctl.operation"
 CHECKSUM = "compactctl.operation.sha256"
-GROUP_BYTES = 16 << 20
+GROUP_BYTES = 1 << 20
 """Raw bytes in a row group, which is what is held in memory; a longer line has its own."""
 GROUP_ROWS = 1 << 16
+FATES = frozenset(get_args(Fate))
 LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
 
 
@@ -26,7 +28,7 @@ def encode_archive(operation: Operation, rows: Iterable[ArchivedLine], out: Sink
     """Write the archive of ``operation`` to ``out``; ``rows`` are all lines of its before state."""
     record = encode_operation(operation)
     checksum = hashlib.sha256(record).hexdigest().encode("ascii")
-    write_parquet(out, _row_groups(rows), {OPERATION: record, CHECKSUM: checksum})
+    write_parquet(out, _groups(rows), {OPERATION: record, CHECKSUM: checksum})
 
 
 def read_operation(path: Path) -> Operation:
@@ -44,15 +46,21 @@ def read_operation(path: Path) -> Operation:
     return decode_operation(record, str(path))
 
 
-def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield the rows as dicts of these columns, all by default, without checking digests."""
-    for rows in read_parquet(path, tuple(COLUMNS) if columns is None else columns):
+def read_rows(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[Row]:
+    """Yield the rows as dicts of these columns, all by default, without checking digests.
+
+    IntegrityError when there are more than the operation says, or they are larger.
+    """
+    state = read_operation(path).before
+    for rows in read_parquet(path, columns, state):
         yield from rows
 
 
 def archived_lines(path: Path) -> Iterator[ArchivedLine]:
     """Yield the archived lines in order, each checked against its digest."""
     for row in _checked_rows(path, tuple(COLUMNS)):
+        if row["fate"] not in FATES or (row["after_line"] or 0) < 0:
+            raise _damaged(path, row["seq"])
         yield ArchivedLine(**{name: row[name] for name in LINE_COLUMNS})
 
 
@@ -75,27 +83,29 @@ def restore(path: Path) -> bytes:
     return b"".join(raw_lines(path))
 
 
-def _row_groups(rows: Iterable[ArchivedLine]) -> Iterator[list[Row]]:
-    group: list[Row] = []
-    size = 0
-    for seq, line in enumerate(rows):
+def _groups(rows: Iterable[ArchivedLine]) -> Iterator[dict[str, list[Any]]]:
+    """Yield the columns of one row group after another."""
+    group: list[ArchivedLine] = []
+    seq = size = 0
+    for line in rows:
         if group and (size + len(line.raw) > GROUP_BYTES or len(group) == GROUP_ROWS):
-            yield group
-            group, size = [], 0
-        group.append(_row(seq, line))
+            yield _columns(seq, group)
+            seq, group, size = seq + len(group), [], 0
+        group.append(line)
         size += len(line.raw)
     if group:
-        yield group
+        yield _columns(seq, group)
 
 
-def _row(seq: int, line: ArchivedLine) -> Row:
-    values = {name: _storable(getattr(line, name)) for name in LINE_COLUMNS}
-    return {"seq": seq, "sha256": hashlib.sha256(line.raw).hexdigest(), **values}
+def _columns(seq: int, group: Sequence[ArchivedLine]) -> dict[str, list[Any]]:
+    own = {name: [_storable(getattr(line, name)) for line in group] for name in LINE_COLUMNS}
+    numbers = list(range(seq, seq + len(group)))
+    return {"seq": numbers, "sha256": [_sha256(line.raw) for line in group], **own}
 
 
 def _storable(value: bytes | str | int | None) -> bytes | str | int | None:
     """Escape lone surrogates, which transcripts hold in JSON escapes and UTF-8 cannot hold."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value
 
@@ -104,10 +114,12 @@ def _checked_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
     for seq, row in enumerate(read_rows(path, columns)):
         raw = row["raw"]
         if row["seq"] != seq or raw is None or _sha256(raw) != row["sha256"]:
-            raise IntegrityError(
-                f"{path}: row {seq + 1} is damaged; restore the file from a backup"
-            )
+            raise _damaged(path, seq)
         yield row
+
+
+def _damaged(path: Path, seq: int) -> IntegrityError:
+    return IntegrityError(f"{path}: row {seq + 1} is damaged; restore the file from a backup")
 
 
 def _sha256(data: bytes) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import ArchivedLine, Operation
 from compactctl.store.archive import encode_archive, raw_lines, read_operation
-from compactctl.store.draft import Draft, remove
-from compactctl.store.filesystem import FileSystem
+from compactctl.store.draft import Draft
+from compactctl.store.filesystem import FileSystem, sync_folder
 from compactctl.store.folder import README, archive_files, archive_name, readme_text
+from compactctl.store.leftovers import remove
 
 Deposit = tuple[Operation, Iterable[ArchivedLine]]
 
@@ -45,12 +46,17 @@ def deposit(
     come to its end left as the newest one is used as it is.
     """
     if not (folder / README).exists():
-        with Draft(fs, folder / README) as draft:
-            draft.write(readme_text(folder))
-            draft.sync()
-            draft.close()
-            draft.publish()
+        write_readme(fs, folder)
     return tuple(_deposit_one(fs, folder, operation, rows, undo) for operation, rows in archives)
+
+
+def write_readme(fs: FileSystem, folder: Path) -> None:
+    """Write the README of an archive folder, over one that is there."""
+    with Draft(fs, folder / README) as draft:
+        draft.write(readme_text(folder))
+        draft.sync()
+        draft.close()
+        draft.publish()
 
 
 def _deposit_one(
@@ -63,6 +69,8 @@ def _deposit_one(
     files = archive_files(folder)
     if files and files[-1].id == operation.id:
         _prove(files[-1].path, operation)
+        # That run may have been killed before the name was durable.
+        sync_folder(fs, folder)
         return files[-1].path
     number = files[-1].number + 1 if files else 1
     with Draft(fs, folder / archive_name(number, operation)) as draft:

@@ -7,10 +7,13 @@ place. A second name in the archive folder keeps that file.
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from compactctl.model.operation import Operation
+from compactctl.store.carry import can_carry, carried, carry_of
+from compactctl.store.content import BLOCK, Content
 from compactctl.store.filesystem import FileSystem, sync_folder
-from compactctl.store.lines import digest_of, split_lines
+from compactctl.store.lines import split_lines
 
 PREFIX = "displaced-"
 
@@ -36,16 +39,25 @@ def own_links(path: Path, folder: Path) -> int:
 def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes, ...]:
     """Return what was written to the file displaced by ``operation`` and is not in the transcript.
 
-    ``suffix`` is what follows the operation's outcome in the transcript now. Lines at its start
-    that the displaced file has too were carried over. A file that does not begin with the state
-    before the operation, as when several were published at once, tells nothing.
+    ``suffix`` are the lines after the operation's outcome in the transcript now. Those at their
+    start that the displaced file has too were carried over. A file that does not begin with the
+    state before the operation, as when several were published at once, tells nothing, nor does
+    one in which that state's unterminated last line was continued.
     """
     found: list[bytes] = []
     for link in itertools.takewhile(Path.exists, _links(folder, operation.id)):
         with link.open("rb") as stream:
-            if digest_of(stream.read(operation.before.n_bytes)) == operation.before:
-                found += _beyond(split_lines(stream.read()), split_lines(suffix))
+            before, rest = Content.of(_first(stream, operation.before.n_bytes)), stream.read()
+        if before.digest == operation.before and can_carry(rest, is_open=before.is_open):
+            lines = carried(carry_of(rest, is_open=before.is_open), is_open=False)
+            found += _beyond(split_lines(lines), split_lines(suffix))
     return tuple(found)
+
+
+def _first(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    while block := stream.read(min(size, BLOCK)):
+        size -= len(block)
+        yield block
 
 
 def _links(folder: Path, operation: str) -> Iterator[Path]:

@@ -3,18 +3,19 @@
 import hashlib
 import itertools
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from compactctl.errors import IntegrityError
-from compactctl.model.operation import Digest
 from compactctl.store.attributes import take_attributes
+from compactctl.store.content import Content, blocks_of
 from compactctl.store.filesystem import FileSystem
+from compactctl.store.flock import take_lock
+from compactctl.store.leftovers import remove
+from compactctl.store.lines import sha256_of
 
-DRAFT = re.compile(r"\.(?P<base>.+)\.cctl-(?P<pid>\d+)-\d+", re.DOTALL)
 NAME_LIMIT = 200
 """Bytes of a name that a draft's name repeats; 255 are allowed in all on common systems."""
 
@@ -28,6 +29,7 @@ class Draft:
         self.path = place
         self.fd: int | None = None
         self._fs = fs
+        self._written = hashlib.sha256()
 
     def __enter__(self) -> Self:
         for number in itertools.count():
@@ -36,7 +38,9 @@ class Draft:
                 self.fd = self._fs.create(self.path)
             except FileExistsError:
                 continue
-            break
+            if self._is_held(self.fd):
+                break
+            self.close()
         return self
 
     def __exit__(
@@ -53,11 +57,32 @@ class Draft:
         if not self.published:
             remove(self._fs, self.path)
 
+    def _is_held(self, fd: int) -> bool:
+        """Lock the new file, so that no other run takes it for one left behind."""
+        try:
+            return take_lock(fd, self.path, wait=True)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
     def write(self, data: bytes) -> None:
         """Append ``data``."""
         if self.fd is None:
             raise ValueError(f"{self.path.name} is closed")
         self._fs.write(self.fd, data)
+        self._written.update(data)
+
+    def write_all(self, content: Content) -> None:
+        """Append ``content``; IntegrityError when its pieces are not what its digest says."""
+        for block in blocks_of(content.pieces):
+            self.write(block)
+        if self.sha256 != content.digest.sha256:
+            raise IntegrityError(f"{self.place}: its content changed while it was written")
+
+    @property
+    def sha256(self) -> str:
+        """The digest of all that was written."""
+        return self._written.hexdigest()
 
     def sync(self) -> None:
         """Make what was written durable."""
@@ -70,11 +95,9 @@ class Draft:
         if fd is not None:
             self._fs.close(fd)
 
-    def verify(self, expected: Digest) -> None:
-        """Read the file again; IntegrityError unless it holds exactly what it should."""
-        with self.path.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-        if found != expected.sha256:
+    def verify(self) -> None:
+        """Read the file again; IntegrityError unless it holds exactly what was written."""
+        if sha256_of(self.path) != self.sha256:
             raise IntegrityError(
                 f"{self.place}: the disk gives back other bytes than were written; check the disk"
             )
@@ -101,35 +124,17 @@ class Draft:
         finally:
             self._fs.close(folder)
 
-
-def remove(fs: FileSystem, path: Path) -> None:
-    """Remove a file if that is possible."""
-    with suppress(OSError):
-        fs.unlink(path)
-
-
-def sweep(fs: FileSystem, folder: Path, *, base: str | None = None) -> None:
-    """Remove drafts that a dead process left in ``folder``, only those for ``base`` if given."""
-    wanted = None if base is None else _draft_base(base)
-    for path in sorted(folder.glob(".*.cctl-*")):
-        match = DRAFT.fullmatch(path.name)
-        if match and wanted in {None, match["base"]} and not _is_alive(int(match["pid"])):
-            remove(fs, path)
+    def switch(self) -> tuple[str, ...]:
+        """Publish the file; once it was moved, an error is a warning, which is returned."""
+        try:
+            self.publish()
+        except OSError as error:
+            if self.path.exists():
+                raise
+            return (f"{self.place}: written, but a power cut may take it back ({error.strerror})",)
+        return ()
 
 
 def _draft_name(base: str, number: int) -> str:
-    return f".{_draft_base(base)}.cctl-{os.getpid()}-{number}"
-
-
-def _draft_base(base: str) -> str:
-    return os.fsencode(base)[:NAME_LIMIT].decode("utf-8", "replace")
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+    short = os.fsencode(base)[:NAME_LIMIT].decode("utf-8", "replace")
+    return f".{short}.cctl-{os.getpid()}-{number}"

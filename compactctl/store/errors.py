@@ -10,10 +10,10 @@ from compactctl.errors import CompactctlError
 ADVICE = {
     errno.ENOSPC: "free some space and run it again",
     errno.EDQUOT: "free some space and run it again",
-    errno.EROFS: "write somewhere else with -o",
-    errno.EACCES: "write somewhere else with -o, or change the permissions",
-    errno.EPERM: "write somewhere else with -o, or change the permissions",
-    errno.ENAMETOOLONG: "choose a shorter name with -o",
+    errno.EROFS: "write somewhere else",
+    errno.EACCES: "write somewhere else, or change the permissions",
+    errno.EPERM: "write somewhere else, or change the permissions",
+    errno.ENAMETOOLONG: "choose a shorter name",
     errno.EMFILE: "close some files or raise the limit (ulimit -n)",
 }
 
@@ -22,6 +22,11 @@ class DiskError(CompactctlError):
     """The disk refused to take what was written; 74 is EX_IOERR of sysexits.h."""
 
     exit_code = 74
+
+
+def written_before(path: Path) -> str:
+    """Return the note for an exception that comes when the work is done already."""
+    return f"{path} was written before"
 
 
 @contextmanager

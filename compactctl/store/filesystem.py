@@ -5,7 +5,6 @@ fails or dies at any call. Errors are plain OSErrors.
 """
 
 import errno
-import fcntl
 import os
 import sys
 from contextlib import suppress
@@ -14,6 +13,8 @@ from pathlib import Path
 NOT_SUPPORTED = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+SHARED_FOLDER = 0o777
+"""What the umask leaves of it."""
 
 
 class FileSystem:
@@ -55,6 +56,8 @@ class FileSystem:
     def fsync(self, fd: int) -> None:
         """Make a file's content durable."""
         if sys.platform == "darwin":
+            import fcntl
+
             # fsync(2) of macOS leaves the data in the drive's cache; not every volume knows this.
             with suppress(OSError):
                 fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
@@ -79,19 +82,35 @@ class FileSystem:
 
     def link(self, existing: Path, name: Path) -> None:
         """Give a file a second name."""
+        if not hasattr(os, "link"):
+            raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
         name.hardlink_to(existing)
 
     def unlink(self, path: Path) -> None:
         """Remove a name."""
         path.unlink()
 
-    def mkdir(self, path: Path) -> None:
-        """Create a folder for its owner only."""
-        path.mkdir(mode=PRIVATE_FOLDER)
+    def mkdir(self, path: Path, mode: int = PRIVATE_FOLDER) -> None:
+        """Create a folder, for its owner only unless told otherwise."""
+        path.mkdir(mode=mode)
 
     def rmdir(self, path: Path) -> None:
         """Remove an empty folder."""
         path.rmdir()
+
+
+def make_folders(fs: FileSystem, path: Path, mode: int = PRIVATE_FOLDER) -> None:
+    """Create a folder and those above it where they are missing, durably."""
+    for each in (*reversed(path.parents), path):
+        if each.is_dir():
+            continue
+        try:
+            fs.mkdir(each, mode)
+        except FileExistsError:
+            # Another process may have made it meanwhile.
+            if not each.is_dir():
+                raise
+        sync_folder(fs, each.parent)
 
 
 def sync_folder(fs: FileSystem, path: Path) -> None:

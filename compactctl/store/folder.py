@@ -11,7 +11,11 @@ from compactctl.model.operation import Operation
 
 SUFFIX = ".archive"
 README = "README"
-NAME = re.compile(r"(?P<number>\d{4,})-(?P<kind>compact|rewind)-(?P<id>[\w-]+)\.parquet", re.ASCII)
+ID = re.compile(r"[\w-]+", re.ASCII)
+"""How the id of an operation is spelled, which is part of a file's name."""
+NAME = re.compile(
+    rf"(?P<number>\d{{4,}})-(?P<kind>compact|rewind)-(?P<id>{ID.pattern})\.parquet", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -30,6 +34,11 @@ def archive_folder(transcript: Path) -> Path:
     """
     place = Path(os.path.realpath(transcript)) if transcript.is_symlink() else transcript
     return place.with_name(place.name + SUFFIX)
+
+
+def transcript_of(folder: Path) -> Path:
+    """Return the transcript that an archive folder stands beside."""
+    return folder.with_name(folder.name.removesuffix(SUFFIX))
 
 
 def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:

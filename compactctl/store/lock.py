@@ -1,7 +1,5 @@
 """The lock of an archive folder, against other processes of compactctl only."""
 
-import errno
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -10,12 +8,12 @@ from pathlib import Path
 
 from compactctl.errors import ChangedError
 from compactctl.store.filesystem import FileSystem, sync_folder
+from compactctl.store.flock import require_locks, take_lock
 from compactctl.store.folder import README
 
 LOCK = "lock"
 WAIT_SECONDS = 0.05
 ATTEMPTS = 20
-UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
 @contextmanager
@@ -25,6 +23,7 @@ def locked_folder(fs: FileSystem, folder: Path) -> Iterator[None]:
     A lock that stays taken for a second raises ChangedError. A file system without locks is
     used without one.
     """
+    require_locks()
     try:
         fd = _acquire(fs, folder)
     except OSError:
@@ -34,9 +33,11 @@ def locked_folder(fs: FileSystem, folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        # What was done is done: no error here may deny it.
         with suppress(OSError):
             _remove_bare(fs, folder)
-        os.close(fd)
+        with suppress(OSError):
+            fs.close(fd)
 
 
 def _acquire(fs: FileSystem, folder: Path) -> int:
@@ -52,24 +53,19 @@ def _acquire(fs: FileSystem, folder: Path) -> int:
 
 
 def _is_locked(fd: int, path: Path) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno not in UNLOCKABLE:
-            os.close(fd)
-            raise
     # The holder before us may have removed the folder, and the lock with it.
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(fd), path.stat())
-    return False
+    try:
+        return take_lock(fd, path)
+    except OSError:
+        os.close(fd)
+        raise
 
 
 def _ensure_folder(fs: FileSystem, folder: Path) -> None:
     with suppress(FileExistsError):
         fs.mkdir(folder)
-        sync_folder(fs, folder.parent)
+    # Also when it was there: whoever made it may have been killed before it was durable.
+    sync_folder(fs, folder.parent)
 
 
 def _remove_bare(fs: FileSystem, folder: Path) -> None:

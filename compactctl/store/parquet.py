@@ -1,11 +1,14 @@
 """Reading and writing the Parquet file of an archive; nothing here knows what the rows mean."""
 
+import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
-from compactctl.errors import ArchiveError
+from compactctl.errors import ArchiveError, IntegrityError, is_out_of_memory
+from compactctl.model.operation import Digest
 
 Row = dict[str, Any]
 
@@ -29,8 +32,19 @@ COLUMNS = {
 }
 REPETITIVE = ["fate", "role", "tool", "stage", "group"]
 """Columns of few different values, which a dictionary makes small."""
+BATCH_ROWS = 256
+"""Rows that are unpacked at a time, since a few bytes of a file can stand for any number."""
+TEXT_BYTES = 1 << 30
+"""What all columns but ``raw`` may hold, in bytes beyond those of the state that is archived. They
+describe its lines: in real archives they hold a tenth of them."""
+_NO_THREAD = "launch worker thread"
 SHOWN = 160
 """Characters of a library's message that are shown."""
+
+
+# Read when pyarrow is imported: what Python gave back is then used again, instead of a pool beside
+# it.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 class Sink(Protocol):
@@ -43,9 +57,9 @@ class Sink(Protocol):
 
 
 def write_parquet(
-    out: Sink, groups: Iterable[Sequence[Row]], metadata: Mapping[str, bytes]
+    out: Sink, groups: Iterable[Mapping[str, Sequence[Any]]], metadata: Mapping[str, bytes]
 ) -> None:
-    """Write one row group per group of rows; only one group is held at a time."""
+    """Write one row group per group of columns; only one group is held at a time."""
     import pyarrow as pa
     from pyarrow import parquet as pq
 
@@ -58,32 +72,99 @@ def write_parquet(
         write_statistics=["seq", "after_line", "tokens"],
         write_page_checksum=True,
     ) as writer:
-        for rows in groups:
-            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
+        for columns in groups:
+            writer.write_batch(pa.RecordBatch.from_pydict(columns, schema=schema))
 
 
 def read_metadata(path: Path) -> dict[bytes, bytes]:
     """Return the metadata of the schema; no column is read."""
     from pyarrow import parquet as pq
 
-    with _damage_errors(path), path.open("rb") as stream:
+    with _damage_errors(path), _regular(path) as stream:
         return dict(pq.read_schema(stream).metadata or {})
 
 
-def read_parquet(path: Path, columns: Sequence[str]) -> Iterator[list[Row]]:
-    """Yield the rows of one row group after another, with these columns only."""
+def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[list[Row]]:
+    """Yield rows with these columns, some at a time; they are the lines of ``state``.
+
+    IntegrityError as soon as there are more rows or bytes than ``state`` has, before they take
+    memory; rows that are missing are not noticed.
+    """
+    import pyarrow as pa
+
+    wanted = list(columns)
+    with _damage_errors(path), _regular(path) as stream, _opened(stream, path, wanted) as file:
+        rows = raw = text = 0
+        _check(path, file.metadata.num_rows <= state.n_lines)
+        for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
+            sizes = {name: _n_bytes(batch.column(name)) for name in wanted}
+            rows += batch.num_rows
+            raw += sizes.get("raw", 0)
+            text += sum(sizes.values()) - sizes.get("raw", 0)
+            _check(path, rows <= state.n_lines and raw <= state.n_bytes)
+            _check(path, text <= state.n_bytes + TEXT_BYTES)
+            yield pa.Table.from_batches([batch]).to_pylist()
+
+
+def _regular(path: Path) -> BinaryIO:
+    """Open a file to read; OSError for a pipe or a device, which might never end."""
+    # Without O_NONBLOCK opening a pipe waits for somebody who writes to it.
+    stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError("it is not a regular file")
+    return stream
+
+
+def _check(path: Path, is_within: bool) -> None:  # noqa: FBT001 - reads as what is checked
+    if not is_within:
+        raise IntegrityError(
+            f"{path}: holds more than the state that its operation names; "
+            "restore the file from a backup"
+        )
+
+
+def _opened(stream: BinaryIO, path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the opened file; values that it names again and again are not copied each time."""
     from pyarrow import parquet as pq
 
-    with (
-        _damage_errors(path),
-        path.open("rb") as stream,
-        pq.ParquetFile(stream, page_checksum_verification=True) as file,
-    ):
-        if not file.schema_arrow.equals(_schema()):
-            raise ArchiveError(f"{path}: its columns are not those of an archive; restore a backup")
-        for number in range(file.num_row_groups):
-            table = file.read_row_group(number, columns=list(columns), use_threads=False)
-            yield table.to_pylist()
+    file = pq.ParquetFile(stream)
+    if not file.schema_arrow.equals(_schema()):
+        raise ArchiveError(f"{path}: its columns are not those of an archive; restore a backup")
+    end, repeating = path.stat().st_size, set()
+    for chunk in _chunks(file.metadata, columns):
+        start = chunk.dictionary_page_offset or chunk.data_page_offset
+        if start < 0 or not 0 <= chunk.total_compressed_size <= end - start:
+            raise ArchiveError(f"{path}: ends too early; restore the file from a backup")
+        if chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY":
+            repeating.add(chunk.path_in_schema)
+    return pq.ParquetFile(
+        stream,
+        metadata=file.metadata,
+        read_dictionary=sorted(repeating),
+        page_checksum_verification=True,
+    )
+
+
+def _chunks(metadata: Any, columns: Sequence[str]) -> Iterator[Any]:  # noqa: ANN401
+    numbers = [list(COLUMNS).index(name) for name in columns]
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        yield from (row_group.column(number) for number in numbers)
+
+
+def _n_bytes(column: Any) -> int:  # noqa: ANN401
+    """Return how many bytes of text or data a column holds, each value counted where it stands."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_integer(column.type):
+        return 0
+    if pa.types.is_dictionary(column.type):
+        lengths = pc.binary_length(column.dictionary).take(column.indices)
+    else:
+        lengths = pc.binary_length(column)
+    return pc.sum(lengths).as_py() or 0
 
 
 def _schema() -> Any:  # noqa: ANN401
@@ -99,8 +180,21 @@ def _damage_errors(path: Path) -> Iterator[None]:
 
     try:
         yield
+    except MemoryError:
+        # pyarrow's own is an ArrowException as well, but says nothing about the file.
+        raise
+    except pa.ArrowException as error:
+        if _NO_THREAD in str(error):
+            raise MemoryError from error
+        raise _unreadable(path, error) from error
     except FileNotFoundError as error:
         raise ArchiveError(f"{path}: is missing; restore it from a backup") from error
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, MemoryError) as error:
-        why = " ".join(str(error).split())[:SHOWN] or type(error).__name__
-        raise ArchiveError(f"{path}: cannot be read ({why}); restore it from a backup") from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        if is_out_of_memory(error):
+            raise
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> ArchiveError:
+    why = " ".join(str(error).split())[:SHOWN] or type(error).__name__
+    return ArchiveError(f"{path}: cannot be read ({why}); restore it from a backup")

@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compactctl.model.operation import Digest
+from compactctl.store.content import Content
 from compactctl.store.deposit import Deposit, deposit
 from compactctl.store.displaced import displaced_name, keep_displaced
-from compactctl.store.draft import Draft, remove, sweep
-from compactctl.store.errors import DiskError
+from compactctl.store.draft import Draft
+from compactctl.store.errors import DiskError, written_before
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.folder import README, archive_folder
-from compactctl.store.growth import appended, require_unchanged, settle
-from compactctl.store.lines import Source, digest_of
+from compactctl.store.growth import Growth, appended, carry, settle
+from compactctl.store.leftovers import remove, sweep
+from compactctl.store.lines import Source
+from compactctl.store.private import tighten, tighten_file
 from compactctl.store.target import Target, check_target
 
 
@@ -24,16 +27,16 @@ class Published:
     Attributes:
         path: the transcript, links followed.
         digest: of the whole file.
+        growth: what was appended to the input meanwhile; the lines carried over end the file.
         archives: the archive of each operation.
-        carried: bytes that were appended to the input meanwhile, which end the file.
         displaced: the name under which the old file of work in place is kept.
         warnings: one line each, ready to be shown.
     """
 
     path: Path
     digest: Digest
+    growth: Growth
     archives: tuple[Path, ...] = ()
-    carried: int = 0
     displaced: Path | None = None
     warnings: tuple[str, ...] = ()
 
@@ -47,7 +50,7 @@ class Publication:
     target: Path
     place: Target
     archives: Sequence[Deposit]
-    data: bytes
+    content: Content
     force: bool
     undo: ExitStack = field(default_factory=ExitStack)
 
@@ -60,35 +63,44 @@ class Publication:
         draft = Draft(self.fs, self.place.path)
         try:
             self._sweep()
+            warnings = tighten(self.fs, self._folder)
             paths = deposit(self.fs, self._folder, self.archives, self.undo)
             with draft:
-                return self._switch(draft, paths)
-        except BaseException:
+                return self._switch(draft, paths, warnings)
+        except BaseException as error:
             # Once the transcript is in its place, its archives stay, whatever happens.
-            if not draft.published:
+            if draft.published:
+                error.add_note(written_before(self.place.path))
+            else:
                 self.undo.close()
             raise
 
     def _sweep(self) -> None:
-        # Only a run that came to write the README can have left something beside the transcript.
+        # A run that left something beside the transcript came to write the README before. To look
+        # every time would be slow where a batch writes thousands of files into one folder.
         if (self._folder / README).exists():
-            sweep(self.fs, self.place.path.parent, base=self.place.path.name)
+            sweep(self.fs, self.place.path.parent)
         sweep(self.fs, self._folder)
 
-    def _switch(self, draft: Draft, archives: tuple[Path, ...]) -> Published:
-        draft.write(self.data)
-        warnings = self._take_attributes(draft)
-        check_target(self.source, self.target, force=self.force)
+    def _switch(
+        self, draft: Draft, archives: tuple[Path, ...], warnings: tuple[str, ...]
+    ) -> Published:
+        draft.write_all(self.content)
+        warnings += self._take_attributes(draft)
+        check_target(self.source, self.target, self.content.digest, force=self.force)
         displaced, unkept = self._displace()
-        tail = self._complete(draft)
-        warnings += unkept + _move(draft)
+        growth = self._complete(draft)
+        digest = _digest(self.content, growth.tail, draft)
+        warnings += unkept + draft.switch()
+        if displaced is not None:
+            tighten_file(self.fs, displaced)
         return Published(
             path=self.place.path,
-            digest=digest_of((self.data, tail)),
+            digest=digest,
+            growth=growth,
             archives=archives,
-            carried=len(tail),
             displaced=displaced,
-            warnings=warnings + self._late(displaced, tail),
+            warnings=warnings + self._late(displaced, growth.taken),
         )
 
     def _take_attributes(self, draft: Draft) -> tuple[str, ...]:
@@ -108,7 +120,7 @@ class Publication:
         try:
             keep_displaced(self.fs, self.place.path, link)
         except OSError as error:
-            what = f"{self.place.path}: cannot be kept under a second name ({error.strerror})"
+            what = f"{self.place.path}: cannot be kept by a hard link ({error.strerror})"
             if self.force:
                 return None, (what,)
             raise DiskError(
@@ -116,30 +128,28 @@ class Publication:
             ) from error
         return link, ()
 
-    def _complete(self, draft: Draft) -> bytes:
+    def _complete(self, draft: Draft) -> Growth:
         if self.place.input is not None:
-            return settle(draft, self.place.path, self.source, self.place.input, self.data)
-        draft.sync()
-        draft.verify(digest_of(self.data))
-        require_unchanged(self.source)
-        return b""
+            return settle(draft, self.place.path, self.source, self.place.input, self.content)
+        return carry(draft, self.source, self.content)
 
-    def _late(self, displaced: Path | None, tail: bytes) -> tuple[str, ...]:
+    def _late(self, displaced: Path | None, taken: int) -> tuple[str, ...]:
         late = 0
         if displaced is not None and self.place.input is not None:
             # The transcript is in its place: no error may deny that any more.
             with suppress(OSError):
-                late = displaced.stat().st_size - self.place.input.size - len(tail)
+                late = displaced.stat().st_size - self.place.input.size - taken
         if late <= 0:
             return ()
         return (f"{late:,} bytes were written to the old file at the last moment: {displaced}",)
 
 
-def _move(draft: Draft) -> tuple[str, ...]:
-    try:
-        draft.publish()
-    except OSError as error:
-        if draft.path.exists():
-            raise
-        return (f"{draft.place}: written, but a power cut may take it back ({error.strerror})",)
-    return ()
+def _digest(content: Content, tail: bytes, draft: Draft) -> Digest:
+    """Return the digest of the draft, which holds ``content`` and whole lines after it."""
+    if not tail:
+        return content.digest
+    return Digest(
+        sha256=draft.sha256,
+        n_bytes=content.digest.n_bytes + len(tail),
+        n_lines=content.digest.n_lines - content.is_open + tail.count(b"\n"),
+    )

@@ -2,17 +2,23 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from compactctl.errors import IntegrityError
+from compactctl.model.operation import Digest
+from compactctl.store.content import Content
 from compactctl.store.deposit import Deposit
 from compactctl.store.draft import Draft
-from compactctl.store.errors import disk_errors
+from compactctl.store.errors import disk_errors, written_before
 from compactctl.store.filesystem import FileSystem
+from compactctl.store.flock import require_locks
 from compactctl.store.folder import archive_folder
-from compactctl.store.lines import STANDARD_INPUT, Source, digest_of
+from compactctl.store.leftovers import sweep
+from compactctl.store.lines import STANDARD_INPUT, Source
 from compactctl.store.lock import locked_folder
+from compactctl.store.overwrite import check_overwrite, check_unarchived
+from compactctl.store.private import check_owner
 from compactctl.store.publication import Publication, Published
 from compactctl.store.target import check_target
 
@@ -26,57 +32,93 @@ def publish(  # noqa: PLR0913
     source: Source,
     target: Path,
     archives: Sequence[Deposit],
-    data: bytes,
+    content: Content,
     force: bool = False,
 ) -> Published:
-    """Publish ``data`` as the transcript ``target``, after the archives that lead back from it.
+    """Publish ``content`` as the transcript ``target``, after the archives that lead back from it.
 
-    ``archives`` lead from the state that was read to ``data``, one after another. A crash at any
-    moment leaves the old transcript, or the new one with all its archives. An error leaves the
-    old one and takes away what was written. ``force`` allows what UsageError and ChangedError
-    name it for; it never allows to lose what was appended.
+    ``archives`` lead from the state that was read to ``content``, one after another; those of a
+    mere copy may lead to less of it. A crash at any moment leaves the old transcript, or the new
+    one with all its archives. An error leaves the old one and takes away what was written.
+    ``force`` allows what UsageError and ChangedError name it for; it never allows to lose what
+    was appended.
 
     Raises UsageError for a target that must not be written, ChangedError when a program has the
     input open or changed it, IntegrityError when an archive does not prove, and DiskError.
     """
-    if archives and archives[-1][0].after != digest_of(data):
+    is_copy = content.digest == source.digest
+    if archives and not is_copy and archives[-1][0].after != content.digest:
         raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
     with disk_errors(target, "nothing was changed"):
-        place = check_target(source, target, force=force)
-        with locked_folder(fs, archive_folder(place.path)):
+        place = check_target(source, target, content.digest, force=force)
+        folder = archive_folder(place.path)
+        check_owner(folder)
+        if not (archives or place.input or force):
+            check_unarchived(place.path, content)
+        with locked_folder(fs, folder):
             return Publication(
                 fs=fs,
                 source=source,
                 target=target,
                 place=place,
                 archives=archives,
-                data=data,
+                content=content,
                 force=force,
             ).run()
 
 
-def write_output(fs: FileSystem, path: Path | str, data: bytes) -> None:
+def write_output(
+    fs: FileSystem,
+    path: Path | str,
+    content: Content,
+    *,
+    known: Iterable[Digest] = (),
+    force: bool = False,
+) -> tuple[str, ...]:
     """Write an output that is no transcript, whole or not at all; ``-`` is standard output.
 
-    What is no regular file, a device or a pipe, is written to directly.
+    What is no regular file, a device or a pipe, is written to directly. A file that exists gives
+    way when it holds ``content`` or a state in ``known``, or by ``force``. Returns warnings.
+
+    Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
     """
     if str(path) == STANDARD_INPUT:
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.writelines(content.pieces)
         sys.stdout.buffer.flush()
-        return
-    with disk_errors(Path(path), "the output is not safely written"):
-        place = Path(os.path.realpath(path))
-        if place.exists() and not place.is_file():
-            place.write_bytes(data)
-            return
-        with Draft(fs, place) as draft:
-            draft.write(data)
-            if place.exists():
-                draft.take_attributes(place)
-            else:
-                draft.chmod(READABLE_FILE & ~_umask())
+        return ()
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
+            stream.writelines(content.pieces)
+        return ()
+    with disk_errors(Path(path), "nothing was written"):
+        if not force:
+            check_unarchived(place, content)
+            check_overwrite(place, (content.digest, *known))
+        return _write_whole(fs, place, content)
+
+
+def _write_whole(fs: FileSystem, place: Path, content: Content) -> tuple[str, ...]:
+    require_locks()
+    sweep(fs, place.parent)
+    draft = Draft(fs, place)
+    try:
+        with draft:
+            draft.write_all(content)
+            _take_mode(draft)
             draft.sync()
-            draft.publish()
+            return draft.switch()
+    except BaseException as error:
+        if draft.published:
+            error.add_note(written_before(place))
+        raise
+
+
+def _take_mode(draft: Draft) -> None:
+    if draft.place.exists():
+        draft.take_attributes(draft.place)
+    else:
+        draft.chmod(READABLE_FILE & ~_umask())
 
 
 def _umask() -> int:

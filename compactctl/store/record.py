@@ -1,37 +1,72 @@
 """An operation as JSON: what stands in the metadata of its archive file."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, get_args
 
-from compactctl.errors import ArchiveError
-from compactctl.model.operation import Digest, Operation, OptionValue, StageRecord
+from compactctl.errors import ArchiveError, NewerArchiveError
+from compactctl.model.operation import Digest, Operation, OptionValue, Outcome, StageRecord
+from compactctl.model.shapes import (
+    count,
+    count_to,
+    json_object,
+    list_of,
+    mapping_of,
+    one_of,
+    optional,
+    record,
+    scalar,
+    spelled,
+    text,
+)
+from compactctl.store.folder import ID
 
 VERSION = 1
+STATE_BYTES = 1 << 50
+"""A petabyte: what no file that was ever read can have had."""
+STAGES = 10_000
+"""Far more stages, and items of an option, than any run has."""
+
+_RELEASE = re.compile(r"\d+(\.\d+)*\w*", re.ASCII)
+_WORD = spelled(ID)
 
 
 def encode_operation(operation: Operation) -> bytes:
     """Return the JSON text of an operation, with the version of its layout; ASCII only."""
-    record = {"version": VERSION, **_plain(operation)}
-    return json.dumps(record, default=_plain).encode("ascii")
+    found = {"version": VERSION, **_plain(operation)}
+    return json.dumps(found, default=_plain).encode("ascii")
 
 
 def decode_operation(text: bytes, name: str) -> Operation:
-    """Return the operation of a JSON text; ``name`` is the file named in an ArchiveError."""
+    """Return the operation of a JSON text; ``name`` is the file named in an ArchiveError.
+
+    Everything in it has its type and a sane size; a field that is not known is refused, as a
+    later version may mean by it that the rest is to be read in another way.
+    """
     try:
-        record = json.loads(text)
-        version = record.pop("version")
-        if version == VERSION:
-            return _operation(record)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        found = json_object(json.loads(text))
+        version = count(found.pop("version", None))
+        operation: Operation | None = _OPERATION(found) if version == VERSION else None
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ArchiveError(
-            f"{name}: its operation cannot be understood ({type(error).__name__}); "
-            "restore the file from a backup"
+            f"{name}: its operation cannot be understood ({why}); restore the file from a backup"
         ) from error
-    raise ArchiveError(
-        f"{name}: has version {version!r}, this compactctl knows {VERSION}; use a newer compactctl"
-    )
+    if operation is None:
+        raise NewerArchiveError(
+            f"{name}: has version {version} of the archive, this compactctl knows {VERSION}; "
+            f"use {_writer(found)}"
+        )
+    return operation
+
+
+def _writer(found: Mapping[str, object]) -> str:
+    """Return which compactctl can read a record: the one that wrote it, if that is told."""
+    release = found.get("tool_version")
+    told = isinstance(release, str) and _RELEASE.fullmatch(release[:20])
+    return f"compactctl {release} or newer" if told else "a newer compactctl"
 
 
 def _plain(value: object) -> dict[str, Any]:
@@ -42,17 +77,57 @@ def _plain(value: object) -> dict[str, Any]:
     raise TypeError(f"no place for {type(value).__name__} in an operation")
 
 
-def _operation(record: dict[str, Any]) -> Operation:
-    record["before"] = Digest(**record["before"])
-    record["after"] = Digest(**record["after"])
-    record["stages"] = tuple(_stage(stage) for stage in record["stages"])
-    return Operation(**record)
+def _digest(value: object) -> Digest:
+    digest: Digest = _DIGEST(value)
+    if digest.n_lines > digest.n_bytes:
+        raise ValueError("more lines than bytes")
+    return digest
 
 
-def _stage(record: dict[str, Any]) -> StageRecord:
-    options = {name: _option(value) for name, value in record.pop("options").items()}
-    return StageRecord(options=options, **record)
+def _option(value: object) -> OptionValue:
+    if isinstance(value, list):
+        items: tuple[str, ...] = list_of(text, STAGES)(value)
+        return items
+    return scalar(value)
 
 
-def _option(value: OptionValue | list[str]) -> OptionValue:
-    return tuple(value) if isinstance(value, list) else value
+_DIGEST = record(
+    Digest,
+    {
+        "sha256": spelled(re.compile("[0-9a-f]{64}")),
+        "n_bytes": count_to(STATE_BYTES),
+        "n_lines": count_to(STATE_BYTES),
+    },
+)
+_STAGE = record(
+    StageRecord,
+    {
+        "name": text,
+        "options": mapping_of(_option),
+        "outcome": one_of(*get_args(Outcome)),
+        "tokens_before": count,
+        "tokens_after": count,
+        "group": optional(text),
+        "hidden": count,
+        "replaced": count,
+        "detail": text,
+        "figures": mapping_of(count),
+    },
+)
+_OPERATION = record(
+    Operation,
+    {
+        "id": _WORD,
+        "parent": optional(_WORD),
+        "head": optional(_WORD),
+        "kind": one_of("compact", "rewind"),
+        "before": _digest,
+        "after": _digest,
+        "format": text,
+        "counter": text,
+        "stages": list_of(_STAGE, STAGES),
+        "detail": text,
+        "tool_version": text,
+        "recorded_at": text,
+    },
+)

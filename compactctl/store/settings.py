@@ -12,6 +12,8 @@ _SHARED_FILE, _SHARED_TABLE = "pyproject.toml", ("tool", "compactctl")
 _USER_FILE = Path("compactctl") / "config.toml"
 # Where a project ends, as other tools that look for their settings upwards have it.
 _ROOTS = (".git", ".hg")
+# Far more than settings need; a table takes many times its size.
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,19 +60,29 @@ def _project_files(start: Path) -> Iterator[SettingsFile]:
             return
 
 
-def _user_file() -> SettingsFile | None:
+def user_settings() -> Path | None:
+    """Return where the user's own settings stand or would stand; None when there is no such place.
+
+    A relative folder is no such place: whose it is depends on where compactctl runs.
+    """
     home = os.environ.get("XDG_CONFIG_HOME")
     folder = Path(home) if home else Path(os.path.expanduser("~/.config"))  # noqa: PTH111 - never raises
-    path = folder / _USER_FILE
-    return read_settings(path) if path.is_file() else None
+    return folder / _USER_FILE if folder.is_absolute() else None
+
+
+def _user_file() -> SettingsFile | None:
+    path = user_settings()
+    return read_settings(path) if path is not None and path.is_file() else None
 
 
 def _parse(path: Path) -> dict[str, object]:
     import tomllib
 
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"{path}: has more than {_MOST_BYTES:,} bytes; settings are shorter")
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: settings cannot be read: {error}") from error
 
 

@@ -1,11 +1,14 @@
 """Outputs that are saved whole before a part of them is shown."""
 
-import hashlib
 from pathlib import Path
 
+from compactctl.errors import UsageError
 from compactctl.store.draft import Draft
 from compactctl.store.errors import DiskError
-from compactctl.store.filesystem import FileSystem
+from compactctl.store.filesystem import FileSystem, make_folders
+from compactctl.store.flock import require_locks
+from compactctl.store.leftovers import sweep
+from compactctl.store.lines import digest_of, sha256_of
 
 # 128 bits of the digest, so that two outputs never share a name.
 _NAME_DIGITS = 32
@@ -17,25 +20,28 @@ def spill(fs: FileSystem, folder: Path, data: bytes) -> Path:
     The folder is made when it is missing. Returns the absolute path.
 
     Raises:
+        UsageError: a file of that name holds something else, or the system has no file locks.
         DiskError: the output is not saved; the line says why and what to do.
     """
+    require_locks()
     folder = folder.absolute()
-    place = folder / f"{hashlib.sha256(data).hexdigest()[:_NAME_DIGITS]}.txt"
+    becomes = digest_of(data)
+    place = folder / f"{becomes.sha256[:_NAME_DIGITS]}.txt"
     try:
-        _make(fs, folder)
+        if place.exists() and sha256_of(place) != becomes.sha256:
+            raise UsageError(
+                f"{place}: exists and is not what compactctl wrote there; "
+                "name another folder with --spill-dir"
+            )
+        make_folders(fs, folder)
+        sweep(fs, folder)
         with Draft(fs, place) as draft:
             draft.write(data)
             draft.sync()
-            draft.publish()
+            draft.switch()
     except OSError as error:
         why = error.strerror or str(error)
         raise DiskError(
             f"{folder}: {why}; the full output is not saved; name another folder with --spill-dir"
         ) from error
     return place
-
-
-def _make(fs: FileSystem, folder: Path) -> None:
-    for each in (*reversed(folder.parents), folder):
-        if not each.is_dir():
-            fs.mkdir(each)

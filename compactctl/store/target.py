@@ -4,12 +4,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.errors import ChangedError, UsageError
+from compactctl.errors import UsageError
+from compactctl.model.operation import Digest
 from compactctl.store.displaced import own_links
 from compactctl.store.folder import archive_folder
 from compactctl.store.history import Archive
-from compactctl.store.lines import Identity, Source, digest_of
-from compactctl.store.writers import has_writer
+from compactctl.store.lines import Identity, Source
+from compactctl.store.overwrite import check_loose, check_overwrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +21,11 @@ class Target:
     input: Identity | None = None
 
 
-def check_target(source: Source, target: Path, *, force: bool) -> Target:
+def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) -> Target:
     """Return the place of ``target``; UsageError or ChangedError when it must not be written.
 
-    ``force`` allows to overwrite another file, to break a hard link and to work under an open
-    writer.
+    ``becomes`` is the state to be written. ``force`` allows to overwrite another file, to break a
+    hard link and to work under an open writer.
     """
     path = Path(os.path.realpath(target)) if target.is_symlink() else target
     if path.exists() and not path.is_file():
@@ -34,33 +35,19 @@ def check_target(source: Source, target: Path, *, force: bool) -> Target:
     if source.path and source.identity and path.exists() and path.samefile(source.path):
         _check_in_place(source, path, force=force)
         return Target(path=path, input=source.identity)
-    _check_new(path, force=force)
+    if not force:
+        _check_new(path, becomes)
     return Target(path=path)
 
 
 def _check_in_place(source: Source, path: Path, *, force: bool) -> None:
     if source.packed:
         raise UsageError(f"{path}: is compressed; write a new file with -o instead of in place")
-    if force:
-        return
-    if path.stat().st_nlink > 1 + own_links(path, archive_folder(path)):
-        raise UsageError(
-            f"{path}: has other names (hard links), which would keep the old content; "
-            "write a new file with -o, or cut it loose with --force"
-        )
-    if has_writer(path):
-        raise ChangedError(
-            f"{path}: a running program has it open for writing and would go on writing to the old "
-            "file; end it first, write a new file with -o, or use --force"
-        )
+    if not force:
+        check_loose(path, links=1 + own_links(path, archive_folder(path)))
 
 
-def _check_new(path: Path, *, force: bool) -> None:
-    if force or not path.exists():
-        return
-    states = {operation.after for operation in Archive(archive_folder(path)).operations}
-    if digest_of(path.read_bytes()) not in states:
-        raise UsageError(
-            f"{path}: exists and is not what compactctl wrote there; "
-            "name another file with -o, or overwrite it with --force"
-        )
+def _check_new(path: Path, becomes: Digest) -> None:
+    if path.exists():
+        folder = archive_folder(path)
+        check_overwrite(path, (becomes, *Archive(folder).states), links=1 + own_links(path, folder))

@@ -1,7 +1,6 @@
 """Whether another program holds a file open for writing."""
 
 import errno
-import fcntl
 import os
 import signal
 import sys
@@ -15,6 +14,10 @@ def has_writer(path: Path) -> bool:
     (fcntl(2), F_SETLEASE).
     """
     if sys.platform != "linux":
+        return False
+    try:
+        import fcntl
+    except ImportError:
         return False
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

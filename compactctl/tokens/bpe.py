@@ -48,14 +48,16 @@ class BpeCounter:
 
 
 def without_surrogates(text: str) -> str:
-    """Join surrogate pairs and replace lone surrogates by U+FFFD, which is tiktoken's rule."""
+    """Join surrogate pairs and replace lone surrogates by U+FFFD, which is tiktoken's rule.
+
+    What is not ASCII is copied: an engine leaves the UTF-8 that it counts with every such text.
+    """
     if text.isascii():
         return text
     try:
-        text.encode()
+        return text.encode().decode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def count_or_bound(encode: Callable[[str], Sequence[int]], text: str) -> tuple[int, bool]:

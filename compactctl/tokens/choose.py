@@ -1,6 +1,7 @@
 """Which counter measures a transcript: the model's own, or one a user names."""
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from compactctl.errors import UsageError
 from compactctl.tokens.bpe import BpeCounter
@@ -20,6 +21,7 @@ from compactctl.tokens.ratio import RatioCounter
 from compactctl.tokens.vocabulary import VOCABULARIES
 from compactctl.tokens.windows import parse_size
 
+RANK_FILE = "file"
 COUNTER_NAMES = (
     *VOCABULARIES,
     "chars/4",
@@ -61,10 +63,8 @@ def counter_named(name: str) -> TokenCounter:
         UsageError: there is no counter of that name, what it needs is not installed, or the rank
             file it names is no such file.
     """
-    wanted = name.strip()
-    base_name, times, factor = wanted.rpartition(" x")
-    size = parse_size(factor) if times else None
-    base = _base_counter(base_name if size else wanted)
+    base_name, size = _without_factor(name)
+    base = _base_counter(base_name)
     if base is None:
         names = ", ".join(COUNTER_NAMES)
         raise UsageError(
@@ -72,6 +72,19 @@ def counter_named(name: str) -> TokenCounter:
             ' and each of them times a factor, such as "o200k_base x1.2"'
         )
     return base if size is None else RatioCounter(base, float(size), "chosen by the user")
+
+
+def rank_file_in(name: str) -> str:
+    """Return the file, and its pattern if any, that a counter's name names; "" without one."""
+    kind, _, argument = _without_factor(name)[0].partition(":")
+    return argument if kind == RANK_FILE else ""
+
+
+def _without_factor(name: str) -> tuple[str, Fraction | None]:
+    wanted = name.strip()
+    base_name, times, factor = wanted.rpartition(" x")
+    size = parse_size(factor) if times else None
+    return (base_name, size) if size else (wanted, None)
 
 
 def own_counter(row: OwnModel) -> TokenCounter:
@@ -90,7 +103,7 @@ def _base_counter(name: str) -> TokenCounter | None:
     kind, _, argument = name.partition(":")
     if kind == "tiktoken" and argument in VOCABULARIES:
         return BpeCounter(argument)
-    return rank_file_counter(argument) if kind == "file" and argument else _estimate(name)
+    return rank_file_counter(argument) if kind == RANK_FILE and argument else _estimate(name)
 
 
 def _estimate(name: str) -> TokenCounter | None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 DEFAULT_PATTERN = "o200k_base"
 # tiktoken keeps ranks in 32 bits.
 _RANK_DIGITS = 9
+# Ten times the largest vocabulary there is.
+_MOST_BYTES = 64 << 20
 
 
 def rank_file_counter(argument: str) -> BpeCounter:
@@ -27,17 +29,22 @@ def rank_file_counter(argument: str) -> BpeCounter:
     Raises:
         UsageError: the file cannot be read, is no complete rank file, or no pattern is so named.
     """
-    path, pattern = _path_and_pattern(argument)
+    path, pattern = path_and_pattern(argument)
     try:
         status = path.stat()
+        if status.st_size > _MOST_BYTES:
+            raise UsageError(f"{path}: has more than {_MOST_BYTES:,} bytes; give a rank file")
         encoding = _load(path, pattern, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}; give a rank file") from error
     return BpeCounter(f"file:{path.name}", lambda: encoding)
 
 
-def _path_and_pattern(argument: str) -> tuple[Path, str]:
-    """Split ``PATH#PATTERN``; a file whose own name holds the mark is taken as it is."""
+def path_and_pattern(argument: str) -> tuple[Path, str]:
+    """Split ``PATH#PATTERN``; a file whose own name holds the mark is taken as it is.
+
+    Raises UsageError for a pattern that is not there.
+    """
     path, mark, pattern = argument.rpartition("#")
     if not mark or Path(argument).is_file():
         return Path(argument), DEFAULT_PATTERN

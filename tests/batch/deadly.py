@@ -25,6 +25,10 @@ def die_once(path: str) -> str:
     os._exit(1)
 
 
+def variable(name: str) -> str:
+    return os.environ.get(name, "not set")
+
+
 def process_id(_: str) -> int:
     return os.getpid()
 

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from batch.deadly import DEADLY, die_once, lament, process_id, shout
+from batch.deadly import DEADLY, die_once, lament, process_id, shout, variable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.pool import SERIAL_BYTES, Pool, workers_for
+from compactctl.commands.pool import SAFE_PATH, SERIAL_BYTES, Pool, workers_for
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
 
 DEADLINE = 60
 
@@ -47,6 +49,29 @@ def test_an_item_is_tried_again_before_it_is_lost(tmp_path: Path) -> None:
         0: "survived",
         1: "survived",
     }
+
+
+def test_workers_run_no_module_of_the_working_folder(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("compactctl")
+    for name in ("multiprocessing", "signal", "pickle", "struct", "socket", "orjson"):
+        (tmp_path / f"{name}.py").write_text("open('run', 'w').close()\n")
+    done = subprocess.run(
+        [program, "batch", SAMPLES, "-j", "2"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("value", [None, "0"])
+def test_workers_have_the_environment_of_the_user(
+    monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    monkeypatch.delenv(SAFE_PATH, raising=False)
+    if value is not None:
+        monkeypatch.setenv(SAFE_PATH, value)
+    found = dict(Pool(variable, lament).run([SAFE_PATH] * 2, [1, 1], workers=2))
+    assert set(found.values()) == {value or "not set"}
+    assert os.environ.get(SAFE_PATH) == value
 
 
 @given(st.lists(st.integers(0, 9_000_000)), st.integers(0, 8))

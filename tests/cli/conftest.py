@@ -15,7 +15,8 @@ def ask(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
     """Return a function that runs a command line."""
 
     def asked(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        piped = io.BufferedReader(io.BytesIO(stdin))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(piped))
         code = run([str(each) for each in arguments])
         captured = capfdbinary.readouterr()
         return Outcome(code, captured.out.decode(), captured.err.decode())

@@ -28,6 +28,13 @@ def run_piped(
 
 def run_on_terminal(width: int, folder: Path, *arguments: str | Path, **environment: str) -> str:
     """Run the program in a folder, on a terminal so many columns wide; return what it shows."""
+    return ended_on_terminal(width, folder, *arguments, **environment)[1]
+
+
+def ended_on_terminal(
+    width: int, folder: Path, *arguments: str | Path, **environment: str
+) -> tuple[int, str]:
+    """Do the same; return the exit code as well."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     with subprocess.Popen(
@@ -37,11 +44,11 @@ def run_on_terminal(width: int, folder: Path, *arguments: str | Path, **environm
         stderr=theirs,
         env=PLAIN | environment,
         cwd=folder,
-    ):
+    ) as process:
         os.close(theirs)
         shown = _read_all(ours)
     os.close(ours)
-    return shown.decode().replace("\r\n", "\n")
+    return process.returncode, shown.decode().replace("\r\n", "\n")
 
 
 def _read_all(descriptor: int) -> bytes:

@@ -64,6 +64,16 @@ def test_out_gets_every_transcript_at_its_place(ask: Ask, folder: Path) -> None:
     assert small.read_bytes() == (folder / "older" / "night.jsonl").read_bytes()
 
 
+def test_an_unchanged_copy_is_not_said_to_be_undone(ask: Ask, folder: Path) -> None:
+    night = folder / "older" / "night.jsonl"
+    night.write_bytes(b"".join(night.read_bytes().splitlines(keepends=True)[:2]))
+    options = ("--target", "1000", "--exclude", "broken*")
+    outcome = ask("batch", folder, "--out", folder.parent / "out", *options)
+    assert "wrote 2 transcripts, 1 of them compacted; undo one with" in outcome.err
+    copies = ask("batch", folder / "older", "--out", folder.parent / "copies", *options)
+    assert "wrote 1 transcript, none of them compacted\n" in copies.err
+
+
 def test_the_report_is_a_parquet_file(ask: Ask, folder: Path) -> None:
     report = folder.parent / "report.parquet"
     outcome = ask("batch", folder, "--report", report)

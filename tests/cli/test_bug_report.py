@@ -1,5 +1,7 @@
 """An error of our own: a report that can be pasted, with no content of the transcript."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,14 +45,24 @@ def test_it_is_no_traceback(report: str) -> None:
     assert "Traceback" not in report
 
 
-def test_an_error_of_the_system_is_one_line(
-    ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object) -> None:
-        raise OSError(5, "Input/output error", "some/file")
+# In a process of its own: standard output is let go of, which pytest reads in this one.
+REFUSED = """
+import sys
+from compactctl.__main__ import run
+from compactctl.commands import stats
 
-    monkeypatch.setattr("compactctl.commands.stats.scan", refused)
-    outcome = ask("stats", desk)
-    assert outcome.code == 74
-    assert outcome.err.startswith("compactctl: some/file: Input/output error; ")
-    assert outcome.err.count("\n") == 1
+def refused(*_):
+    raise OSError(5, "Input/output error", "some/file")
+
+stats.scan = refused
+sys.exit(run(["stats", sys.argv[1]]))
+"""
+
+
+def test_an_error_of_the_system_is_one_line(desk: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSED, desk], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 74
+    assert done.stderr.startswith("compactctl: some/file: Input/output error; ")
+    assert done.stderr.count("\n") == 1

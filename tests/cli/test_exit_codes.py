@@ -35,7 +35,7 @@ def test_the_gate_says_what_it_found_on_standard_error(ask: Ask, desk: Path) -> 
     [
         (),
         ("statistics",),
-        ("stats",),
+        ("prompt",),
         ("stats", "FILE", "--nope"),
         ("stats", "FILE", "--counter", "nope"),
         ("stats", "FILE", "--window", "0"),
@@ -60,7 +60,9 @@ def test_a_usage_error_is_2(ask: Ask, desk: Path, arguments: tuple[str, ...]) ->
     assert ask(*given, stdin=desk.read_bytes()).code == 2
 
 
-@pytest.mark.parametrize("command", ["stats", "compact", "view", "log", "rewind", "batch"])
+@pytest.mark.parametrize(
+    "command", ["stats", "compact", "view", "log", "rewind", "verify", "batch"]
+)
 def test_no_input_is_3(ask: Ask, tmp_path: Path, command: str) -> None:
     assert ask(command, tmp_path / "missing.jsonl").code == 3
 
@@ -119,6 +121,18 @@ def test_a_transcript_edited_since_is_8(ask: Ask, compacted: Path) -> None:
 def test_a_bug_is_70(ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dedup, "_FINDERS", {})
     assert ask("compact", desk, "--stages", "dedup").code == 70
+
+
+def test_nesting_that_is_too_deep_is_4(
+    ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("compactctl.commands.stats.scan", fails)
+    outcome = ask("stats", desk)
+    assert outcome.code == 4
+    assert "nested too deeply" in outcome.err
 
 
 def test_ctrl_c_is_130(ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

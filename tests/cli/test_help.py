@@ -57,6 +57,15 @@ def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage) -> No
         assert (flag in shown) != ((stage.name, field.name) in _BY_ANOTHER_NAME), flag
 
 
+def test_stages_are_explained_the_same_where_docstrings_are_left_out(ask: Ask) -> None:
+    names = [stage.name for stage in ALL_STAGES]
+    probe = f"from compactctl.__main__ import run; run(['stages', *{names!r}])"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", probe], capture_output=True, check=True, text=True
+    )
+    assert done.stdout == ask("stages", *names).out
+
+
 @pytest.mark.parametrize("name", ["compact", "batch"])
 def test_help_leaves_the_options_of_stages_out_but_takes_them(ask: Ask, name: str) -> None:
     assert "--truncate-fraction" not in ask(name, "--help").out
@@ -96,7 +105,7 @@ def test_the_version_is_told(ask: Ask) -> None:
     [
         (("stat",), "compactctl: there is no command 'stat'; did you mean stats?"),
         (("undo",), "compactctl: there is no command 'undo'; there are stats, check, compact"),
-        (("stats",), "compactctl stats: missing argument 'FILE'; see compactctl stats --help"),
+        (("prompt",), "compactctl prompt: missing argument 'FILE'; see compactctl prompt --help"),
         (("log", "a", "b"), "compactctl log: got unexpected extra argument (b)"),
     ],
 )

@@ -25,7 +25,7 @@ def hostile(tmp_path: Path) -> Path:
         {"role": "user", "content": HOSTILE},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": HOSTILE, "content": HOSTILE * 50},
-        {"role": "assistant", "content": "::error::boom\n::error::boom ##[error]boom"},
+        {"role": "assistant", "content": "and a\ncomplaint"},
         {"role": "user", "content": "and now?"},
         {"role": "assistant", "content": "done"},
     ]
@@ -64,15 +64,6 @@ def test_markup_is_text(ask: Ask, hostile: Path) -> None:
     assert r"\u202egnp.exe" in shown
 
 
-def test_the_runner_of_actions_finds_no_commands(
-    ask: Ask, hostile: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    commands = re.compile(r"^\s*::|##\[", re.MULTILINE)
-    assert commands.search(ask("view", hostile).out)
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert commands.search(ask("view", hostile).out) is None
-
-
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
@@ -80,7 +71,7 @@ def test_the_runner_of_actions_finds_no_commands(
         ("my run.jsonl", "'my run.jsonl'"),
         ("-rf", "./-rf"),
         ("-", "-"),
-        ("a;b\x1b.jsonl", r"'a;b\x1b.jsonl'"),
+        ("a;b\x1b.jsonl", r"'a;b'$'\x1b''.jsonl'"),
     ],
 )
 def test_a_path_can_be_pasted(path: str, shown: str) -> None:

@@ -22,14 +22,18 @@ def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("command", ["stats", "compact", "view", "log", "rewind", "batch"])
+@pytest.mark.parametrize(
+    "command", ["stats", "compact", "view", "log", "rewind", "verify", "batch"]
+)
 def test_a_document_names_its_schema(ask: Ask, compacted: Path, command: str) -> None:
     found = document(ask, command, compacted)
     assert found["schema"] == f"compactctl.{command}/1"
     assert next(iter(found)) == "schema"
 
 
-@pytest.mark.parametrize("command", ["stats", "compact", "view", "log", "rewind", "batch"])
+@pytest.mark.parametrize(
+    "command", ["stats", "compact", "view", "log", "rewind", "verify", "batch"]
+)
 def test_names_are_in_camel_case(ask: Ask, compacted: Path, command: str) -> None:
     names = list(_names(document(ask, command, compacted)))
     assert len(names) > 3
@@ -86,13 +90,10 @@ def test_errors_leave_standard_output_empty(ask: Ask, tmp_path: Path) -> None:
     assert outcome.code == 3
 
 
-def test_what_a_terminal_obeys_is_escaped(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_terminal_obeys_is_escaped(ask: Ask, tmp_path: Path) -> None:
     text = "\x1b[31m \x9b31m \u202e ##[error]boom\n::error::boom \ud800"
     path = tmp_path / "run.jsonl"
     path.write_text(json.dumps({"role": "user", "content": text}) + "\n")
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     outcome = ask("view", path, "--json")
     assert json.loads(outcome.out)["messages"][0]["parts"][0]["text"] == text
     assert OBEYED.search(outcome.out) is None

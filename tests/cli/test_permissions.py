@@ -1,10 +1,11 @@
-"""A file that may not be read."""
+"""A file that may not be read, and archive folders that are not trusted."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from cli.asking import Ask
 
 NOBODY = 65534
@@ -31,3 +32,21 @@ def test_a_file_without_permission_is_told(ask: Ask, desk: Path) -> None:
     assert outcome.err == (
         f"compactctl: {desk}: no permission to read it; change its mode or user\n"
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("rewind",), ("rewind", "--check"), ("log",), ("view", "--all"), ("compact", "--in-place")],
+)
+def test_a_linked_archive_folder_is_refused_in_a_line(
+    ask: Ask, compacted: Path, command: tuple[str, ...]
+) -> None:
+    folder = Path(f"{compacted}.archive")
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to("elsewhere")
+    before = compacted.read_bytes()
+    outcome = ask(command[0], compacted, *command[1:])
+    assert outcome.code == 6
+    assert "is a symbolic link, which is not followed" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert compacted.read_bytes() == before

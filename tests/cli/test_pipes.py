@@ -1,6 +1,7 @@
 """Standard input and output: data goes through, the rest stays out of its way."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -46,6 +47,49 @@ def test_a_full_disk_behind_standard_output_is_told(desk: Path) -> None:
     )
 
 
+def with_closed(stream: int, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+    """Run the program with one of its standard streams closed."""
+    return subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        preexec_fn=lambda: os.close(stream),
+        env=PLAIN,
+        check=False,
+    )
+
+
+def test_closed_standard_output_is_told(desk: Path) -> None:
+    done = with_closed(1, "stats", desk)
+    assert (done.returncode, done.stderr) == (
+        74,
+        b"compactctl: standard output: Bad file descriptor; see to it and run it again\n",
+    )
+
+
+def test_closed_standard_error_changes_no_exit_code(desk: Path, tmp_path: Path) -> None:
+    found = with_closed(2, "stats", desk)
+    assert (found.returncode, found.stdout.split()[0]) == (0, str(desk).encode())
+    assert with_closed(2, "stats", tmp_path / "nothing").returncode == 3
+
+
+def test_closed_standard_input_is_no_input() -> None:
+    done = with_closed(0, "stats")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"nothing on standard input" in done.stderr
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_what_is_meant_for_a_closed_stream_gets_into_no_file(
+    ask: Ask, desk: Path, stream: int
+) -> None:
+    before, out = desk.read_bytes(), desk.with_name("out.jsonl")
+    with_closed(stream, "compact", desk, "--target", "5k", "-o", out)
+    assert ask("verify", out).code == 0
+    assert ask("rewind", out).code == 0
+    assert (desk.read_bytes(), out.read_bytes()) == (before, before)
+
+
 def test_stats_reads_standard_input(ask: Ask, desk: Path) -> None:
     outcome = ask("stats", "-", stdin=desk.read_bytes())
     assert outcome.code == 0
@@ -80,6 +124,13 @@ def test_standard_input_needs_a_place_for_its_archive(ask: Ask, desk: Path) -> N
     outcome = ask("compact", "-", "--target", "5k", stdin=desk.read_bytes())
     assert outcome.code == 2
     assert "--layout inline" in outcome.err
+
+
+def test_a_pipe_brings_no_archive_along(ask: Ask, compacted: Path) -> None:
+    outcome = ask("rewind", stdin=compacted.read_bytes())
+    assert outcome.code == 6
+    assert "its archive is not beside it; name the file instead" in outcome.err
+    assert "name the file instead" in ask("log", stdin=compacted.read_bytes()).out
 
 
 def test_standard_input_into_a_file_gets_an_archive(ask: Ask, desk: Path) -> None:

@@ -34,6 +34,12 @@ def test_a_profile_that_is_not_there_is_a_usage_error(ask: Ask, desk: Path) -> N
     assert "did you mean neurolink?" in outcome.err
 
 
+def test_a_name_too_long_for_a_profile_is_a_usage_error(ask: Ask, desk: Path) -> None:
+    outcome = ask("compact", desk, "--profile", "x" * 300)
+    assert outcome.code == 2
+    assert "cannot be read: " in outcome.err
+
+
 def test_check_answers_by_exit_code(ask: Ask, desk: Path) -> None:
     assert ask("check", desk).code == 0
     assert ask("check", desk, "--trigger", "always").code == 1
@@ -43,11 +49,13 @@ def test_check_answers_by_exit_code(ask: Ask, desk: Path) -> None:
 
 def test_check_speaks_as_the_system_does(ask: Ask, sample: Sample) -> None:
     path = sample("claude-code-session")
-    told = ask("check", path, "--profile", "neurolink", "--window", "400k").out
+    # By default an extra that is installed counts, and gives other shares.
+    counted = ("--counter", "o200k_base x1.18")
+    told = ask("check", path, "--profile", "neurolink", "--window", "400k", *counted).out
     assert "Context: 68% used" in told
-    told = ask("check", path, "--profile", "neurolink", "--window", "340k").out
+    told = ask("check", path, "--profile", "neurolink", "--window", "340k", *counted).out
     assert re.search(r"Context usage: 83% of window \([\d,]+ / 276,000 tokens\)\nAuto-comp", told)
-    told = ask("check", path, "--profile", "agent-code", "--window", "255k").out
+    told = ask("check", path, "--profile", "agent-code", "--window", "255k", *counted).out
     assert re.search(r"Context \d% remaining; compaction is due", told)
 
 

@@ -1,6 +1,7 @@
 """Settings from the environment and from files, and which of them counts."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,33 @@ def test_a_file_can_be_named_or_none_at_all(ask: Ask, desk: Path, home: Path) ->
     assert model_of(ask, desk, "--config", "none") == plain
 
 
+def test_the_environment_names_a_file_or_none_at_all(
+    ask: Ask, desk: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = model_of(ask, desk)
+    (home / "compactctl.toml").write_text('model = "o3"\n')
+    (home / "other.toml").write_text('model = "o1"\n')
+    monkeypatch.setenv("COMPACTCTL_CONFIG", "none")
+    assert model_of(ask, desk) == plain
+    assert json.loads(ask("config", "--json").out)["files"] == []
+    assert model_of(ask, desk, "--config", str(home / "other.toml")) == "o1"
+    monkeypatch.setenv("COMPACTCTL_CONFIG", str(home / "other.toml"))
+    assert model_of(ask, desk) == "o1"
+
+
+@pytest.mark.parametrize("name", ["XDG_CONFIG_HOME", "HOME"])
+def test_a_relative_folder_does_not_hold_the_users_settings(
+    ask: Ask, desk: Path, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    plain = model_of(ask, desk)
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv(name, "here")
+    for folder in ("here", "here/.config"):
+        (home / "deep" / folder / "compactctl").mkdir(parents=True)
+        (home / "deep" / folder / "compactctl" / "config.toml").write_text('model = "o3"\n')
+    assert model_of(ask, desk) == plain
+
+
 def test_settings_end_at_the_root_of_the_project(ask: Ask, desk: Path, home: Path) -> None:
     plain = model_of(ask, desk)
     (home.parent / "compactctl.toml").write_text('model = "o3"\n')
@@ -95,6 +123,18 @@ def test_config_tells_every_value_with_its_origin(
     assert "--layout" not in ask("config").out
 
 
+def test_config_tells_what_a_project_may_set(ask: Ask) -> None:
+    found = json.loads(ask("config", "--all", "--json").out)
+    marked = {row["option"]: row["project"] for row in found["settings"]}
+    assert marked["--window"]
+    assert marked["--prune-min-savings"]
+    assert not marked["--output"]
+    assert not marked["--prune-placeholder"]
+    shown = ask("config", "--all").out
+    assert re.search(r"^--window .* yes$", shown, re.MULTILINE)
+    assert re.search(r"^--output .* no$", shown, re.MULTILINE)
+
+
 def test_settings_of_a_command_import_no_other(desk: Path, home: Path) -> None:
     (home / "compactctl.toml").write_text('model = "o3"\nprofile = "neurolink"\n')
     probe = (
@@ -112,7 +152,7 @@ def test_settings_of_a_command_import_no_other(desk: Path, home: Path) -> None:
 
 
 def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: Path) -> None:
-    (home / "compactctl.toml").write_text('target = "5k"\n[batch]\njobs = 1\n')
+    (home / "compactctl.toml").write_text('target = "5k"\n[batch]\nstages = "prune"\n')
     assert ask("stats", desk).code == 0
 
 
@@ -127,6 +167,11 @@ def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: 
         ),
         ("stats = 3", "write its settings as [stats]"),
         ('top = "many"', "top: "),
+        ("top = inf", "top: "),
+        ('model = ["o3"]', "model takes one value"),
+        ("[prune.min]\nsavings = 1", "prune-min is no option"),
+        ("a = " + "[" * 5_000, "settings cannot be read"),
+        ("prune" + ".a" * 5_000 + " = 1", "prune-a is no option"),
         ("model = [", "settings cannot be read"),
     ],
 )
@@ -160,3 +205,40 @@ def test_an_option_with_the_name_of_a_command_can_be_set_for_all(ask: Ask, home:
     assert "dedup,prune" in ask("config", "compact").out
     (home / "compactctl.toml").write_text("stats = 5\n")
     assert "write its settings as [stats]" in ask("config", "compact").err
+
+
+MEANINGLESS = {
+    "window": "99x",
+    "target": "99z",
+    "trigger": "sometimes",
+    "stages": "prune,nothing",
+    "format": "letters",
+}
+
+
+@pytest.mark.parametrize("option", MEANINGLESS)
+def test_a_value_that_means_nothing_is_told_with_where_it_stands(
+    ask: Ask, desk: Path, home: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    value = MEANINGLESS[option]
+    given = ask("compact", desk, f"--{option}", value)
+    (home / "compactctl.toml").write_text(f'{option} = "{value}"\n')
+    of_file = ask("compact", desk)
+    (home / "compactctl.toml").unlink()
+    monkeypatch.setenv(f"COMPACTCTL_{option.upper()}", value)
+    of_environment = ask("compact", desk)
+    assert (given.code, of_file.code, of_environment.code) == (2, 2, 2)
+    assert f"invalid value for '--{option}': " in given.err
+    assert "environment" not in given.err
+    assert of_file.err.startswith(f"compactctl: {home / 'compactctl.toml'}: {option}: ")
+    assert f"is the value of COMPACTCTL_{option.upper()} in the environment" in of_environment.err
+
+
+@pytest.mark.parametrize("option", ["fail-over", "chars-per-token"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_a_limit_that_nothing_is_over_is_refused(
+    ask: Ask, desk: Path, option: str, value: str
+) -> None:
+    refused = ask("stats", desk, f"--{option}", value)
+    assert (refused.code, refused.out) == (2, "")
+    assert f"'--{option}'" in refused.err

@@ -36,6 +36,32 @@ def test_a_signal_leaves_nothing_behind(
     assert _left_over(desk.parent) == []
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("command", ["compact", "rewind"])
+def test_what_was_written_before_a_signal_is_told(
+    ask: Ask, desk: Path, command: str, number: signal.Signals, code: int
+) -> None:
+    compacted, out = desk.with_name("openai-chat.compacted.jsonl"), desk.with_name("out.jsonl")
+    # The last folder is synced after the output was moved to its place.
+    arguments = ("4", "compact", desk, "--target", "5k")
+    written = compacted
+    if command == "rewind":
+        ask("compact", desk, "--target", "5k")
+        arguments, written = ("1", "rewind", compacted, "-o", out), out
+    done = subprocess.run(
+        [sys.executable, str(PROBE), str(int(number)), "fsync_folder", *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        env=PLAIN,
+        text=True,
+    )
+    assert done.returncode == code
+    assert done.stderr.endswith(f"ed; {written} was written before\n")
+    assert written.is_file()
+    assert _left_over(desk.parent) == []
+    assert ask("rewind", compacted, "--check").code == 0
+
+
 def test_an_interrupted_compaction_can_be_run_again(ask: Ask, desk: Path) -> None:
     subprocess.run(
         [

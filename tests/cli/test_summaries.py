@@ -74,6 +74,25 @@ def test_the_same_text_gives_the_same_operation(ask: Ask, desk: Path, tmp_path: 
     assert len({json.loads(run.out)["operation"] for run in runs}) == 1
 
 
+def test_what_is_written_differently_is_another_operation(
+    ask: Ask, desk: Path, tmp_path: Path
+) -> None:
+    bad = program('import sys; sys.exit("no model today")')
+    ways = {
+        "tags": (),
+        "none": ("--no-tags",),
+        "inline": ("--layout", "inline"),
+        "fallen": ("--summarizer-cmd", bad),
+    }
+    operations = [
+        json.loads(
+            ask("compact", desk, *SUMMARIZE, *way, "-o", tmp_path / f"{name}.jsonl", "--json").out
+        )["operation"]
+        for name, way in ways.items()
+    ]
+    assert len(set(operations)) == len(ways)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -83,5 +83,5 @@ def test_progress_is_for_terminals_only(desk: Path) -> None:
 def test_any_encoding_will_do(desk: Path, encoding: str) -> None:
     done = run_piped("stats", desk, PYTHONIOENCODING=encoding)
     assert done.returncode == 0
-    assert b"-----" in done.stdout
+    assert b"=====" in done.stdout
     assert b"\\u" not in done.stdout

@@ -14,6 +14,7 @@ from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
 from compactctl.cli.group import COMMANDS
+from compactctl.cli.project_options import ALLOWED
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES
 from compactctl.stages.registry import ALL_STAGES
@@ -148,3 +149,9 @@ def test_every_field_of_a_document_is_described(
     text = described[f"compactctl.{name}/1"] + described["Measured with"]
     text += described["compactctl.compact/1"] if name == "log" else ""
     assert sorted(each for each in field_names(document) if f"`{each}`" not in text) == []
+
+
+def test_what_a_project_may_set_is_described() -> None:
+    text = page("profiles").partition("### What a project")[2]
+    rows = re.findall(r"^\| (`[^|]+) \|", text, flags=re.MULTILINE)
+    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == ALLOWED

@@ -1,6 +1,12 @@
+import json
+from pathlib import Path
+
+import pytest
 from formats.claude import answered, attached, called, record, response_line, said, user
 from formats.jsonl import read, texts
+from unit.commands.talks import back, jsonl, saved, squeeze, words
 
+from compactctl.commands.reading import load
 from compactctl.model.message import FilePart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 
@@ -148,3 +154,47 @@ def test_written_records_are_stand_ins_and_rewritten_ones_are_not() -> None:
     assert summary.summary
     assert not prompt.synthetic
     assert prompt.starts_turn
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_what_names_the_end_of_the_conversation_still_names_a_record(
+    tmp_path: Path, layout: str
+) -> None:
+    records = [
+        user("u1", None, words(40)),
+        said("a1", "u1", words(40)),
+        user("u2", "a1", words(40)),
+        said("a2", "u2", words(40)),
+        {"type": "last-prompt", "lastPrompt": "one", "leafUuid": "a1", "sessionId": "s"},
+    ]
+    path = saved(tmp_path / "run.jsonl", records)
+    assert squeeze(path, "truncate", layout=layout).compacted
+    found = [json.loads(line) for line in path.read_bytes().splitlines()]
+    names = {record.get("uuid") for record in found}
+    assert [record["leafUuid"] in names for record in found if "leafUuid" in record] == [True]
+    back(path)
+    assert path.read_bytes() == jsonl(records)
+
+
+def test_of_a_rewritten_record_and_its_original_the_client_takes_the_rewritten_one(
+    tmp_path: Path,
+) -> None:
+    records = [
+        user("u1", None, words(40)),
+        called("a1", "u1", "c1"),
+        answered("r1", "a1", "c1", words(400)),
+        said("a2", "r1", words(40)),
+        user("u2", "a2", words(40)),
+    ]
+    path = saved(tmp_path / "run.jsonl", records)
+    assert squeeze(path, "prune", layout="inline").compacted
+    found = [json.loads(line) for line in path.read_bytes().splitlines()]
+    newest = {record["uuid"]: record for record in found}
+    assert len(newest) == len(records)
+    assert "editId" in newest["r1"]
+    loaded = load(str(path)).transcript
+    assert [message.id for message in loaded.effective] == ["u1", "a1", "r1", "a2", "u2"]
+    assert not any(message.fixed for message in loaded.effective)
+    assert squeeze(path, "truncate").compacted
+    back(path, all=True)
+    assert path.read_bytes() == jsonl(records)

@@ -157,7 +157,7 @@ def test_hiding_does_not_bring_back_what_the_client_left_out(name: str, layout: 
     )
     edits = [Insert(before=ids[0], message=marker), Hide(ids=ids, group=group, kind="truncate")]
     style = Style(layout=layout, operation="op1")
-    new = lay_out(lines, before, fold(edits), format_named("copilot-cli"), style)
+    new = tuple(lay_out(lines, before, fold(edits), format_named("copilot-cli"), style))
     again = load([line.data for line in new])
 
     assert texts(again.effective) == texts(apply(before.effective, edits))

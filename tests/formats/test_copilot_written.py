@@ -68,7 +68,7 @@ def test_a_real_session_stays_a_plain_list(real_transcripts: Path) -> None:
     before = load(lines)
     folded = fold(halved(list(before.effective)))
     style = Style(operation="op1")
-    new = lay_out(lines, before, folded, format_named("copilot-cli"), style)
+    new = tuple(lay_out(lines, before, folded, format_named("copilot-cli"), style))
 
     assert_list([json.loads(line.data) for line in new])
     assert len(new) == len(lines) - len(folded.hidden) + 1

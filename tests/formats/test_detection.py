@@ -12,6 +12,8 @@ HI = {"role": "user", "content": "hi"}
 CALL = [{"type": "tool_use", "id": "t", "name": "Read", "input": {}}]
 EVENT = {"type": "session.start", "data": {}, "id": "1", "timestamp": "t", "parentId": None}
 ROO = [{"type": "text", "text": "<environment_details>\n# Current Mode\n<slug>code</slug>"}]
+STATE = "<environment_details>\n# Current Context Size (Tokens)\n1 (0%)\n\n# Current Mode\ncode\n"
+ACTING = "<environment_details>\n# Current Mode\nACT MODE\n</environment_details>"
 ITEM = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
 
 OWN: list[tuple[str, list[Any]]] = [
@@ -39,6 +41,9 @@ OWN: list[tuple[str, list[Any]]] = [
     ("cline", [{"sessionId": "s", "messages": [{"id": "1", **HI, "ts": 1}]}]),
     ("roo", [[{**HI, "ts": 1}, {**HI, "ts": 2, "isSummary": True, "condenseId": "c"}]]),
     ("roo", [[{"role": "user", "content": ROO, "ts": 1}]]),
+    ("roo", [[{"role": "user", "content": [{"type": "text", "text": STATE}], "ts": 1}]]),
+    ("roo", [[{"role": "user", "content": [{"type": "text", "text": STATE[60:]}], "ts": 1}]]),
+    ("cline", [[{"role": "user", "content": [{"type": "text", "text": ACTING}], "ts": 1}]]),
     ("openai-chat", [{"role": "user", "content": "hi"}]),
     ("openai-chat", [{"role": "assistant", "content": None, "tool_calls": []}]),
     ("openai-chat", [{"messages": [{"role": "user", "content": TEXT}], "tools": []}]),
@@ -90,7 +95,12 @@ def test_records_of_a_line_format_in_an_array_are_not_its_file() -> None:
 @pytest.mark.parametrize(
     ("records", "words"),
     [
-        ([5, "x"], "JSON of type int"),
+        ([5, "x"], "JSON of type number"),
+        ([None], "JSON of type null"),
+        ([True], "JSON of type boolean"),
+        (["x"], "JSON of type string"),
+        ([1.5], "JSON of type number"),
+        ([[]], "JSON of type array"),
         ([{"b": 1, "a": 2}], "first record has: a, b"),
         ([{"type": [], "role": {}, "messages": [[]]}], "no known transcript format"),
     ],

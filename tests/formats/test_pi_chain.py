@@ -254,7 +254,7 @@ def test_whatever_is_hidden_the_rest_is_still_sent(
     before = load(lines)
     edits = hidden(before.effective, chosen)
     style = Style(layout=layout, operation="op1")
-    new = lay_out(lines, before, fold(edits), format_named("pi"), style)
+    new = tuple(lay_out(lines, before, fold(edits), format_named("pi"), style))
     again = load([line.data for line in new])
 
     assert texts(again.effective) == texts(apply(before.effective, edits))

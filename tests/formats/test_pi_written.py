@@ -96,7 +96,7 @@ def test_the_client_still_walks_a_real_session(name: str, real_transcripts: Path
     lines = file_lines(real_transcripts / f"pi/{name}.jsonl")
     before = load(lines)
     folded = fold(halved(list(before.effective)))
-    new = lay_out(lines, before, folded, format_named("pi"), Style(operation="op1"))
+    new = tuple(lay_out(lines, before, folded, format_named("pi"), Style(operation="op1")))
     data = [line.data for line in new]
 
     walked = walk(data)

@@ -137,7 +137,7 @@ def compacted(case: Case, layout: Layout) -> tuple[tuple[bytes, ...], Transcript
     edits = edits_for(case, found)
     parsed = decoded(lines)
     style = Style(layout=layout, operation="op1")
-    new = lay_out(lines, found, fold(edits), detect(parsed, "test"), style)
+    new = tuple(lay_out(lines, found, fold(edits), detect(parsed, "test"), style))
     data = tuple(line.data for line in new)
     return data, load(list(data)), texts(apply(found.effective, edits))
 
@@ -162,7 +162,7 @@ def test_new_arguments_stand_in_the_shape_of_the_old(case: Case, layout: Layout)
     found, parsed = load(lines), decoded(lines)
     edits = with_new_arguments(found.effective)
     style = Style(layout=layout, operation="op1")
-    new = lay_out(lines, found, fold(edits), detect(parsed, "test"), style)
+    new = tuple(lay_out(lines, found, fold(edits), detect(parsed, "test"), style))
     again = load([line.data for line in new])
 
     assert len(edits) >= 2
@@ -210,7 +210,7 @@ def test_a_real_file_reads_back_as_its_edits_say(
     found = load(lines)
     edits = [edit for messages in by_conversation(found) for edit in halved(messages)]
     style = Style(layout=layout, operation="op1")
-    new = lay_out(lines, found, fold(edits), detect(decoded(lines), "test"), style)
+    new = tuple(lay_out(lines, found, fold(edits), detect(decoded(lines), "test"), style))
     again = load([line.data for line in new])
 
     assert edits

@@ -15,10 +15,11 @@ from compactctl.commands.compact import compact
 from compactctl.commands.log import log
 from compactctl.commands.reading import load, parse, split
 from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.verify import VerifyOptions, verify
 from compactctl.commands.view import view
 from compactctl.errors import ChangedError, CompactctlError
 from compactctl.store.history import Archive, archive_folder
-from compactctl.store.lines import digest_of
+from compactctl.store.lines import digest_of, split_lines
 
 PICK = st.integers(0, 1_000)
 
@@ -111,7 +112,7 @@ class Life(RuleBasedStateMachine):
             return
         entries = log(str(self.at.path)).entries
         assert chosen not in [g.id for e in entries if e.in_effect for g in e.groups]
-        lines, chosen = split(self.expected, "the first state", self.format.name)
+        lines, chosen = split(split_lines(self.expected), "the first state", self.format.name)
         first = parse(lines, chosen).effective
         assert parted(self.messages()) <= parted(first)
 
@@ -133,6 +134,7 @@ class Life(RuleBasedStateMachine):
         assert code in {0, 4, 7, 8}
         assert code or self.is_known(self.at.out.read_bytes())
         assert self.at.path.read_bytes() == edited
+        assert self.verdict() in {"changed", "damaged"}
         self.at.path.write_bytes(data)
 
     @invariant()
@@ -145,6 +147,17 @@ class Life(RuleBasedStateMachine):
         assert [line for line in shown.lines if line.hidden_by] == list(archived.lines)
         visible = [line.data for line in shown.lines if not line.hidden_by]
         assert b"".join(visible) in (self.at.path.read_bytes(), b"".join(visible))
+
+    @invariant()
+    def can_be_verified(self) -> None:
+        """Whatever has happened, every state that is left is proven."""
+        if self.states:
+            assert self.verdict() == "proven"
+
+    def verdict(self) -> str:
+        """Return what a verification comes to."""
+        (found,) = verify(VerifyOptions(paths=(str(self.at.path),))).transcripts
+        return found.verdict
 
     def is_known(self, data: bytes) -> bool:
         """Tell whether some operation began with this state."""

@@ -69,12 +69,12 @@ def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
     whole = parted(path)
     if not squeezed(path, output, layout="inline").compacted:
         pytest.skip("no stage finds anything to do in this file")
-    (operation,) = log(str(output)).inline
-    groups = chosen(operation.groups, name_of(path), _TRIED)
+    (entry,) = log(str(output)).entries
+    groups = chosen([group.id for group in entry.groups], name_of(path), _TRIED)
     for group in groups:
         rewind(RewindOptions(path=str(output), group=group))
         assert parted(output) <= whole
-    if len(operation.groups) > len(groups):
+    if len(entry.groups) > len(groups):
         rewind(RewindOptions(path=str(output), all=True))
     assert output.read_bytes() == path.read_bytes()
 

@@ -1,7 +1,9 @@
 """File systems that count, fail or die at the n-th call."""
 
+import gc
 import os
 import signal
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,22 @@ class Killing(Watched):
             if name == "write":
                 call(arguments[0], arguments[1][: len(arguments[1]) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_by(fs: FileSystem, work: Callable[[FileSystem], object]) -> bool:
+    """Run ``work`` in a child process and tell whether its file system killed it."""
+    gc.collect()
+    with warnings.catch_warnings():
+        # Python 3.12 warns that threads of pyarrow do not live on in the child; none is needed.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        try:
+            work(fs)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
 class Failing(Watched):

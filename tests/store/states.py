@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from compactctl.model.operation import ArchivedLine, Operation, OperationId, StageRecord
+from compactctl.store.content import Content
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.history import Archive, archive_folder
 from compactctl.store.lines import Source, digest_of, open_input, split_lines
@@ -84,7 +85,7 @@ def step(  # noqa: PLR0913
         source=source,
         target=target or path,
         archives=[(each, rows(source.data, after))],
-        data=after,
+        content=Content.of((after,)),
         force=force,
     )
     return each, published

@@ -1,10 +1,12 @@
 """One operation's archive file."""
 
 import io
+import json
 import re
 import shlex
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,11 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from store.forging import forge
 from store.states import AFTER, BEFORE, a_folder, operation, rows
 
 from compactctl.errors import ArchiveError, IntegrityError
 from compactctl.model.operation import ArchivedLine
 from compactctl.store import archive as archive_module
+from compactctl.store import parquet as parquet_module
 from compactctl.store.archive import (
     archived_lines,
     encode_archive,
@@ -88,11 +92,12 @@ def test_rows_beyond_one_group_are_restored(
     assert max(groups.row_group(n).num_rows for n in range(groups.num_row_groups)) == 7
 
 
+LINE = st.binary(max_size=9).map(lambda raw: raw.replace(b"\n", b"") + b"\n")
 TEXT = st.none() | st.text(st.characters(exclude_categories=()), max_size=5)
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.binary(max_size=9), TEXT, st.none() | st.integers(0, 2**40))))
+@given(st.lists(st.tuples(LINE, TEXT, st.none() | st.integers(0, 2**40))))
 def test_every_field_of_a_line_comes_back(
     drawn: list[tuple[bytes, str | None, int | None]],
 ) -> None:
@@ -156,8 +161,12 @@ def test_other_parquet_is_no_archive(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     with pytest.raises(ArchiveError, match="no archive"):
         read_operation(tmp_path / "other.parquet")
+
+
+def test_other_columns_are_no_archive(archive: Path) -> None:
+    rewritten(archive, lambda table: table.drop_columns(["edits"]))
     with pytest.raises(ArchiveError, match="columns"):
-        list(read_rows(tmp_path / "other.parquet"))
+        list(read_rows(archive))
 
 
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
@@ -230,3 +239,51 @@ def test_the_readme_restores_by_hand(archive: Path) -> None:
     )
     assert restored == BEFORE
     assert digest_of(BEFORE).sha256 in shown.decode()
+
+
+def promising(path: Path, rows: list[dict[str, object]], n_bytes: int, n_lines: int) -> None:
+    """Write an archive of these rows whose operation promises so much."""
+    each = operation(BEFORE, AFTER)
+    before = replace(each.before, n_bytes=n_bytes, n_lines=n_lines)
+    forge(path, json.loads(encode_operation(replace(each, before=before))), rows)
+
+
+ROW = {"seq": 0, "raw": b"x\n", "fate": "hidden"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "n_bytes", "n_lines"),
+    [
+        ([ROW] * 3, 6, 2),
+        ([ROW] * 3, 5, 3),
+        ([ROW] * 70_000, 140_000, 69_999),
+        ([ROW | {"edits": "e" * 5_000}] * 1_000, 2_000, 1_000),
+        ([ROW | {"tool": "t" * 5_000}] * 1_000, 2_000, 1_000),
+    ],
+)
+def test_no_more_is_read_than_the_operation_promises(
+    archive: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: list[dict[str, object]],
+    n_bytes: int,
+    n_lines: int,
+) -> None:
+    monkeypatch.setattr(parquet_module, "TEXT_BYTES", 1_000_000)
+    promising(archive, rows, n_bytes, n_lines)
+    for read in (archived_lines, read_rows):
+        with pytest.raises(IntegrityError, match="holds more than"):
+            list(read(archive))
+
+
+def test_few_bytes_that_stand_for_many_take_no_memory(archive: Path) -> None:
+    line = b"x" * 48_000 + b"\n"
+    promising(archive, [ROW | {"raw": line}] * 2_000, len(line), 2_000)
+    assert archive.stat().st_size < 100_000
+    held = pa.total_allocated_bytes()
+    tracemalloc.start()
+    with pytest.raises(IntegrityError, match="holds more than"):
+        restore(archive)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 << 20
+    assert pa.total_allocated_bytes() <= held

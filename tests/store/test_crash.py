@@ -1,17 +1,10 @@
 """A process that is killed at any call leaves the old state or the new one, and a way back."""
 
-import gc
-import os
-import signal
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from store.faults import Killing, Watched
+from store.faults import Killing, Watched, killed_by
 from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
-
-from compactctl.store.filesystem import FileSystem
 
 
 def lay_out(folder: Path) -> Path:
@@ -20,22 +13,6 @@ def lay_out(folder: Path) -> Path:
     path.write_bytes(BEFORE)
     path.chmod(0o640)
     return path
-
-
-def killed_by(fs: FileSystem, work: Callable[[FileSystem], object]) -> bool:
-    """Run ``work`` in a child process and tell whether its file system killed it."""
-    gc.collect()
-    with warnings.catch_warnings():
-        # Python 3.12 warns that threads of pyarrow do not live on in the child; none is needed.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if not child:
-        try:
-            work(fs)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
 @pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])

@@ -11,6 +11,7 @@ from store.faults import Failing, Watched
 from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
 
 from compactctl.errors import IntegrityError
+from compactctl.store.content import Content
 from compactctl.store.errors import DiskError
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.publish import Published, write_output
@@ -41,6 +42,26 @@ def test_refused_at_every_call(tmp_path: Path, name: str, number: int) -> None:
         else:
             assert_all_happened(path, target, published)
     assert len(failed) > len(watched.log) / 2
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])
+def test_what_is_said_of_a_refused_close_is_true(tmp_path: Path, name: str) -> None:
+    path = lay_out(tmp_path / "counted")
+    watched = Watched()
+    step(path, AFTER, target=path.with_name(name), fs=watched)
+    closes = [n for n, (call, _) in enumerate(watched.log, 1) if call == "close"]
+    moved = max(n for n, (call, _) in enumerate(watched.log, 1) if call == "rename")
+    for point in closes:
+        path = lay_out(tmp_path / str(point))
+        target = path.with_name(name)
+        try:
+            _, published = step(path, AFTER, target=target, fs=Failing(point, errno.EACCES))
+        except DiskError as error:
+            assert point < moved
+            assert_nothing_happened(path, error, os.strerror(errno.EACCES))
+        else:
+            assert_all_happened(path, target, published)
+    assert closes[-1] > moved
 
 
 def assert_nothing_happened(path: Path, error: DiskError, why: str) -> None:
@@ -127,6 +148,16 @@ def test_a_disk_without_hard_links_needs_force(tmp_path: Path) -> None:
     assert path.read_bytes() == AFTER
 
 
+def test_a_system_without_hard_links_is_like_such_a_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = lay_out(tmp_path / "a")
+    monkeypatch.delattr("os.link")
+    with pytest.raises(DiskError, match=r"by a hard link .* write a new file with -o") as caught:
+        step(path, AFTER)
+    assert_nothing_happened(path, caught.value, os.strerror(errno.ENOTSUP))
+
+
 @pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP])
 def test_a_disk_that_cannot_sync_folders_will_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
@@ -185,13 +216,13 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
 @pytest.mark.parametrize("exists", [True, False])
 def test_an_output_is_whole_or_not_at_all(tmp_path: Path, *, exists: bool) -> None:
     watched = Watched()
-    write_output(watched, tmp_path / "counted", b"new")
+    write_output(watched, tmp_path / "counted", Content.of((b"new",)))
     for point in range(1, len(watched.log) + 1):
         path = tmp_path / str(point)
         if exists:
             path.write_bytes(b"old")
         try:
-            write_output(Failing(point, errno.ENOSPC), path, b"new")
+            write_output(Failing(point, errno.ENOSPC), path, Content.of((b"new",)), force=True)
         except DiskError:
             found = path.read_bytes() if path.exists() else b"old"
             assert found in (b"old", b"new")

@@ -99,11 +99,12 @@ def test_an_edit_by_hand_is_told_from_an_appended_line(path: Path) -> None:
         archive_of(path).current(AFTER[:-1])
 
 
-def test_nothing_is_carried_over_an_unterminated_last_line(path: Path) -> None:
+def test_an_unterminated_last_line_is_ended_but_not_continued(path: Path) -> None:
     first, _ = step(path, AFTER[:-1])
     assert archive_of(path).current(AFTER[:-1]) == (first, b"")
+    assert archive_of(path).current(AFTER + MORE) == (first, b"\n" + MORE)
     with pytest.raises(ChangedError, match="unterminated"):
-        archive_of(path).current(AFTER + MORE)
+        archive_of(path).current(AFTER[:-1] + b"}\n")
 
 
 def test_a_state_that_was_not_kept_is_an_archive_error(path: Path) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from store.states import a_folder
 
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
-from compactctl.store import packed
 from compactctl.store.lines import digest_of, open_input, read_lines, split_lines
 
 CONTENT = st.lists(
@@ -145,8 +144,17 @@ def test_damaged_gzip_is_not_understood(tmp_path: Path, keep: int) -> None:
         list(read_lines(path))
 
 
-def test_gzip_that_unpacks_to_too_much_is_refused() -> None:
-    bomb = gzip.compress(b"x" * 1001)
-    assert packed.unpack(bomb, "run.gz", limit=1001) == b"x" * 1001
-    with pytest.raises(NoInputError):
-        packed.unpack(bomb, "run.gz", limit=1000)
+def test_a_line_that_is_being_written_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b'{"n":1}\n{"n"')
+
+    def go_on(seconds: float) -> None:  # noqa: ARG001
+        with path.open("ab") as stream:
+            stream.write(b':2}\n{"n":3}\n')
+
+    monkeypatch.setattr("compactctl.store.lines.time.sleep", go_on)
+    source = open_input(path)
+    assert tuple(source.lines) == (b'{"n":1}\n', b'{"n":2}\n')
+    assert source.digest == digest_of(source.data)

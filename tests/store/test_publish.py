@@ -2,8 +2,6 @@
 
 import fcntl
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from store.states import AFTER, BEFORE, MORE, archive_of, mode, names_below, ope
 
 from compactctl.errors import ChangedError, IntegrityError
 from compactctl.store.archive import restore
-from compactctl.store.draft import sweep
+from compactctl.store.content import Content
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.history import archive_folder
 from compactctl.store.lines import digest_of, open_input
@@ -71,7 +69,7 @@ def test_an_archive_that_does_not_restore_is_never_relied_on(path: Path, target:
             source=source,
             target=target,
             archives=[(each, rows(BEFORE, AFTER)[1:])],
-            data=AFTER,
+            content=Content.of((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
 
@@ -83,7 +81,7 @@ def test_data_that_no_archive_leads_to_is_refused(path: Path, target: Path) -> N
             source=open_input(path),
             target=target,
             archives=[(operation(BEFORE, AFTER), rows(BEFORE, AFTER))],
-            data=AFTER + MORE,
+            content=Content.of((AFTER, MORE)),
         )
     assert names_below(path.parent) == {"run.jsonl"}
 
@@ -93,23 +91,31 @@ def test_several_operations_are_archived_in_order(path: Path, target: Path) -> N
     second = operation(AFTER, MORE, parent=first.id)
     archives = [(first, rows(BEFORE, AFTER)), (second, rows(AFTER, MORE))]
     source = open_input(path)
-    published = publish(FileSystem(), source=source, target=target, archives=archives, data=MORE)
+    published = publish(
+        FileSystem(), source=source, target=target, archives=archives, content=Content.of((MORE,))
+    )
     assert archive_of(target).operations == (first, second)
     assert [restore(archive) for archive in published.archives] == [BEFORE, AFTER]
 
 
 def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> None:
     source = open_input(path)
-    publish(FileSystem(), source=source, target=target, archives=(), data=BEFORE + MORE)
+    publish(
+        FileSystem(), source=source, target=target, archives=(), content=Content.of((BEFORE, MORE))
+    )
     assert names_below(path.parent) == {"run.jsonl", "run.compacted.jsonl"}
-    published = publish(FileSystem(), source=source, target=path, archives=(), data=BEFORE + MORE)
+    published = publish(
+        FileSystem(), source=source, target=path, archives=(), content=Content.of((BEFORE, MORE))
+    )
     assert published.displaced.read_bytes() == BEFORE
 
 
 def test_standard_input_needs_no_file(target: Path) -> None:
-    source = replace(open_input(__file__), path=None, identity=None, data=BEFORE)
+    source = replace(open_input(__file__), path=None, identity=None, lines=(BEFORE,))
     archives = [(operation(BEFORE, AFTER), rows(BEFORE, AFTER))]
-    publish(FileSystem(), source=source, target=target, archives=archives, data=AFTER)
+    publish(
+        FileSystem(), source=source, target=target, archives=archives, content=Content.of((AFTER,))
+    )
     assert target.read_bytes() == AFTER
     assert mode(target) == 0o600
 
@@ -175,19 +181,6 @@ class VanishingFolder(FileSystem):
 def test_a_lock_that_was_removed_meanwhile_locks_nothing(path: Path) -> None:
     each, _ = step(path, AFTER, fs=VanishingFolder())
     assert archive_of(path).undo(each.id) == BEFORE
-
-
-def test_only_drafts_of_dead_processes_are_swept(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    dead = [f".run.jsonl.cctl-{process.pid}-0", f".other.cctl-{process.pid}-3"]
-    kept = [f".run.jsonl.cctl-{os.getpid()}-0", ".run.jsonl.cctl-x-1", "cctl-1-1", ".x.cctl-9-9~"]
-    for name in (*dead, *kept):
-        (tmp_path / name).touch()
-    sweep(FileSystem(), tmp_path, base="run.jsonl")
-    assert names_below(tmp_path) == {dead[1], *kept}
-    sweep(FileSystem(), tmp_path)
-    assert names_below(tmp_path) == set(kept)
 
 
 def test_a_long_name_leaves_room_for_the_draft(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from store.faults import Meddling, appending
 from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation, rows, step
 
 from compactctl.errors import ChangedError, UsageError
+from compactctl.store.content import Content
 from compactctl.store.filesystem import FileSystem
 from compactctl.store.history import archive_folder
 from compactctl.store.lines import open_input
@@ -130,6 +131,6 @@ def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
             source=open_input(path),
             target=path,
             archives=[(each, rows(BEFORE, AFTER))],
-            data=AFTER,
+            content=Content.of((AFTER,)),
         )
     assert names_below(path.parent) == {"run.jsonl"}

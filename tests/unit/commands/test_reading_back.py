@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from unit.commands.talks import append, back, group_of, jsonl, saved, squeeze, turn, turns
 
+from compactctl.commands.history import history_behind
 from compactctl.commands.log import log
 from compactctl.commands.originals import originals_of
-from compactctl.commands.proof import prove_layout
+from compactctl.commands.proof import meant_by, prove_layout
 from compactctl.commands.reading import load
 from compactctl.commands.view import view
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError
 from compactctl.store.history import archive_folder
+from compactctl.store.lines import digest_of, split_lines
 
 TALK = turns(0, 1, 2, 3)
 
@@ -26,7 +28,8 @@ def path(tmp_path: Path) -> Path:
 
 def originals(path: Path) -> list[list[str]]:
     """Return the first word and number of the messages behind each summary."""
-    found = originals_of(load(str(path))).values()
+    loaded = load(str(path))
+    found = originals_of(loaded, history_behind(loaded)).values()
     return [[m.parts[0].text[:8] for m in messages if m.role == "user"] for messages in found]
 
 
@@ -127,9 +130,11 @@ def test_the_log_counts_what_was_appended(path: Path) -> None:
 def test_the_log_of_an_inline_file_lists_what_is_in_it(path: Path) -> None:
     out = path.with_name("inline.jsonl")
     result = squeeze(path, "truncate", output=str(out), layout="inline")
-    (operation,) = log(str(out)).inline
-    assert (operation.id, operation.groups) == (result.operation, (group_of(result, "truncate"),))
-    assert (operation.n_bytes, operation.sha256) == (result.before.n_bytes, result.before.sha256)
+    (entry,) = log(str(out)).entries
+    assert (entry.step.id, entry.in_effect) == (result.operation, True)
+    assert [group.id for group in entry.groups] == [group_of(result, "truncate")]
+    assert digest_of(entry.step.before()) == result.before
+    assert entry.step.after == result.after
 
 
 def test_a_damaged_history_is_not_glossed_over(path: Path) -> None:
@@ -161,12 +166,16 @@ def test_every_message_is_explained(path: Path) -> None:
 
 def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> None:
     loaded = load(str(path))
-    expected = loaded.transcript.effective
-    prove_layout(jsonl(TALK), loaded, expected)
+    expected = meant_by(loaded.transcript.effective)
+
+    def prove(data: bytes) -> None:
+        prove_layout(split_lines(data), loaded.format, expected, str(path))
+
+    prove(jsonl(TALK))
     with pytest.raises(IntegrityError, match="15 messages instead of 16"):
-        prove_layout(jsonl(TALK[:-1]), loaded, expected)
+        prove(jsonl(TALK[:-1]))
     with pytest.raises(IntegrityError, match=r"message 1 \(line 1\) differs"):
-        prove_layout(jsonl([TALK[3], *TALK[1:]]), loaded, expected)
+        prove(jsonl([TALK[3], *TALK[1:]]))
 
 
 def chat(path: Path, *conversations: list[dict[str, Any]]) -> Path:
@@ -221,3 +230,29 @@ def test_what_was_hidden_inline_stays_hidden_after_another_compaction(path: Path
     archived = [item.message.id for item in view(str(path), "archived").messages]
     assert set(hidden) < set(archived)
     assert len(set(archived)) == len(archived)
+
+
+def summary(name: str, inside: str | None) -> dict[str, Any]:
+    """Return a record that sums a group up, itself hidden in another one."""
+    record = {"role": "user", "content": f"summary {name}", "condenseId": name}
+    return record if inside is None else record | {"condenseParent": inside}
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_summaries_of_summaries_are_followed_once_however_deep(path: Path, copies: int) -> None:
+    depth = 3_000
+    records = [summary("g0", None)]
+    for n in range(1, depth):
+        records += [summary(f"g{n}", f"g{n - 1}")] * copies
+    last = {"role": "user", "content": "prompt 0", "condenseParent": f"g{depth - 1}"}
+    saved(path, [*records, last, {"role": "assistant", "content": "yes"}])
+    (found,) = originals(path)
+    assert "prompt 0" in found
+    assert len(found) <= 1 + (copies - 1) * depth
+
+
+def test_summaries_of_one_another_are_followed_once(path: Path) -> None:
+    records = [summary("a", "b"), summary("b", "a"), summary("a", None)]
+    saved(path, [*records, {"role": "assistant", "content": "yes"}])
+    (found,) = originals(path)
+    assert found == ["summary "]

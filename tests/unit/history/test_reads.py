@@ -2,7 +2,10 @@ import json
 
 import pytest
 from builders import call, conversation, raw_call, result
+from hypothesis import given
+from hypothesis import strategies as st
 
+from compactctl.history import reads as reads_module
 from compactctl.history.filecontent import file_content
 from compactctl.history.readcalls import LineRange, edited_paths, normal_path, read_request
 from compactctl.history.reads import (
@@ -179,6 +182,31 @@ def test_the_newest_read_that_covers_wins() -> None:
     reads = reads_of("1\ta\n2\tb", "2\tb", "1\ta\n2\tb\n3\tc", "1\ta\n2\tb\n3\tc", "1\tx")
     newest = {place.message: read.place.message for place, read in superseded(reads).items()}
     assert newest == {1: 7, 3: 7, 5: 7}
+
+
+@given(texts=st.lists(st.lists(st.sampled_from("abc"), max_size=4).map("\n".join), max_size=8))
+def test_of_all_later_reads_the_newest_that_covers_wins(texts: list[str]) -> None:
+    reads = reads_of(*texts)
+    expected = {}
+    for at, read in enumerate(reads):
+        covering = [later for later in reads[at + 1 :] if covers(later, read)]
+        if covering:
+            expected[read.place] = covering[-1]
+    assert superseded(reads) == expected
+
+
+def test_reads_that_differ_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+
+    def counted(newer: FileRead, older: FileRead) -> bool:
+        nonlocal compared
+        compared += 1
+        return covers(newer, older)
+
+    monkeypatch.setattr(reads_module, "covers", counted)
+    reads = reads_of(*(f"same\nline {at}\nline {at + 1}" for at in range(300)))
+    assert not superseded(reads)
+    assert compared <= len(reads)
 
 
 def stubbed(*later: Message) -> tuple[Message, ...]:

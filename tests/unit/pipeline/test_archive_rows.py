@@ -11,18 +11,20 @@ from compactctl.model.edit import Edit
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows, plain_rows
 from compactctl.pipeline.edit_text import edits_from_rows
+from compactctl.pipeline.new_file import NewFile
 
 
 def rows_of(tree: Page, edits: list[Edit], **flags: bool) -> tuple[ArchivedLine, ...]:
     new = tree.laid_out(edits, "inline" if flags.get("inline") else "split")
     sizes = {message.id: 10 + message.line for message in tree.transcript.messages}
     made = StageEdits(edits=tuple(edits), stages={"g": "truncate", "r": "prune"}, tokens=sizes)
-    return archive_rows(tree.lines, new, tree.transcript, made)
+    rows = archive_rows(tree.lines, NewFile(tree.lines, new), tree.transcript, made)
+    return tuple(rows)
 
 
 @given(lines=st.lists(st.binary()))
 def test_rows_of_a_whole_state_are_its_lines(lines: list[bytes]) -> None:
-    rows = plain_rows(lines)
+    rows = tuple(plain_rows(lines))
     assert [row.raw for row in rows] == lines
     assert {row.fate for row in rows} <= {"replaced"}
 

@@ -80,7 +80,7 @@ def test_a_record_before_an_unterminated_line_is_a_line_of_its_own() -> None:
     lines = [json.dumps(record).encode() for record in chat("a", "b")]
     tree = Page("openai-chat", [lines[0] + b"\n", lines[1]])
     new = tree.laid_out([insert(tree.ids[1], "x")])
-    assert [line.data.endswith(b"\n") for line in new] == [True, True, False]
+    assert all(line.data.endswith(b"\n") for line in new)
 
 
 def test_what_followed_a_hidden_record_follows_the_marker() -> None:

@@ -1,6 +1,6 @@
 """New parents where a parent is hidden, in chains, combs and what grows beside them."""
 
-from compactctl.model.transcript import Link
+from compactctl.model.transcript import Link, Pointer
 from compactctl.pipeline.relink import Placed, relink
 
 
@@ -71,6 +71,16 @@ def test_the_path_is_led_through_a_marker_above_its_next_record() -> None:
 def test_a_line_that_cannot_be_changed_is_left_alone() -> None:
     side = links("a<", "attachment<a", "b<a")
     assert relink(side, {1}, [Placed(id="m", line=1, next_line=2)], {2}).lines == {}
+
+
+def test_what_points_to_a_hidden_record_points_to_what_stands_for_it() -> None:
+    pointers = [
+        Pointer(line=5, target=target, path=("leafUuid",)) for target in ("e", "c", "elsewhere")
+    ]
+    marker = [Placed(id="m", line=3)]
+    assert relink(CHAIN, {3, 4}, marker, (), pointers[:1]).pointers == {5: "m"}
+    assert relink(CHAIN, {3, 4}, [], (), pointers[:1]).pointers == {5: "c"}
+    assert relink(CHAIN, {3, 4}, [], (), pointers[1:]).pointers == {}
 
 
 def test_a_parent_that_is_not_in_the_file_stays_named() -> None:

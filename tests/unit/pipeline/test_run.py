@@ -40,7 +40,8 @@ def made_up(name: str, propose: Propose) -> Step:
         return propose(of)
 
     return Step(
-        stage=Stage(name=name, options=NoOptions, propose=with_options), options=NoOptions()
+        stage=Stage(name=name, title=name, options=NoOptions, propose=with_options),
+        options=NoOptions(),
     )
 
 

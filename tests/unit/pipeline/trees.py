@@ -38,7 +38,7 @@ class Page:
     ) -> tuple[NewLine, ...]:
         """Lay the edits out and check that the new file says what they mean."""
         style = Style(layout=layout, operation="op", tags=tags, own=OWN if tags else None)
-        new = lay_out(self.lines, self.transcript, fold(edits), self.format, style)
+        new = tuple(lay_out(self.lines, self.transcript, fold(edits), self.format, style))
         after = Page(self.format.name, [line.data for line in new])
         expected = apply_all(self.transcript.effective, edits)
         said = [t for message in expected for part in message.parts for t in part_texts(part)]

@@ -1,9 +1,11 @@
+import inspect
 from dataclasses import fields, is_dataclass
 
 import pytest
 
 from compactctl.errors import UsageError
 from compactctl.stages.registry import ALL_STAGES, stage_named
+from compactctl.stages.stage import help_of
 
 
 def test_every_stage_is_found_by_its_name() -> None:
@@ -16,7 +18,14 @@ def test_every_option_has_a_default_and_a_line_of_documentation() -> None:
         options = stage.options()
         assert is_dataclass(options)
         for field in fields(options):
-            assert f"        {field.name}: " in (stage.options.__doc__ or "")
+            documented = f"    {field.name}: " in (inspect.getdoc(stage.options) or "")
+            assert help_of(field) or documented
+
+
+def test_what_a_stage_does_is_said_once() -> None:
+    for stage in ALL_STAGES:
+        module = inspect.getmodule(stage.propose)
+        assert f": {stage.title}." in (inspect.getdoc(module) or "").partition("\n")[0]
 
 
 def test_a_slip_of_the_pen_is_corrected() -> None:

@@ -53,6 +53,12 @@ def test_four_long_messages_fit_with_their_marks() -> None:
     assert all(text.endswith("word...") for text in rewritten(proposal).values())
 
 
+def test_the_same_messages_cut_further_are_another_group() -> None:
+    messages = chat(1_000, 1_000)
+    groups = {propose(STAGE, view(messages, target=n)).edits[0].group for n in (1_500, 1_000)}
+    assert len(groups) == 2
+
+
 @pytest.mark.parametrize(
     ("target", "left"),
     [

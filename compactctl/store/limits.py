@@ -1,0 +1,81 @@
+"""How much is read of an input at most, so that a small hostile file cannot take all memory."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from sys import maxsize
+from typing import BinaryIO
+
+from compactctl.errors import NoInputError, UsageError
+
+_SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLimits:
+    """How many bytes a line and the whole input may have, unpacked, and how many lines it may have.
+
+    A line becomes objects as a whole, of two to five times its size, of thirty times for nothing
+    but empty lists. Each line takes time and some hundred bytes, however short it is.
+    ``is_fixed`` tells that no option allows more.
+    """
+
+    line: int = 256 << 20
+    unpacked: int = 2 << 30
+    lines: int = 5_000_000
+    is_fixed: bool = False
+
+    def check_size(self, n_bytes: int, name: str) -> None:
+        """Raise NoInputError when an input of so many bytes is too large."""
+        if n_bytes > self.unpacked:
+            raise self._exceeded(name, f"more than {self.unpacked:,} bytes", "--max-unpacked")
+
+    def check_line(self, n_bytes: int, name: str, number: int) -> None:
+        """Raise NoInputError when a line, or a document over several, is too long."""
+        if n_bytes > self.line:
+            what = f"more than {self.line:,} bytes on line {number}"
+            raise self._exceeded(name, what, "--max-line")
+
+    def lines_of(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
+        """Yield the lines of a stream; NoInputError where they exceed the limits, not later."""
+        n_bytes = 0
+        for number, line in enumerate(iter(partial(stream.readline, self.line + 1), b""), 1):
+            n_bytes += len(line)
+            self.check_size(n_bytes, name)
+            self.check_line(len(line), name, number)
+            if number > self.lines:
+                raise NoInputError(f"{name}: has more than {self.lines:,} lines; split it")
+            yield line
+
+    def _exceeded(self, name: str, what: str, option: str) -> NoInputError:
+        advice = "name a smaller file" if self.is_fixed else f"allow more with {option}"
+        return NoInputError(f"{name}: has {what}; {advice}")
+
+
+READ_LIMITS = ReadLimits()
+"""For transcripts, unless their options say otherwise."""
+
+NO_LIMITS = ReadLimits(line=maxsize, unpacked=maxsize, lines=maxsize)
+"""For what is in memory already."""
+
+_TEXT = 16 << 20
+TEXT_LIMITS = ReadLimits(line=_TEXT, unpacked=_TEXT, is_fixed=True)
+"""For what is read beside a transcript: prompts, tables, definitions. 16 MiB are 4 million tokens,
+more than any context window."""
+
+_OUTPUT = 256 << 20
+OUTPUT_LIMITS = ReadLimits(line=_OUTPUT, unpacked=_OUTPUT, lines=_OUTPUT, is_fixed=True)
+"""For the output of a tool, which is cut to some kilobytes."""
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a size such as ``64M``, ``1G`` or ``1000000`` means.
+
+    Units are powers of 1,024. Raises UsageError for anything else, and for 0.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    size = int(match[1]) << 10 * " KMGT".index(match[2].upper() or " ") if match else 0
+    if not size:
+        raise UsageError(f"{text!r} is no size; give bytes, or a size such as 64M or 1G")
+    return size

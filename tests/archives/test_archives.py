@@ -1,0 +1,84 @@
+"""What earlier versions wrote is taken back exactly, for ever."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compactctl.commands.log import log
+from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.verify import VerifyOptions, verify
+from compactctl.commands.view import view
+from compactctl.errors import ArchiveError
+
+CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/*/expected.json"))
+
+
+class Case:
+    """A copy of what a version wrote, and what it is known to give back."""
+
+    def __init__(self, source: Path, target: Path) -> None:
+        folder = Path(shutil.copytree(source, target))
+        self.path = next(path for path in folder.glob("session.*") if path.is_file())
+        self.folder = folder
+        self.expected: dict[str, Any] = json.loads((folder / "expected.json").read_text())
+
+    def reached(self, **where: Any) -> str:  # noqa: ANN401 - options of any type
+        """Return the digest of the state that a rewind writes elsewhere."""
+        out = self.folder / "reached"
+        rewind(RewindOptions(path=str(self.path), output=str(out), **where))
+        found = _digest(out)
+        out.unlink()
+        return found
+
+    def undone(self) -> bool:
+        """Undo the last compaction; tell whether there was one."""
+        try:
+            return rewind(RewindOptions(path=str(self.path))).moved
+        except ArchiveError:
+            return False
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(params=CASES, ids=lambda path: f"{path.parent.name} {path.name}")
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
+    """Return a copy of one case."""
+    return Case(request.param, tmp_path / "case")
+
+
+def test_every_state_is_reached(case: Case) -> None:
+    assert case.reached(all=True) == case.expected["first"]
+    for operation, state in case.expected["states"].items():
+        assert case.reached(to=operation) == state
+
+
+def test_every_step_is_undone(case: Case) -> None:
+    for state in case.expected["undone"]:
+        assert case.undone()
+        assert _digest(case.path) == state
+    assert not case.undone()
+
+
+def test_everything_is_shown(case: Case) -> None:
+    found = log(str(case.path))
+    shown = view(str(case.path), "all")
+
+    archived = [each.operation.id for each in found.entries if each.operation]
+    assert [*case.expected["states"]] == archived
+    assert found.entries
+    assert not found.missing
+    assert shown.messages
+
+
+def test_everything_is_proven(case: Case) -> None:
+    """Permissions are not those of an archive folder here, and nothing else is to be repaired."""
+    (found,) = verify(VerifyOptions(paths=(str(case.path),), repair=True)).transcripts
+
+    assert (found.verdict, found.operations >= len(case.expected["states"])) == ("proven", True)
+    assert {*found.repaired} <= {f"{case.path}.archive: other users may read it"}

@@ -1,0 +1,142 @@
+"""One rule for all outputs: what compactctl did not write is overwritten only by force."""
+
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask, Outcome, Sample, archives
+from pyarrow import parquet
+
+REFUSED = "is not what compactctl wrote there"
+LOG = "".join(f"line {n} of the log\n" for n in range(5_000)).encode()
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(outcome: Outcome) -> None:
+    assert outcome.code == 2
+    assert REFUSED in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_a_rewind_overwrites_no_foreign_file(
+    ask: Ask, desk: Path, tmp_path: Path, layout: str
+) -> None:
+    small, notes = tmp_path / "small.jsonl", tmp_path / "notes.txt"
+    ask("compact", desk, "--target", "5k", "--layout", layout, "-o", small)
+    notes.write_text("mine")
+    before = contents(tmp_path)
+    refused(ask("rewind", small, "-o", notes))
+    assert contents(tmp_path) == before
+    assert ask("rewind", small, "-o", notes, "--force").code == 0
+    assert notes.read_bytes() == desk.read_bytes()
+    assert ask("rewind", small, "-o", notes).code == 0, "what it wrote itself it may write again"
+
+
+def test_a_rewind_overwrites_a_state_that_the_archive_keeps(
+    ask: Ask, desk: Path, compacted: Path, tmp_path: Path
+) -> None:
+    restored = tmp_path / "restored.jsonl"
+    operation = archives(compacted)[0].stem.split("-")[-1]
+    assert ask("rewind", compacted, "-o", restored).code == 0
+    assert ask("rewind", compacted, "--to", operation, "-o", restored).code == 0
+    assert restored.read_bytes() == compacted.read_bytes()
+    assert ask("rewind", compacted, "-o", restored).code == 0
+    assert restored.read_bytes() == desk.read_bytes()
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("way", ["same", "dots", "link"])
+def test_an_output_that_is_the_input_is_work_in_place(
+    ask: Ask, desk: Path, way: str, layout: str
+) -> None:
+    before = desk.read_bytes()
+    link = desk.with_name("link.jsonl")
+    link.symlink_to(desk)
+    names = {"same": desk, "dots": desk.parent / "." / desk.name, "link": link}
+    to_itself = ("-o", names[way])
+    outcome = ask("compact", desk, "--target", "5k", "--layout", layout, *to_itself)
+    assert outcome.code == 0
+    small = desk.read_bytes()
+    assert small != before
+    outcome = ask("rewind", desk, *to_itself)
+    assert outcome.code == 0
+    assert desk.read_bytes() == before
+    assert link.is_symlink()
+    back = outcome.err.rpartition("go back with: compactctl ")[2].split()
+    assert ask(*back).code == 0
+    assert desk.read_bytes() == small
+
+
+def test_another_name_of_the_input_is_refused_as_in_place(ask: Ask, desk: Path) -> None:
+    other = desk.with_name("other.jsonl")
+    other.hardlink_to(desk)
+    for way in (("--in-place",), ("-o", other)):
+        outcome = ask("compact", desk, "--target", "5k", *way)
+        assert outcome.code == 2
+        assert "other names (hard links)" in outcome.err
+    assert other.samefile(desk)
+
+
+def test_a_report_overwrites_only_reports_that_nobody_changed(
+    ask: Ask, desk: Path, tmp_path: Path
+) -> None:
+    report, out = tmp_path / "report.parquet", tmp_path / "out"
+    measure = ("batch", desk, "--report", report)
+    report.write_text("mine")
+    outcome = ask(*measure, "--out", out)
+    refused(outcome)
+    assert outcome.out == ""
+    assert not list(out.rglob("*.jsonl")), "refused before any work is done"
+    assert ask(*measure, "--force").code == 0
+    assert ask(*measure).code == 0
+    assert ask(*measure, "--model", "gpt-4o").code == 0
+    table = parquet.read_table(report)
+    parquet.write_table(table.append_column("note", [["mine"]]), report)
+    refused(ask(*measure))
+    parquet.write_table(table.drop_columns(["path"]), report)
+    refused(ask(*measure))
+    assert ask(*measure, "--force").code == 0
+
+
+def test_an_inline_output_is_written_again_as_long_as_it_is_the_same(ask: Ask, desk: Path) -> None:
+    compact = ("compact", desk, "--target", "5k", "--layout", "inline")
+    assert ask(*compact).code == 0
+    assert ask(*compact).code == 0
+    refused(ask("compact", desk, "--target", "9k", "--layout", "inline"))
+
+
+def test_a_copy_without_changes_gives_way_to_the_next_compaction(
+    ask: Ask, desk: Path, compacted: Path
+) -> None:
+    small = compacted.read_bytes()
+    assert ask("compact", desk, "--target", "50k", "-o", compacted).code == 0
+    assert compacted.read_bytes() == desk.read_bytes()
+    assert ask("compact", desk, "--target", "5k").code == 0
+    assert compacted.read_bytes() == small
+    assert ask("verify", compacted).code == ask("rewind", compacted).code == 0
+    assert compacted.read_bytes() == desk.read_bytes()
+
+
+@pytest.mark.parametrize("options", [("--target", "50k"), ("--target", "5k", "--layout", "inline")])
+def test_what_an_archive_would_not_fit_is_not_written_beside_it(
+    ask: Ask, sample: Sample, compacted: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    before = contents(tmp_path)
+    outcome = ask("compact", sample("anthropic-messages"), *options, "-o", compacted)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "has an archive of its own" in outcome.err
+    assert {path: data for path, data in contents(tmp_path).items() if path in before} == before
+    assert ask("log", compacted).code == ask("rewind", compacted).code == 0
+
+
+def test_a_spilled_output_overwrites_nothing_else(ask: Ask, tmp_path: Path) -> None:
+    spill = ("limit-output", "--spill-dir", tmp_path)
+    assert ask(*spill, stdin=LOG).code == 0
+    (saved,) = tmp_path.iterdir()
+    assert ask(*spill, stdin=LOG).code == 0
+    saved.write_text("mine")
+    refused(ask(*spill, stdin=LOG))
+    assert saved.read_text() == "mine"
