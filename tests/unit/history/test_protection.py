@@ -1,5 +1,8 @@
 import pytest
 from builders import assistant, call, conversation, message, result, result_part, system, user
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from unit.stages.test_promises import PLANS, build
 from unit.stages.trials import view, words
 
 from compactctl.errors import UsageError
@@ -40,6 +43,25 @@ def test_a_short_agent_session_stays_whole() -> None:
 def test_steps_of_an_earlier_turn_are_not_the_newest_work() -> None:
     messages = conversation(*agent(20), user(words(500)), assistant("ok"))
     assert list(protect(messages)) == ["m41", "m42"]
+
+
+def test_what_came_with_the_newest_prompt_stays_with_and_without_earlier_turns() -> None:
+    newest = (user("and now"), user(words(20), injected=True), assistant("ok"))
+    alone = protect(conversation(*newest))
+    assert list(alone) == ["m0", "m1", "m2"]
+    assert list(protect(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(plan=PLANS, keep_turns=st.none() | st.integers(0, 3))
+def test_what_is_protected_stays_protected_once_the_rest_is_hidden(
+    plan: list[tuple[str, int, int]], keep_turns: int | None
+) -> None:
+    messages = build(plan)
+    kept = protect(messages, keep_turns=keep_turns)
+    gone = hideable(view(messages, protected=list(kept)), (m.id for m in messages))
+    left = [message for message in messages if message.id not in gone]
+    assert kept.keys() <= protect(left, keep_turns=keep_turns).keys()
 
 
 def test_fixed_records_and_the_system_prompt_stay_with_their_reason() -> None:

@@ -1,5 +1,6 @@
 """What every stage promises about every conversation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,9 +20,11 @@ from hypothesis import strategies as st
 from unit.stages.trials import carried_out, meter, view, words
 
 from compactctl.history.pairs import orphans
+from compactctl.history.protection import protect
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
+from compactctl.pipeline.run import Step, run
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.stage import Stage
 
@@ -97,6 +100,10 @@ def seen(plan: list[tuple[str, int, int]], pinned: set[int], target: int | None)
     return view(build(plan), protected=[f"m{n}" for n in pinned], target=target)
 
 
+def newest_protected(messages: Sequence[Message], target: int) -> View:
+    return View(messages=tuple(messages), protected=protect(messages), target=target)
+
+
 @STAGES
 @settings(max_examples=60, deadline=None)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
@@ -140,6 +147,18 @@ def test_a_second_run_proposes_nothing(
     proposal = outcome(stage, before)
     if proposal is not None:
         assert outcome(stage, carried_out(before, proposal)) is None
+
+
+@STAGES
+@settings(max_examples=60, deadline=None)
+@given(plan=PLANS, target=st.integers(-50, 100))
+def test_a_second_run_changes_nothing_though_the_target_is_out_of_reach(
+    stage: Stage, plan: list[tuple[str, int, int]], target: int
+) -> None:
+    step = Step(stage=stage, options=stage.options(**EAGER[stage.name]))
+    first = run(newest_protected(build(plan), target), [step], meter())
+    again = run(newest_protected(first.view.messages, target), [step], meter())
+    assert not again.edits, again.stages
 
 
 @STAGES
