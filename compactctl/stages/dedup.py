@@ -3,19 +3,18 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Literal
 
 from compactctl.errors import UsageError
+from compactctl.history.covering import newest_covering
 from compactctl.history.pairs import Place
 from compactctl.history.readcalls import Readers
 from compactctl.history.reads import (
     STUB,
     FileEdit,
     FileRead,
-    asks_for,
     by_path,
     file_edits,
     file_reads,
@@ -155,18 +154,13 @@ def _identical(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewr
 def _latest(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
     edits = _places(file_edits(view.messages, cwd=view.cwd))
     for same in by_path(_reads(view, options)).values():
+        covering = newest_covering(same)
         for read in same:
-            newest = _newest(read, same, options.ranges)
-            if newest is not None:
+            newest = same[-1] if options.ranges == "any" else covering[read.range]
+            if newest.place > read.place:
                 changed = _edited(edits, read, newest)
                 reason = "the file is read again later" + (", after edits" if changed else "")
                 yield _stub(view, meter, options, (read, newest), reason)
-
-
-def _newest(read: FileRead, same: Sequence[FileRead], ranges: Ranges) -> FileRead | None:
-    later = takewhile(lambda other: other.place > read.place, reversed(same))
-    fitting = (r for r in later if ranges == "any" or asks_for(r.range, read.range))
-    return next(fitting, None)
 
 
 def _places(edits: Iterable[FileEdit]) -> Mapping[str, list[Place]]:

@@ -1,0 +1,50 @@
+"""The newest read that asks for all lines of another, against what the definition says."""
+
+from collections.abc import Sequence
+from time import process_time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.history.covering import newest_covering
+from compactctl.history.pairs import Place
+from compactctl.history.readcalls import LineRange
+from compactctl.history.reads import FileRead, asks_for
+from compactctl.model.message import MessageId
+
+LINES = st.integers(0, 12)
+RANGES = st.none() | st.builds(LineRange, LINES, st.none() | LINES)
+
+
+def reads_of(ranges: Sequence[LineRange | None]) -> list[FileRead]:
+    return [
+        FileRead(
+            place=Place(n, 0),
+            message=MessageId(f"m{n}"),
+            tool="Read",
+            path="a",
+            range=lines,
+            body="x",
+        )
+        for n, lines in enumerate(ranges)
+    ]
+
+
+@given(ranges=st.lists(RANGES, max_size=20))
+def test_each_range_has_the_newest_read_that_asks_for_all_of_it(
+    ranges: list[LineRange | None],
+) -> None:
+    same = reads_of(ranges)
+    expected = {
+        lines: next(read for read in reversed(same) if asks_for(read.range, lines))
+        for lines in ranges
+    }
+    assert newest_covering(same) == expected
+
+
+def test_of_many_distinct_ranges_not_every_two_are_compared() -> None:
+    same = reads_of([LineRange(n, n + 1) for n in range(30_000)])
+    begun = process_time()
+    assert len(newest_covering(same)) == 30_000
+    # To compare every two of them takes minutes.
+    assert process_time() - begun < 10
