@@ -329,6 +329,7 @@ class _Job:
             stages=outcome.stages,
             summaries=_summaries(outcome.edits),
             profile=self.options.plan.chosen,
+            keep_turns=self.options.protect.keep_turns,
             tokens_before=outcome.tokens_before,
             tokens_after=outcome.tokens_after,
             unseen=outcome.unseen,

@@ -44,9 +44,9 @@ class CompactResult:
     pieces of the new transcript when it goes to standard output. Tokens before and after are
     counted over the effective history; ``unseen`` are those that every request has beside it, and
     ``largest_after``, which has to fit, includes them. ``summaries`` are the texts of the summaries
-    that were written, by group; ``profile`` is the one in effect. ``carried_lines`` counts lines
-    that were appended to the input meanwhile and end the output; ``left_out_from`` is the first
-    line of the input, from 1, that came too late for it.
+    that were written, by group; ``profile`` is the one in effect, ``keep_turns`` what was asked
+    for. ``carried_lines`` counts lines appended to the input meanwhile, which end the output;
+    ``left_out_from`` is the first line of the input, from 1, that came too late for it.
     """
 
     path: str
@@ -73,6 +73,7 @@ class CompactResult:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     opaque: tuple[Opaque, ...]
+    keep_turns: int | None = None
     carried_lines: int = 0
     left_out_from: int | None = None
     data: Iterable[bytes] | None = None

@@ -121,7 +121,8 @@ def _way_on(result: CompactResult) -> str:
     limit = result.measure.budget.available if result.target is None else result.target
     if result.unseen >= limit:
         return "no compaction reaches that: what is in every request beside the transcript is more"
-    return "--explain tells why each message stays; --keep-turns 0 or other --stages free more"
+    ways = "other --stages" if result.keep_turns == 0 else "--keep-turns 0 or other --stages"
+    return f"--explain tells why each message stays; {ways} free more"
 
 
 def _count(messages: int) -> str:

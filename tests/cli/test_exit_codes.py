@@ -97,6 +97,11 @@ def test_what_does_not_fit_comes_with_a_way_on(ask: Ask, desk: Path) -> None:
     assert re.search(r"STILL OVER by [\d,]+\n--explain tells why each message stays", report)
 
 
+def test_the_way_on_is_none_that_was_taken_already(ask: Ask, desk: Path) -> None:
+    report = ask("compact", desk, "--target", "200", "-n", "--keep-turns", "0").out
+    assert "why each message stays; other --stages free more" in report
+
+
 def test_without_an_archive_a_rewind_is_6(ask: Ask, desk: Path) -> None:
     assert ask("rewind", desk).code == 6
 
