@@ -86,7 +86,7 @@ def write_output(
         sys.stdout.buffer.writelines(content.pieces)
         sys.stdout.buffer.flush()
         return ()
-    place = Path(os.path.realpath(path))
+    place = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
     if place.exists() and not place.is_file():
         with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
             stream.writelines(content.pieces)

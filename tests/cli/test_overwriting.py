@@ -22,7 +22,7 @@ def refused(outcome: Outcome) -> None:
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
 def test_a_rewind_overwrites_no_foreign_file(
-    ask: Ask, desk: Path, tmp_path: Path, layout: str
+    ask: Ask, desk: Path, tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small, notes = tmp_path / "small.jsonl", tmp_path / "notes.txt"
     ask("compact", desk, "--target", "5k", "--layout", layout, "-o", small)
@@ -30,6 +30,8 @@ def test_a_rewind_overwrites_no_foreign_file(
     before = contents(tmp_path)
     refused(ask("rewind", small, "-o", notes))
     assert contents(tmp_path) == before
+    monkeypatch.chdir(tmp_path)
+    assert f" {notes.name}: exists" in ask("rewind", small, "-o", notes.name).err
     assert ask("rewind", small, "-o", notes, "--force").code == 0
     assert notes.read_bytes() == desk.read_bytes()
     assert ask("rewind", small, "-o", notes).code == 0, "what it wrote itself it may write again"
