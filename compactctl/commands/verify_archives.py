@@ -161,8 +161,11 @@ def _gaps(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Findin
     missing = sorted(set(range(1, max(numbers, default=0) + 1)) - numbers - moved)
     if missing and not contents.strays:
         names = ", ".join(f"{number:04}" for number in missing)
+        what, files = "before that operation", "the file"
+        if len(missing) > 1:
+            what, files = "before each of these operations", "the files"
         text = (
-            f"{contents.archives[0].path.parent}: has no archive {names}; the state before that "
-            "operation cannot be restored, put the file back from a backup"
+            f"{contents.archives[0].path.parent}: has no archive {names}; the state {what} cannot "
+            f"be restored, put {files} back from a backup"
         )
         yield Finding(severity="damaged", text=text)

@@ -70,6 +70,15 @@ def archives(path: Path) -> list[Path]:
     return sorted(archive_folder(path).glob("*.parquet"))
 
 
+def test_missing_archives_are_told_in_one_sentence(path: Path) -> None:
+    rewind(RewindOptions(path=str(path)))
+    for archive in archives(path)[:2]:
+        archive.unlink()
+    (verified,) = looked_at(path).transcripts
+    text = "0001, 0002; the state before each of these operations cannot be restored, put the files"
+    assert any(text in finding.text for finding in verified.findings)
+
+
 def looked_at(*paths: Path, repair: bool = False) -> VerifyResult:
     return verify(VerifyOptions(paths=tuple(map(str, paths)), repair=repair))
 
