@@ -150,14 +150,17 @@ def profile_option(function: F) -> F:
 
 def _load_profile(
     context: click.Context,
-    parameter: click.Parameter,  # noqa: ARG001
+    parameter: click.Parameter,
     value: str | None,
 ) -> "Profile | None":
     if value is None or context.resilient_parsing:
         return None
     from compactctl.profiles.library import load_profile
 
-    return load_profile(value)
+    try:
+        return load_profile(value)
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
 
 
 def fail_over_option(function: F) -> F:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from compactctl.commands.conversations import ProtectOptions
-from compactctl.commands.measure import MeasureOptions
+from compactctl.commands.measure import MeasureOptions, counter_asked_for
 from compactctl.commands.plan import PlanOptions, make_plan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
@@ -12,7 +12,6 @@ from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.pipeline.layout import Layout
 from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.choose import counter_named
 from compactctl.tokens.windows import parse_window
 
 # Any window will do to find out whether stages and target mean something.
@@ -76,7 +75,7 @@ def check_options(options: BatchOptions) -> None:
     if options.format is not None:
         format_named(options.format)
     if options.measure.counter:
-        counter_named(options.measure.counter)
+        counter_asked_for(options.measure.counter)
     if options.measure.window:
         parse_window(options.measure.window)
     if options.plan is not None:

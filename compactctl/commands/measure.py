@@ -76,13 +76,23 @@ def budget_of(transcript: Transcript, options: MeasureOptions, model: ModelInfo)
 def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
     """Return the counter that the user or the profile names, else the model's best."""
     if options.chars_per_token is None:
-        name = options.counter or (options.profile.counter if options.profile else "")
+        if options.counter:
+            return counter_asked_for(options.counter)
+        name = options.profile.counter if options.profile else ""
         return counter_named(name) if name else counter_for(model)
     if options.counter:
         raise UsageError("--counter and --chars-per-token both say how to count; give one of them")
     if not 0 < options.chars_per_token < math.inf:
         raise UsageError(f"--chars-per-token {options.chars_per_token:g}: give a number over 0")
     return CharsCounter(options.chars_per_token)
+
+
+def counter_asked_for(name: str) -> TokenCounter:
+    """Return the counter that ``--counter`` names; UsageError says so when there is none."""
+    try:
+        return counter_named(name)
+    except UsageError as error:
+        raise UsageError(f"--counter: {error}") from error
 
 
 def _window(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> tuple[int, str]:

@@ -102,6 +102,15 @@ def test_the_way_on_is_none_that_was_taken_already(ask: Ask, desk: Path) -> None
     assert "why each message stays; other --stages free more" in report
 
 
+@pytest.mark.parametrize("option", ["--counter", "--profile"])
+def test_a_name_that_is_not_there_is_told_with_its_option(
+    ask: Ask, desk: Path, option: str
+) -> None:
+    outcome = ask("compact", desk, "-n", option, "nope")
+    assert outcome.code == 2
+    assert option in outcome.err.partition("nope")[0]
+
+
 def test_without_an_archive_a_rewind_is_6(ask: Ask, desk: Path) -> None:
     assert ask("rewind", desk).code == 6
 
