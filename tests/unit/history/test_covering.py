@@ -1,7 +1,6 @@
 """The newest read that asks for all lines of another, against what the definition says."""
 
 from collections.abc import Sequence
-from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,11 +39,3 @@ def test_each_range_has_the_newest_read_that_asks_for_all_of_it(
         for lines in ranges
     }
     assert newest_covering(same) == expected
-
-
-def test_of_many_distinct_ranges_not_every_two_are_compared() -> None:
-    same = reads_of([LineRange(n, n + 1) for n in range(30_000)])
-    begun = process_time()
-    assert len(newest_covering(same)) == 30_000
-    # To compare every two of them takes minutes.
-    assert process_time() - begun < 10
