@@ -19,8 +19,11 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def error_line(error: CompactctlError) -> str:
-    """Return an error that compactctl raised on purpose; it says where, what and what to do."""
-    return safe_text(f"compactctl: {error}")
+    """Return an error that compactctl raised on purpose; it says where, what and what to do.
+
+    It is one line whatever it quotes: a file's name may have line ends in it.
+    """
+    return safe_text(f"compactctl: {error}".replace("\n", "\\n"))
 
 
 def usage_line(error: click.ClickException) -> str:

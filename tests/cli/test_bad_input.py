@@ -100,3 +100,11 @@ def test_two_lines_are_enough(ask: Ask, tmp_path: Path) -> None:
     assert outcome.code == 0
     assert "nothing was changed" in outcome.out
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_line_end_in_a_file_name_leaves_the_error_on_one_line(ask: Ask, command: str) -> None:
+    outcome = ask(command, "no\nsuch.jsonl")
+    assert outcome.code == 3
+    assert outcome.err.splitlines()[0].startswith("compactctl: no\\nsuch.jsonl: ")
+    assert len(outcome.err.splitlines()) == 1
