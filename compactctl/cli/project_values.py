@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from compactctl.cli.project_options import elsewhere
 from compactctl.errors import UsageError, suggestion
-from compactctl.model.summary import OUTSIDE
-from compactctl.profiles.profile import Profile
 from compactctl.store.settings import SettingsFile
-from compactctl.tokens.choose import RANK_FILE, rank_file_in
-from compactctl.tokens.rank_file import path_and_pattern
+
+# Every command starts through here: profiles, stages and counters are imported by what needs them.
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
 
 
 def project_value(file: SettingsFile, key: str, value: object) -> object:
@@ -38,7 +39,10 @@ def _profile(file: SettingsFile, name: str) -> str:
     return path
 
 
-def _check_profile(file: SettingsFile, name: str, profile: Profile) -> None:
+def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
+    from compactctl.model.summary import OUTSIDE
+    from compactctl.tokens.choose import rank_file_in
+
     if profile.summarizer in OUTSIDE:
         why = "names a summarizer, which may run programs or send the conversation away"
         raise _refused(file, "profile", name, why)
@@ -49,7 +53,7 @@ def _check_profile(file: SettingsFile, name: str, profile: Profile) -> None:
         raise _refused(file, "profile", name, why)
 
 
-def _foreign_texts(profile: Profile) -> Iterator[str]:
+def _foreign_texts(profile: "Profile") -> Iterator[str]:
     """Yield where a profile gives a stage a text that is in no built-in profile."""
     from compactctl.profiles.library import PROFILES, built_in
 
@@ -58,7 +62,7 @@ def _foreign_texts(profile: Profile) -> Iterator[str]:
     return (place for place, text in own if text not in known)
 
 
-def _texts(profile: Profile) -> Iterator[tuple[str, object]]:
+def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
     from compactctl.stages.registry import stage_named
     from compactctl.stages.stage import free_texts
 
@@ -72,6 +76,7 @@ def _texts(profile: Profile) -> Iterator[tuple[str, object]]:
 
 def _windows(file: SettingsFile, name: str) -> str:
     from compactctl.commands.windows_file import read_windows
+    from compactctl.tokens.choose import rank_file_in
 
     path = _inside(file, "windows", name)
     if any(rank_file_in(row.counter) for row in read_windows(path).rows):
@@ -80,6 +85,9 @@ def _windows(file: SettingsFile, name: str) -> str:
 
 
 def _counter(file: SettingsFile, name: str) -> str:
+    from compactctl.tokens.choose import RANK_FILE, rank_file_in
+    from compactctl.tokens.rank_file import path_and_pattern
+
     argument = rank_file_in(name)
     if not argument:
         return name

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from compactctl.commands.extras import ExtraOptions
 from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.plan import PlanOptions
 from compactctl.commands.stats import StatsOptions, StatsResult, stats
+from compactctl.profiles.library import DEFAULT_PROFILE, built_in
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.store.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.trigger import Situation, Trigger
@@ -71,18 +71,19 @@ def check(options: CheckOptions) -> CheckResult:
             top=0,
         )
     )
-    plan = PlanOptions(profile=options.measure.profile, trigger=options.trigger)
+    profile = options.measure.profile or built_in(DEFAULT_PROFILE)
+    trigger = options.trigger or profile.due
     situation = Situation(
         tokens=found.usage.tokens,
         available=found.usage.available,
         turns=sum(message.starts_turn for message in found.transcript.effective),
         messages=len(found.transcript.effective),
     )
-    level = plan.chosen.level_at(situation)
+    level = profile.level_at(situation)
     return CheckResult(
-        profile=plan.chosen,
-        trigger=plan.due,
-        fired=plan.due.fired(situation),
+        profile=profile,
+        trigger=trigger,
+        fired=trigger.fired(situation),
         level=level.name,
         text=_text(level, found),
         situation=situation,

@@ -13,7 +13,7 @@ from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.stages.stage import Stage
 from compactctl.tokens.budget import Budget, Target
-from compactctl.tokens.trigger import NEVER, Trigger
+from compactctl.tokens.trigger import Trigger
 
 # NeuroLink compacts to 70 % of the available input after an overflow.
 RECOVERY_TARGET = Target(value=0.7, unit="ratio")
@@ -54,9 +54,7 @@ class PlanOptions:
     @property
     def due(self) -> Trigger:
         """When compaction is due."""
-        if self.trigger is not None:
-            return self.trigger
-        return self.chosen.trigger if self.chosen.enabled else NEVER
+        return self.trigger or self.chosen.due
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Literal
 from compactctl.model.operation import OptionValue
 from compactctl.tokens.budget import DEFAULT_RULE, BudgetRule, Target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
-from compactctl.tokens.trigger import ALWAYS, Situation, Trigger
+from compactctl.tokens.trigger import ALWAYS, NEVER, Situation, Trigger
 
 # Down to where the trigger fires, or every stage whatever the size.
 Reach = Literal["trigger", "all"]
@@ -93,6 +93,11 @@ class Profile:
     file_share: float = DEFAULT_SHARE
     enabled: bool = True
     text: str = ""
+
+    @property
+    def due(self) -> Trigger:
+        """When compaction is due: never while the user has switched it off."""
+        return self.trigger if self.enabled else NEVER
 
     def level_at(self, situation: Situation) -> LevelRule:
         """Return the worst warning level that is reached; one called ``none`` when none is."""

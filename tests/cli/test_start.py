@@ -1,0 +1,27 @@
+"""What a command imports before it does anything: a short run is little else."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+_RUN = "import sys; from compactctl.__main__ import run; run(sys.argv[1:]); print(*sys.modules)"
+
+
+def _imported(*arguments: str | Path) -> set[str]:
+    command = [sys.executable, "-c", _RUN, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_the_group_of_commands_imports_no_counters_and_no_profiles() -> None:
+    code = "import compactctl.cli.group, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    packages = {
+        name.split(".")[1] for name in done.stdout.split() if name.startswith("compactctl.")
+    }
+    assert packages.isdisjoint({"tokens", "profiles", "stages"})
+
+
+def test_check_imports_nothing_of_what_carries_a_compaction_out(desk: Path) -> None:
+    found = _imported("check", desk)
+    assert found.isdisjoint({"compactctl.pipeline.run", "compactctl.commands.plan"})
