@@ -174,7 +174,7 @@ def _fill_closed_streams() -> None:
 
 def _accept_any_text() -> None:
     """Write what the terminal's encoding cannot express in other words instead of failing."""
-    from compactctl.reports.letters import PLAIN, register
+    from compactctl.reports.rendering.encoding_fallback import PLAIN, register
 
     register()
     for stream in (sys.stdout, sys.stderr):

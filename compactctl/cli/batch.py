@@ -5,7 +5,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from compactctl.cli.options import (
+from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
+from compactctl.cli.options.sections import SectionedCommand, StageOption
+from compactctl.cli.options.shared import (
     fail_over_option,
     format_option,
     json_option,
@@ -15,15 +17,13 @@ from compactctl.cli.options import (
     measured_with,
     strict_option,
 )
-from compactctl.cli.plan_options import plan_from, plan_options, protect_from, protect_options
-from compactctl.cli.sections import SectionedCommand, StageOption
-from compactctl.cli.stage_options import stage_options
-from compactctl.cli.summary_options import (
+from compactctl.cli.options.stages import stage_options
+from compactctl.cli.options.summarizer import (
     SUMMARIZER_PARAMETERS,
     summarizer_from,
     summarizer_options,
 )
-from compactctl.commands.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 
 _PLAN_OPTIONS = (
     "profile",
@@ -101,7 +101,7 @@ def command(
         report=report,
         **values,
     )
-    from compactctl.reports.batch_progress import BatchProgress
+    from compactctl.reports.rendering.progress import BatchProgress
 
     with BatchProgress() as progress:
         result = batch(options, progress.tell)
@@ -119,17 +119,17 @@ def _is_plan_given(context: click.Context) -> bool:
 
 
 def _report(result: BatchResult, options: BatchOptions, *, as_json: bool) -> None:
-    from compactctl.reports.batch_screen import batch_messages, batch_screen
-    from compactctl.reports.screen import Screen, tell
+    from compactctl.reports.rendering.screen import Screen, tell
+    from compactctl.reports.terminal.batch import batch_messages, batch_screen
 
     warnings: tuple[str, ...] = ()
     if options.report is not None:
-        from compactctl.reports.batch_parquet import write_report
+        from compactctl.reports.parquet.batch import write_report
 
         warnings = write_report(result.rows, options.report, force=options.force)
     if as_json:
-        from compactctl.reports.batch_json import batch_json
-        from compactctl.reports.json_text import dump_json
+        from compactctl.reports.json.batch import batch_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(batch_json(result)), nl=False)
     else:

@@ -4,9 +4,8 @@ from typing import Any
 
 import click
 
-from compactctl.cli.file_argument import file_argument
-from compactctl.cli.option_values import CheckedText
-from compactctl.cli.options import (
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.shared import (
     extra_options,
     extras_with,
     format_option,
@@ -17,7 +16,8 @@ from compactctl.cli.options import (
     profile_option,
     strict_option,
 )
-from compactctl.commands.check import CheckOptions, CheckResult, check
+from compactctl.cli.options.values import CheckedText
+from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
 from compactctl.tokens.trigger import parse_trigger
 
 DUE = 1
@@ -62,16 +62,16 @@ def command(path: str, *, trigger: str | None, as_json: bool, **values: Any) -> 
 
 
 def _report(result: CheckResult, *, as_json: bool) -> None:
-    from compactctl.reports.screen import Screen, tell
-    from compactctl.reports.stats_screen import stats_messages
+    from compactctl.reports.rendering.screen import Screen, tell
+    from compactctl.reports.terminal.stats import stats_messages
 
     if as_json:
-        from compactctl.reports.check_json import check_json
-        from compactctl.reports.json_text import dump_json
+        from compactctl.reports.json.check import check_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(check_json(result)), nl=False)
     else:
-        from compactctl.reports.check_screen import check_screen
+        from compactctl.reports.terminal.check import check_screen
 
         Screen().show(*check_screen(result))
     tell(*stats_messages(result.stats))

@@ -4,8 +4,10 @@ from typing import Any
 
 import click
 
-from compactctl.cli.file_argument import file_argument
-from compactctl.cli.options import (
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
+from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.shared import (
     STANDARD_STREAM,
     format_option,
     json_option,
@@ -16,11 +18,9 @@ from compactctl.cli.options import (
     one_document,
     strict_option,
 )
-from compactctl.cli.plan_options import plan_from, plan_options, protect_from, protect_options
-from compactctl.cli.sections import SectionedCommand
-from compactctl.cli.stage_options import stage_options
-from compactctl.cli.summary_options import summarizer_from, summarizer_options
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
+from compactctl.cli.options.stages import stage_options
+from compactctl.cli.options.summarizer import summarizer_from, summarizer_options
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 
 
 @click.command("compact", cls=SectionedCommand)
@@ -67,19 +67,19 @@ def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None: 
         format=values.pop("format_name"),
         **values,
     )
-    from compactctl.reports.no_effect import with_idle_options
+    from compactctl.commands.compact.idle_options import with_idle_options
 
     result = with_idle_options(compact(options), options)
     _report(result, explain=explain, as_json=as_json)
 
 
 def _report(result: CompactResult, *, explain: bool, as_json: bool) -> None:
-    from compactctl.reports.compact_screen import compact_messages
-    from compactctl.reports.screen import tell, write_bytes
+    from compactctl.reports.rendering.screen import tell, write_bytes
+    from compactctl.reports.terminal.compact import compact_messages
 
     if as_json:
-        from compactctl.reports.compact_json import compact_json
-        from compactctl.reports.json_text import dump_json
+        from compactctl.reports.json.compact import compact_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(compact_json(result, explain=explain)), nl=False)
     else:
@@ -91,9 +91,9 @@ def _report(result: CompactResult, *, explain: bool, as_json: bool) -> None:
 
 def _show(result: CompactResult, *, explain: bool) -> None:
     """Show the result; when standard output takes the transcript, on standard error."""
-    from compactctl.reports.compact_screen import compact_screen
-    from compactctl.reports.explain_screen import explain_screen
-    from compactctl.reports.screen import Screen
+    from compactctl.reports.rendering.screen import Screen
+    from compactctl.reports.terminal.compact import compact_screen
+    from compactctl.reports.terminal.explain import explain_screen
 
     screen = Screen(error=result.data is not None)
     if explain:

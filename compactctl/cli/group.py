@@ -7,35 +7,44 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl import __version__
-from compactctl.cli.option_names import variable_of
-from compactctl.cli.safe_help import SafeContext
-from compactctl.cli.settings import files_in_effect, settings_for, with_environment
+from compactctl.cli.options.safe_help import SafeContext
+from compactctl.cli.settings.names import variable_of
+from compactctl.cli.settings.settings import files_in_effect, settings_for, with_environment
 from compactctl.errors import suggestion
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# Name -> what ``--help`` says about it; a command's own first help line says the same.
-COMMANDS = {
-    "stats": "Show where the context went.",
-    "check": "Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.",
-    "compact": "Compact a transcript; every byte can be restored.",
-    "view": "Show what the model sees, and what is hidden.",
-    "log": "List the compactions behind a transcript.",
-    "rewind": "Restore an earlier state, byte for byte.",
-    "verify": "Prove that every byte that was taken out can be put back.",
-    "batch": "Measure or compact many transcripts.",
-    "simulate": "Show where each profile would have compacted, and what it would have left.",
-    "stages": "List the stages of a compaction, or explain some and their options.",
-    "profiles": "List the profiles of known systems, or explain one.",
-    "models": "List the models that are known, or show how a name is looked up.",
-    "config": "Show a command's settings, each with where it comes from.",
-    "overflow": "Tell whether an error says that the context was too long.",
-    "prompt": "Print the prompt that a summarizer would get.",
-    "chunks": "Show the chunks in which older messages would be summarized.",
-    "limit-output": "Cut the output of a tool to a size, before an agent sees it.",
-    "file-budget": "Show how much of which files fits into a request.",
+# The room of a command's module -> its name -> what ``--help`` says about it; a command's own
+# first help line says the same.
+_ROOMS = {
+    "": {
+        "stats": "Show where the context went.",
+        "check": "Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.",
+        "compact": "Compact a transcript; every byte can be restored.",
+        "view": "Show what the model sees, and what is hidden.",
+        "log": "List the compactions behind a transcript.",
+        "rewind": "Restore an earlier state, byte for byte.",
+        "verify": "Prove that every byte that was taken out can be put back.",
+        "batch": "Measure or compact many transcripts.",
+        "simulate": "Show where each profile would have compacted, and what it would have left.",
+    },
+    "reference": {
+        "stages": "List the stages of a compaction, or explain some and their options.",
+        "profiles": "List the profiles of known systems, or explain one.",
+        "models": "List the models that are known, or show how a name is looked up.",
+        "config": "Show a command's settings, each with where it comes from.",
+    },
+    "harness": {
+        "overflow": "Tell whether an error says that the context was too long.",
+        "prompt": "Print the prompt that a summarizer would get.",
+        "chunks": "Show the chunks in which older messages would be summarized.",
+        "limit-output": "Cut the output of a tool to a size, before an agent sees it.",
+        "file-budget": "Show how much of which files fits into a request.",
+    },
 }
+
+COMMANDS = {name: line for room in _ROOMS.values() for name, line in room.items()}
 
 
 class LazyGroup(click.Group):
@@ -89,7 +98,9 @@ class Commands(Mapping[str, click.Command]):
 
 
 def _imported(name: str) -> click.Command:
-    module = importlib.import_module(f"compactctl.cli.{name.replace('-', '_')}")
+    room = next(room for room, names in _ROOMS.items() if name in names)
+    path = ".".join(filter(None, ("compactctl.cli", room, name.replace("-", "_"))))
+    module = importlib.import_module(path)
     command: click.Command = module.command
     command.context_class = SafeContext
     return with_environment(command)

@@ -2,10 +2,10 @@
 
 import click
 
-from compactctl.cli.file_argument import file_argument
-from compactctl.cli.options import json_option, limit_options
-from compactctl.commands.log import log
-from compactctl.store.limits import ReadLimits
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.shared import json_option, limit_options
+from compactctl.commands.inspect.log import log
+from compactctl.store.files.limits import ReadLimits
 
 
 @click.command("log")
@@ -21,12 +21,12 @@ def command(path: str, *, limits: ReadLimits, as_json: bool) -> None:
     """
     result = log(path, limits)
     if as_json:
-        from compactctl.reports.json_text import dump_json
-        from compactctl.reports.log_json import log_json
+        from compactctl.reports.json.log import log_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(log_json(result)), nl=False)
         return
-    from compactctl.reports.log_screen import log_screen
-    from compactctl.reports.screen import Screen
+    from compactctl.reports.rendering.screen import Screen
+    from compactctl.reports.terminal.log import log_screen
 
     Screen().show(*log_screen(result))

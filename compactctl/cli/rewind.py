@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from compactctl.cli.file_argument import file_argument
-from compactctl.cli.options import json_option, limit_options, one_document
-from compactctl.commands.rewind import RewindOptions, RewindResult, rewind
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.shared import json_option, limit_options, one_document
+from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 
 
 @click.command("rewind")
@@ -42,13 +42,13 @@ def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
 
 
 def _report(result: RewindResult, *, as_json: bool) -> None:
-    from compactctl.reports.rewind_screen import rewind_messages, rewind_screen
-    from compactctl.reports.screen import Screen, tell, write_bytes
+    from compactctl.reports.rendering.screen import Screen, tell, write_bytes
+    from compactctl.reports.terminal.rewind import rewind_messages, rewind_screen
 
     is_piped = result.data is not None and not result.checked
     if as_json:
-        from compactctl.reports.json_text import dump_json
-        from compactctl.reports.rewind_json import rewind_json
+        from compactctl.reports.json.rewind import rewind_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(rewind_json(result)), nl=False)
     else:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.options import (
+from compactctl.cli.options.shared import (
     format_option,
     json_option,
     limit_options,
@@ -12,7 +12,7 @@ from compactctl.cli.options import (
     measured_with,
     strict_option,
 )
-from compactctl.commands.simulate import SimulateOptions, simulate
+from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 
 
 @click.command("simulate")
@@ -58,8 +58,8 @@ def command(
     what they leave. Nothing is written.
     """
     from compactctl.profiles.library import load_profile
-    from compactctl.reports.screen import Screen, tell
-    from compactctl.reports.simulate_screen import simulate_messages, simulate_screen
+    from compactctl.reports.rendering.screen import Screen, tell
+    from compactctl.reports.terminal.simulate import simulate_messages, simulate_screen
 
     result = simulate(
         SimulateOptions(
@@ -72,8 +72,8 @@ def command(
         )
     )
     if as_json:
-        from compactctl.reports.json_text import dump_json
-        from compactctl.reports.simulate_json import simulate_json
+        from compactctl.reports.json.simulate import simulate_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(simulate_json(result)), nl=False)
     else:

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from compactctl.cli.file_argument import file_argument
-from compactctl.cli.options import (
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.shared import (
     extra_options,
     extras_with,
     fail_over_option,
@@ -17,7 +17,7 @@ from compactctl.cli.options import (
     profile_option,
     strict_option,
 )
-from compactctl.commands.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 
 GATE_FAILED = 1
 
@@ -70,12 +70,12 @@ def command(path: str, *, fail_over: float | None, as_json: bool, **values: Any)
 
 
 def _report(result: StatsResult, *, as_json: bool) -> None:
-    from compactctl.reports.screen import Screen, tell
-    from compactctl.reports.stats_screen import stats_messages, stats_screen
+    from compactctl.reports.rendering.screen import Screen, tell
+    from compactctl.reports.terminal.stats import stats_messages, stats_screen
 
     if as_json:
-        from compactctl.reports.json_text import dump_json
-        from compactctl.reports.stats_json import stats_json
+        from compactctl.reports.json.stats import stats_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(stats_json(result)), nl=False)
     else:
@@ -86,8 +86,8 @@ def _report(result: StatsResult, *, as_json: bool) -> None:
 def _gate(result: StatsResult, fail_over: float | None) -> int:
     if fail_over is None or result.usage.ratio <= fail_over:
         return 0
-    from compactctl.reports.screen import tell
-    from compactctl.reports.text import share_text
+    from compactctl.reports.rendering.screen import tell
+    from compactctl.reports.rendering.text import share_text
 
     used = share_text(result.usage.ratio)
     tell(f"over the limit: {used} of the available input is more than {share_text(fail_over)}")

@@ -2,9 +2,9 @@
 
 import click
 
-from compactctl.cli.options import json_option, limit_options
-from compactctl.commands.verify import VerifyOptions, VerifyResult, verify
-from compactctl.store.limits import ReadLimits
+from compactctl.cli.options.shared import json_option, limit_options
+from compactctl.commands.verify.verify import VerifyOptions, VerifyResult, verify
+from compactctl.store.files.limits import ReadLimits
 
 
 @click.command("verify")
@@ -35,7 +35,7 @@ def command(
     Exit 7 when anything is damaged, 8 when a transcript was changed by something else since, 6
     when something could not be looked into, 1 when there is something to repair.
     """
-    from compactctl.reports.batch_progress import BatchProgress
+    from compactctl.reports.rendering.progress import BatchProgress
 
     with BatchProgress() as progress:
         options = VerifyOptions(paths=paths, exclude=exclude, repair=repair, limits=limits)
@@ -46,12 +46,12 @@ def command(
 
 def _report(result: VerifyResult, *, as_json: bool) -> None:
     if as_json:
-        from compactctl.reports.json_text import dump_json
-        from compactctl.reports.verify_json import verify_json
+        from compactctl.reports.json.verify import verify_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(verify_json(result)), nl=False)
         return
-    from compactctl.reports.screen import Screen
-    from compactctl.reports.verify_screen import verify_screen
+    from compactctl.reports.rendering.screen import Screen
+    from compactctl.reports.terminal.verify import verify_screen
 
     Screen().show(*verify_screen(result))

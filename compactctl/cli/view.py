@@ -2,12 +2,12 @@
 
 import click
 
-from compactctl.cli.file_argument import file_argument
-from compactctl.cli.options import format_option, json_option, limit_options
-from compactctl.commands.search import Search, search
-from compactctl.commands.view import ViewResult, What, view
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.shared import format_option, json_option, limit_options
+from compactctl.commands.inspect.search import Search, search
+from compactctl.commands.inspect.view import ViewResult, What, view
 from compactctl.errors import UsageError
-from compactctl.store.limits import ReadLimits
+from compactctl.store.files.limits import ReadLimits
 
 
 @click.command("view")
@@ -66,14 +66,14 @@ def command(
 
 
 def _report(result: ViewResult, *, jsonl: bool, as_json: bool, full: bool) -> None:
-    from compactctl.reports.screen import print_text, tell, write_bytes
-    from compactctl.reports.view_screen import view_messages, view_text
+    from compactctl.reports.rendering.screen import print_text, tell, write_bytes
+    from compactctl.reports.terminal.view import view_messages, view_text
 
     if jsonl:
         write_bytes(line.data for line in result.lines)
     elif as_json:
-        from compactctl.reports.json_text import dump_json
-        from compactctl.reports.view_json import view_json
+        from compactctl.reports.json.view import view_json
+        from compactctl.reports.rendering.json_document import dump_json
 
         click.echo(dump_json(view_json(result)), nl=False)
     else:

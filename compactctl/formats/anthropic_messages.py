@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.anthropic_blocks import content_parts, new_content
-from compactctl.formats.anthropic_usage import reported_usage
-from compactctl.formats.arguments import new_arguments
-from compactctl.formats.conversations import ConversationReader, sample_messages
-from compactctl.formats.decode import Decoded
-from compactctl.formats.draft import Draft
+from compactctl.formats.content.anthropic import content_parts, new_content
+from compactctl.formats.content.anthropic_usage import reported_usage
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.content.injected import ANY_CLIENT, is_injected
+from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.format import REPLACEABLE
-from compactctl.formats.injected import ANY_CLIENT, is_injected
-from compactctl.formats.tool_definitions import tool_definitions
+from compactctl.formats.records.chat_log import ConversationReader, sample_messages
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.message_draft import Draft
 from compactctl.model.message import (
     JsonPath,
     Message,

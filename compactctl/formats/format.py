@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from compactctl.formats.decode import Decoded
+from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import FilePart, MediaPart, TextPart, ToolResultPart
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import Writer

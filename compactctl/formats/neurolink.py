@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.arguments import new_arguments
-from compactctl.formats.call_queue import CallQueue
-from compactctl.formats.conversations import ConversationReader, sample_messages
-from compactctl.formats.decode import Decoded
-from compactctl.formats.draft import Draft
-from compactctl.formats.jsontext import json_text
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.content.call_queue import CallQueue
+from compactctl.formats.records.chat_log import ConversationReader, sample_messages
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.message_draft import Draft
 from compactctl.model.message import (
     JsonPath,
     Message,

@@ -4,16 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.anthropic_blocks import name_results
-from compactctl.formats.arguments import new_arguments
-from compactctl.formats.call_queue import CallQueue
-from compactctl.formats.conversations import ConversationReader, sample_messages
-from compactctl.formats.decode import Decoded
-from compactctl.formats.draft import Draft
-from compactctl.formats.format import REPLACEABLE
-from compactctl.formats.injected import ANY_CLIENT, is_injected
-from compactctl.formats.jsontext import json_text
-from compactctl.formats.openai_content import (
+from compactctl.formats.content.anthropic import name_results
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.content.call_queue import CallQueue
+from compactctl.formats.content.injected import ANY_CLIENT, is_injected
+from compactctl.formats.content.openai import (
     call_parts,
     content_media,
     content_parts,
@@ -21,8 +16,13 @@ from compactctl.formats.openai_content import (
     new_content,
     text_content,
 )
-from compactctl.formats.openai_reasoning import reasoning_parts
-from compactctl.formats.tool_definitions import tool_definitions
+from compactctl.formats.content.openai_reasoning import reasoning_parts
+from compactctl.formats.content.tool_definitions import tool_definitions
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.records.chat_log import ConversationReader, sample_messages
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.message_draft import Draft
 from compactctl.model.message import (
     CallId,
     JsonPath,

@@ -6,17 +6,17 @@ from typing import Any
 
 from compactctl.errors import NotUnderstoodError, UsageError, suggestion
 from compactctl.formats.anthropic_messages import AnthropicMessages
-from compactctl.formats.claude_code import ClaudeCode
-from compactctl.formats.cline import Cline, Roo
-from compactctl.formats.codex import Codex
-from compactctl.formats.copilot_cli import CopilotCli
-from compactctl.formats.decode import Decoded
-from compactctl.formats.foreign import foreign_file, foreign_records
+from compactctl.formats.claude_code.adapter import ClaudeCode
+from compactctl.formats.cline.adapter import Cline, Roo
+from compactctl.formats.codex.adapter import Codex
+from compactctl.formats.copilot_cli.adapter import CopilotCli
 from compactctl.formats.format import Format
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
-from compactctl.formats.opencode import OpenCode
-from compactctl.formats.pi import Pi
+from compactctl.formats.opencode.adapter import OpenCode
+from compactctl.formats.pi.adapter import Pi
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.unsupported import foreign_file, foreign_records
 
 ALL_FORMATS: tuple[Format, ...] = (
     # Before Codex: its oldest rollouts hold bare items, and pi has entries of the same types.

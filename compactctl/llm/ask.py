@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from compactctl.summaries.answers import Answer
+from compactctl.summaries.by_model.answers import Answer
 
 Ask = Callable[[str, int], Answer]
 """Takes a prompt and the tokens the answer may have; raises NoAnswerError when there is none."""

@@ -6,7 +6,7 @@ from typing import Literal
 from compactctl.errors import UsageError
 from compactctl.llm.ask import Ask
 from compactctl.model.summary import Summarizer
-from compactctl.summaries.prompt import PromptStyle
+from compactctl.summaries.by_model.prompt import PromptStyle
 
 Kind = Literal["offline", "command", "openai", "llm"]
 TIMEOUT = 120.0

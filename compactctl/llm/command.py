@@ -11,7 +11,7 @@ from functools import partial
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.summaries.answers import Answer
+from compactctl.summaries.by_model.answers import Answer
 
 
 def asking_command(command: str, timeout: float) -> Ask:

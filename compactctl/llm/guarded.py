@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
-from compactctl.summaries import offline
-from compactctl.summaries.answers import extracted
-from compactctl.summaries.guards import judged
-from compactctl.summaries.prompt import PromptStyle, write_prompt
+from compactctl.summaries.by_model.answers import extracted
+from compactctl.summaries.by_model.guards import judged
+from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
+from compactctl.summaries.document import offline
 
 
 def guarded(ask: Ask, source: str, style: PromptStyle) -> Summarizer:

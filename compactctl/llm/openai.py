@@ -13,7 +13,7 @@ from typing import Any
 from compactctl.errors import UsageError
 from compactctl.llm.address import Address, address_of
 from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.summaries.answers import Answer
+from compactctl.summaries.by_model.answers import Answer
 
 # A summary has some ten thousand bytes; what is far longer is none.
 _LARGEST_ANSWER = 8 << 20

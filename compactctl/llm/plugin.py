@@ -8,7 +8,7 @@ from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.summaries.answers import Answer
+from compactctl.summaries.by_model.answers import Answer
 
 
 def asking_plugin(name: str, *, timeout: float, allow_network: bool = False) -> Ask:

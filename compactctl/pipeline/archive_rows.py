@@ -9,7 +9,7 @@ from compactctl.model.message import NO_TAGS, Message, MessageId, ToolCallPart, 
 from compactctl.model.operation import ArchivedLine, Fate
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold
-from compactctl.pipeline.edit_text import dump_edits, edits_by_message
+from compactctl.pipeline.edit_codec import dump_edits, edits_by_message
 from compactctl.pipeline.new_file import NewFile
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from compactctl.model.message import JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import tag_fields
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.records import with_appended
+from compactctl.pipeline.record_splice import with_appended
 from compactctl.pipeline.spans import element_spans, rebuild, record_span, splice
 
 

@@ -18,8 +18,14 @@ from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, written_tags
-from compactctl.pipeline.exposed import hiding_exposed
-from compactctl.pipeline.records import changed, dump, value_changes, with_appended, with_fields
+from compactctl.pipeline.inline_leftovers import hiding_exposed
+from compactctl.pipeline.record_splice import (
+    changed,
+    dump,
+    value_changes,
+    with_appended,
+    with_fields,
+)
 from compactctl.pipeline.relink import Placed, Relinked, relink
 from compactctl.pipeline.spans import Span, element_spans, line_span, rebuild, record_span, splice
 from compactctl.pipeline.writer import Writer

@@ -11,7 +11,7 @@ from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, groups
 from compactctl.model.message import Message
 from compactctl.model.operation import StageRecord
 from compactctl.pipeline.apply import apply
-from compactctl.stages.stage import Stage
+from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import Meter
 
 # Undoing stubs can make room for others to be dropped, and what one stage leaves can give an

@@ -65,7 +65,7 @@ def load_profile(name: str) -> Profile:
 
 
 def _text(name: str) -> str:
-    return (files("compactctl.profiles") / f"{name}.toml").read_text(encoding="utf-8")
+    return (files("compactctl.profiles") / "systems" / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _table(name: str) -> Mapping[str, Any]:

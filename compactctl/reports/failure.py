@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from compactctl import __version__
 from compactctl.errors import CompactctlError
-from compactctl.reports.text import safe_text
+from compactctl.reports.rendering.text import safe_text
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
-from compactctl.stages.chunking import (
+from compactctl.stages.support.chunking import (
     NAME,
     Chunk,
     ChunkOptions,
@@ -15,9 +15,9 @@ from compactctl.stages.chunking import (
     chunks_of,
     refusal_of,
 )
-from compactctl.stages.condensing import Condensing, Shape, condense, write
-from compactctl.stages.stage import Stage
-from compactctl.summaries.offline import summary_budget
+from compactctl.stages.support.condensation import Condensing, Shape, condense, write
+from compactctl.stages.support.stage import Stage
+from compactctl.summaries.document.offline import summary_budget
 from compactctl.tokens.meter import Meter
 
 LABEL = "[Conversation Summary — {count} earlier messages compacted]\n\n"

@@ -7,8 +7,8 @@ from compactctl.history.pairs import cut_points
 from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.stages.hiding import Hiding, Marker, hide_range
-from compactctl.stages.stage import Stage, option, within_target
+from compactctl.stages.support.stage import Stage, option, within_target
+from compactctl.stages.support.truncation import Hiding, Marker, hide_range
 from compactctl.tokens.meter import Meter
 
 NAME = "collapse"

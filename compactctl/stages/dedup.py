@@ -24,8 +24,8 @@ from compactctl.history.reads import (
 )
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.stages.rewriting import Rewrite, results_in, rewriting, saving
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.replacement import Rewrite, results_in, rewriting, saving
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts
 
 NAME = "dedup"

@@ -7,8 +7,8 @@ from compactctl.history.protection import hideable
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, ReasoningPart
-from compactctl.stages.hiding import Marker, hide_behind
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.truncation import Marker, hide_behind
 from compactctl.tokens.meter import Meter
 
 NAME = "drop"

@@ -7,8 +7,8 @@ from compactctl.history.pairs import Place, part_places
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import MediaPart, Message, Part, ToolResultPart
-from compactctl.stages.rewriting import Rewrite, rewriting, saving
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.replacement import Rewrite, rewriting, saving
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "images"

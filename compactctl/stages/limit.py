@@ -8,9 +8,16 @@ from compactctl.history.reads import referred
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolResultPart
-from compactctl.stages.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, Limits, limited
-from compactctl.stages.rewriting import Rewrite, results_in, rewriting, saving
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.cutting import (
+    HEAD_RATIO,
+    NOTICE,
+    Cutting,
+    Direction,
+    Limits,
+    limited,
+)
+from compactctl.stages.support.replacement import Rewrite, results_in, rewriting, saving
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "limit"

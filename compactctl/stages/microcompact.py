@@ -9,9 +9,9 @@ from compactctl.history.toolnames import kind_of
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolCallPart
-from compactctl.stages.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
-from compactctl.stages.rewriting import Rewrite, Unit, outside_newest, rewriting, saving
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
+from compactctl.stages.support.replacement import Rewrite, Unit, outside_newest, rewriting, saving
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "microcompact"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.stages.condensing import (
+from compactctl.stages.support.condensation import (
     Condensing,
     Shape,
     condense,
@@ -16,7 +16,7 @@ from compactctl.stages.condensing import (
     request_for,
     write,
 )
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "partial"

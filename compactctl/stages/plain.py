@@ -8,7 +8,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary
-from compactctl.stages.condensing import (
+from compactctl.stages.support.condensation import (
     Condensing,
     Shape,
     condense,
@@ -17,7 +17,7 @@ from compactctl.stages.condensing import (
     older,
     originals,
 )
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "plain"

@@ -9,8 +9,8 @@ from compactctl.history.pairs import units
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, ReasoningPart
-from compactctl.stages.hiding import Hiding, Marker, hide_messages
-from compactctl.stages.stage import Stage, option, within_target, without_target
+from compactctl.stages.support.stage import Stage, option, within_target, without_target
+from compactctl.stages.support.truncation import Hiding, Marker, hide_messages
 from compactctl.tokens.meter import Meter
 
 NAME = "prioritize"

@@ -9,7 +9,7 @@ from compactctl.history.reads import referred
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolResultPart
-from compactctl.stages.rewriting import (
+from compactctl.stages.support.replacement import (
     Rewrite,
     Unit,
     outside_newest,
@@ -17,7 +17,7 @@ from compactctl.stages.rewriting import (
     rewriting,
     saving,
 )
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "prune"

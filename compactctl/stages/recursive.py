@@ -9,7 +9,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
-from compactctl.stages.condensing import (
+from compactctl.stages.support.condensation import (
     Condensing,
     Shape,
     condense,
@@ -18,9 +18,9 @@ from compactctl.stages.condensing import (
     request_for,
     write,
 )
-from compactctl.stages.hiding import newest_start
-from compactctl.stages.stage import Stage, option
-from compactctl.summaries.earlier import previous_summary
+from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.truncation import newest_start
+from compactctl.summaries.document.earlier import previous_summary
 from compactctl.tokens.meter import Meter
 
 NAME = "recursive"

@@ -21,7 +21,7 @@ from compactctl.stages import (
     truncate,
     window,
 )
-from compactctl.stages.stage import Stage
+from compactctl.stages.support.stage import Stage
 
 ALL_STAGES: tuple[Stage, ...] = (
     repair.STAGE,

@@ -18,8 +18,8 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.stages.hiding import Marker, hide_behind
-from compactctl.stages.stage import Stage, group_id, option
+from compactctl.stages.support.stage import Stage, group_id, option
+from compactctl.stages.support.truncation import Marker, hide_behind
 from compactctl.tokens.meter import Meter
 
 NAME = "repair"

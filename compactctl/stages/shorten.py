@@ -9,9 +9,9 @@ from compactctl.history.standins import is_stand_in
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, Part, TextPart, ToolResultPart
-from compactctl.stages.cutting import shortened
-from compactctl.stages.rewriting import Rewrite, may_change, rewriting, saving
-from compactctl.stages.stage import Stage, option, within_target, without_target
+from compactctl.stages.support.cutting import shortened
+from compactctl.stages.support.replacement import Rewrite, may_change, rewriting, saving
+from compactctl.stages.support.stage import Stage, option, within_target, without_target
 from compactctl.tokens.meter import Meter
 
 NAME = "shorten"

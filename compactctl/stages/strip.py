@@ -10,9 +10,15 @@ from compactctl.history.reads import referred
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Part, ToolCallPart, ToolResultPart
-from compactctl.stages.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
-from compactctl.stages.rewriting import Rewrite, outside_newest, results_in, rewriting, saving
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
+from compactctl.stages.support.replacement import (
+    Rewrite,
+    outside_newest,
+    results_in,
+    rewriting,
+    saving,
+)
+from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "strip"

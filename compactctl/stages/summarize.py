@@ -10,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary
-from compactctl.stages.condensing import (
+from compactctl.stages.support.condensation import (
     Condensing,
     Shape,
     condense,
@@ -20,8 +20,8 @@ from compactctl.stages.condensing import (
     request_for,
     write,
 )
-from compactctl.stages.stage import Stage, option
-from compactctl.summaries.earlier import previous_summary
+from compactctl.stages.support.stage import Stage, option
+from compactctl.summaries.document.earlier import previous_summary
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"

@@ -9,8 +9,8 @@ from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
-from compactctl.stages.hiding import Hiding, Marker, hide_range, newest_start
-from compactctl.stages.stage import Stage, option, within_target
+from compactctl.stages.support.stage import Stage, option, within_target
+from compactctl.stages.support.truncation import Hiding, Marker, hide_range, newest_start
 from compactctl.tokens.meter import Meter
 
 NAME = "truncate"

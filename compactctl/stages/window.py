@@ -18,8 +18,8 @@ from compactctl.history.standins import is_marker
 from compactctl.history.turns import turn_starts
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.stages.hiding import Hiding, Marker, hide_range, newest_start
-from compactctl.stages.stage import Stage, option
+from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.truncation import Hiding, Marker, hide_range, newest_start
 from compactctl.tokens.meter import Meter
 
 NAME = "window"

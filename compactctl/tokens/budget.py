@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from compactctl.errors import UsageError
-from compactctl.tokens.windows import parse_size
+from compactctl.tokens.models.windows import parse_size
 
 Level = Literal["none", "info", "warning", "critical", "over"]
 

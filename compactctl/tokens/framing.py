@@ -22,10 +22,10 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
-from compactctl.tokens.counter import TokenCounter
+from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.media import media_tokens
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.models import ModelInfo
+from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.units import unit_of
 
 _NUMBERED = re.compile(r" *\d+[→\t]")

@@ -13,7 +13,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
-from compactctl.tokens.counter import TokenCounter
+from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.media import media_tokens
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from compactctl.tokens.chars import BytesCounter, CharsCounter, NeuroLinkCounter
-from compactctl.tokens.counter import TokenCounter
-from compactctl.tokens.model_table import CLAUDE, CLAUDE_OLD
-from compactctl.tokens.models import ModelInfo
-from compactctl.tokens.ratio import RatioCounter
+from compactctl.tokens.counters.chars import BytesCounter, CharsCounter, NeuroLinkCounter
+from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.ratio import RatioCounter
+from compactctl.tokens.models.lookup import ModelInfo
+from compactctl.tokens.models.table import CLAUDE, CLAUDE_OLD
 
 # Messages, calls and results of real transcripts have 3.75 characters, 3.79 bytes, per o200k
 # token (4.2 million tokens of eight clients), so this is the length of 100,000 tokens.

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from compactctl.commands.log import log
-from compactctl.commands.rewind import RewindOptions, rewind
-from compactctl.commands.verify import VerifyOptions, verify
-from compactctl.commands.view import view
+from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.view import view
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError
 
 CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/*/expected.json"))

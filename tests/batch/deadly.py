@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from compactctl.commands.pool import Pool
+from compactctl.commands.batch.pool import Pool
 
 DEADLY = "deadly"
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from batch.inputs import bytes_below, transcript, write
 
-from compactctl.commands.batch import BatchOptions, BatchResult, BatchRow, batch
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.rewind import RewindOptions, rewind
-from compactctl.commands.stats import StatsOptions, stats
+from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
+from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NoInputError, UsageError
-from compactctl.store.errors import DiskError
+from compactctl.store.files.disk_errors import DiskError
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
 # Input that is bad whoever reads it, with the exit code of each file.
@@ -124,7 +124,7 @@ def test_a_bug_met_by_one_file_is_that_files_row(monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> None:
         raise RuntimeError("first\nsecond")
 
-    monkeypatch.setattr("compactctl.commands.batch_file.measure", fail)
+    monkeypatch.setattr("compactctl.commands.batch.one_file.measure", fail)
     write(Path("a.jsonl"))
     (row,) = run("a.jsonl").rows
     assert (row.error, row.exit_code) == ("a.jsonl: RuntimeError: first second", 70)

@@ -9,11 +9,11 @@ import pytest
 from batch.inputs import write
 from pyarrow import parquet
 
-from compactctl.commands.batch import BatchOptions, BatchRow, batch
-from compactctl.commands.plan import PlanOptions
+from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.categories import CATEGORIES
-from compactctl.reports.batch_parquet import COLUMNS, METADATA, VERSION, write_report
-from compactctl.store.errors import DiskError
+from compactctl.reports.parquet.batch import COLUMNS, METADATA, VERSION, write_report
+from compactctl.store.files.disk_errors import DiskError
 
 
 @pytest.fixture

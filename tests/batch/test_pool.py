@@ -13,7 +13,7 @@ from batch.deadly import DEADLY, die_once, lament, process_id, shout, variable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.commands.pool import SAFE_PATH, SERIAL_BYTES, Pool, workers_for
+from compactctl.commands.batch.pool import SAFE_PATH, SERIAL_BYTES, Pool, workers_for
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.commands.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.tokens.budget import Target
 
 PLAN = PlanOptions(target=Target(value=0.2, unit="ratio"))

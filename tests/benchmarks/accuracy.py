@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from compactctl.commands.measure import MeasureOptions, measure
-from compactctl.commands.reading import Loaded, load, parse
+from compactctl.commands.loading.load import Loaded, load, parse
+from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.history.calibration import since_edit
 from compactctl.history.requests import Request, requests
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.tokens.choose import counter_named
+from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.framing import framed_tokens, framing_for
 from compactctl.tokens.meter import Meter
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from transcript_texts import size_of, texts_of
 
 from compactctl.model.message import Message, MessageId, TextPart
-from compactctl.tokens.bpe import BpeCounter, without_surrogates
-from compactctl.tokens.claude import VERSIONS, ClaudeCounter, claude_is_installed
-from compactctl.tokens.claude import load_reconstruction as load_claude
-from compactctl.tokens.counter import TokenCounter
-from compactctl.tokens.fast import fast_counter
+from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
+from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
+from compactctl.tokens.counters.claude import load_reconstruction as load_claude
+from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.fast import fast_counter
+from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.vocabulary import load_encoding
 
 NAME = "o200k_base"
 MEGABYTE = 1_000_000

@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import orjson
 from benchmarks.long_session import write_session
 
-from compactctl.commands.reading import scan
-from compactctl.tokens.fast import fast_counter
+from compactctl.commands.loading.load import scan
+from compactctl.tokens.counters.fast import fast_counter
+from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import part_texts
-from compactctl.tokens.vocabulary import load_encoding
 
 NAME = "o200k_base"
 MEGABYTE = 1_000_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cli.asking import Ask
 
-from compactctl.store.folder import archive_folder
+from compactctl.store.archive.names import archive_folder
 
 
 def test_a_folder_is_proven(ask: Ask, compacted: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import SAMPLES, Ask
-from cli.terminal import PLAIN, PROGRAM, ended_on_terminal, run_piped
+from cli.screens.terminal import PLAIN, PROGRAM, ended_on_terminal, run_piped
 
 COMMANDS = ("stats", "compact", "rewind", "check", "view", "log")
 HOUR = 3_600

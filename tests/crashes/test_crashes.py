@@ -16,11 +16,11 @@ from formats.squeeze import ALL, plan
 from real.test_every_transcript import FILES, name_of, orphaned
 from samples.generate import FOLDER
 
-from compactctl.commands.compact import CompactOptions, compact
-from compactctl.commands.conversations import ProtectOptions
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.run_stages import ProtectOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 
 LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))

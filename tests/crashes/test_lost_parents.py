@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from formats.claude import Record, answered, attached, called, said, user
+from formats.claude_code.sessions import Record, answered, attached, called, said, user
 from formats.jsonl import texts
 from formats.squeeze import plan
 
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.conversations import ProtectOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.run_stages import ProtectOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import IntegrityError
 from compactctl.pipeline.layout import Layout
 

@@ -14,14 +14,14 @@ from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
 from compactctl.cli.group import COMMANDS
-from compactctl.cli.project_options import ALLOWED
+from compactctl.cli.settings.project_options import ALLOWED
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.store.errors import DiskError
-from compactctl.store.parquet import COLUMNS
-from compactctl.tokens.choose import COUNTER_NAMES
-from compactctl.tokens.claude import claude_is_installed
+from compactctl.store.archive.parquet import COLUMNS
+from compactctl.store.files.disk_errors import DiskError
+from compactctl.tokens.counters.choose import COUNTER_NAMES
+from compactctl.tokens.counters.claude import claude_is_installed
 
 DOCS = ROOT / "docs"
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from compactctl.formats.decode import Decoded, decode, decode_lines
+from compactctl.formats.records.decode import Decoded, decode, decode_lines
 from compactctl.formats.registry import detect, format_named
 from compactctl.model.message import Message, Part
 from compactctl.model.transcript import RawLine, Transcript

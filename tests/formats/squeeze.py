@@ -4,10 +4,10 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import orphans
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.layout import Layout

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
-from compactctl.formats.jsontext import TOO_DEEP, json_text
+from compactctl.formats.records.json_text import TOO_DEEP, json_text
 from compactctl.formats.registry import ALL_FORMATS, detect
 from compactctl.model.transcript import Transcript
 

@@ -4,8 +4,8 @@ import pytest
 from formats.jsonl import decoded, detected, raw_lines
 
 from compactctl.errors import NotUnderstoodError, UsageError
-from compactctl.formats.foreign import foreign_file
 from compactctl.formats.registry import ALL_FORMATS, detect, format_named
+from compactctl.formats.unsupported import foreign_file
 
 TEXT = [{"type": "text", "text": "hi"}]
 HI = {"role": "user", "content": "hi"}

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.commands.compact import CompactOptions, compact
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.pairs import orphans
 from compactctl.pipeline.layout import Layout
 

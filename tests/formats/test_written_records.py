@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from formats.claude import answered, called, said, user
+from formats.claude_code.sessions import answered, called, said, user
+from formats.codex.test_codex import call, message, output, record, tokens
 from formats.jsonl import decoded, file_lines, raw_lines, texts
 from formats.test_anthropic_messages import TALK as ANTHROPIC
-from formats.test_codex import call, message, output, record, tokens
 from formats.test_neurolink import TALK as NEUROLINK
 from formats.test_openai_chat import TALK as OPENAI
 from formats.test_openai_chat import answered as openai_answer

@@ -19,12 +19,12 @@ from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.run import Run, Step, run
 from compactctl.stages.registry import stage_named
-from compactctl.summaries.chunks import ChunkRule
+from compactctl.summaries.document.chunks import ChunkRule
 from compactctl.tokens.budget import Budget, usage_of
-from compactctl.tokens.choose import counter_named
+from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.models import resolve_model
-from compactctl.tokens.windows import parse_window
+from compactctl.tokens.models.lookup import resolve_model
+from compactctl.tokens.models.windows import parse_window
 
 TESTS_COUNTER = "chars/4"
 TIERS = ("strip", "chunk", "partial", "plain")

@@ -11,8 +11,8 @@ from golden.trying import Deviation, chat
 
 from compactctl.history.breakdown import breakdown
 from compactctl.tokens.budget import Budget, usage_of
-from compactctl.tokens.chars import NEUROLINK_MULTIPLIERS, NeuroLinkCounter
-from compactctl.tokens.choose import counter_named
+from compactctl.tokens.counters.chars import NEUROLINK_MULTIPLIERS, NeuroLinkCounter
+from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.meter import Meter
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from golden.trying import Deviation, tried
 
-from compactctl.commands.compact import CompactOptions, compact
-from compactctl.commands.conversations import ProtectOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import load
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.history.pairs import orphans
 
 

@@ -13,10 +13,10 @@ import pytest
 from formats.jsonl import read
 from golden.trying import Deviation
 
-from compactctl.commands.compact import CompactOptions, compact
-from compactctl.commands.conversations import ProtectOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.run_stages import ProtectOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 
 def tagged(count: int, **tags: Any) -> list[dict[str, Any]]:  # noqa: ANN401

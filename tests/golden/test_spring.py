@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from builders import assistant, call, conversation, result, summary, user
-from unit.commands.talks import FAST, said, saved
+from unit.commands.conversations import FAST, said, saved
 
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.search import Search, search
-from compactctl.commands.view import view
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.inspect.search import Search, search
+from compactctl.commands.inspect.view import view
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.history.newest import Snap, snapped
 from compactctl.history.view import View
@@ -26,7 +26,7 @@ from compactctl.pipeline.apply import apply
 from compactctl.stages import recursive, window
 from compactctl.stages.recursive import RecursiveOptions
 from compactctl.stages.window import Unit, WindowOptions
-from compactctl.tokens.counter import Exactness
+from compactctl.tokens.counters.counter import Exactness
 from compactctl.tokens.meter import Meter
 
 # Where we decide otherwise, by the test of it: what Spring does, what we do, and why.

@@ -12,7 +12,7 @@ from compactctl.model.message import Message
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import Run, Step, run
 from compactctl.stages.registry import stage_named
-from compactctl.tokens.choose import counter_named
+from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.meter import Meter
 
 

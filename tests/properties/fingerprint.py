@@ -5,11 +5,11 @@ import hashlib
 from properties.jobs import CLAUDE, bench, written
 from properties.plans import KINDS, Step
 
-from compactctl.commands.compact import compact
-from compactctl.commands.plan import PlanOptions
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.store.archive import read_rows
-from compactctl.store.history import Archive, archive_folder
+from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.archive.archive_file import read_rows
 
 PLAN = tuple(
     Step(kind, number % 8, 30 * (number % 5), number % 12)

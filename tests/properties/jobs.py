@@ -12,11 +12,11 @@ from properties.chats import SHAPES, WRITERS, lines_of
 from properties.claude import claude_session, claude_turn
 from properties.plans import LONG_PLANS, PLANS, Plan
 
-from compactctl.commands.compaction import CompactOptions
-from compactctl.commands.conversations import ProtectOptions
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import Loaded, load
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.loading.load import Loaded, load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.run_stages import ProtectOptions
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.budget import Target

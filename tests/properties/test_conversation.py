@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import assume, given
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read, tries
 
-from compactctl.commands.compact import compact
-from compactctl.commands.measure import measure
-from compactctl.commands.reading import load
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.sizing.measure import measure
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 

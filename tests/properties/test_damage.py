@@ -10,15 +10,15 @@ from properties.claude import claude_session
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read, tries
 from properties.plans import KINDS, Step
 from store.faults import Killing, Watched
-from store.test_crash import killed_by
+from store.publish.test_crash import killed_by
 
-from compactctl.commands import compact as compacting
-from compactctl.commands.compact import compact
-from compactctl.commands.compaction import CompactOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact import compact as compacting
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import CompactctlError
-from compactctl.store.filesystem import FileSystem
+from compactctl.store.files.filesystem import FileSystem
 
 PLAN = tuple(Step(kind, number % 8, 40, 0) for number, kind in enumerate(KINDS[:8] * 3))
 

@@ -8,11 +8,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from properties.jobs import LAYOUTS, tries
-from unit.commands.talks import back, jsonl, squeeze, turn
+from unit.commands.conversations import back, jsonl, squeeze, turn
 
-from compactctl.commands.log import LogEntry, log
-from compactctl.commands.verify import VerifyOptions, verify
-from compactctl.commands.view import view
+from compactctl.commands.inspect.log import LogEntry, log
+from compactctl.commands.inspect.view import view
+from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError
 
 STAGES = st.sampled_from([("prune",), ("truncate",), ("summarize",), ("prune", "truncate")])

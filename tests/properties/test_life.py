@@ -11,15 +11,15 @@ from properties.jobs import LONG_TRANSCRIPTS, WAYS, Bench, Written, read, tries
 from properties.plans import PLANS, Plan
 from properties.test_conversation import parted
 
-from compactctl.commands.compact import compact
-from compactctl.commands.log import log
-from compactctl.commands.reading import load, parse, split
-from compactctl.commands.rewind import RewindOptions, rewind
-from compactctl.commands.verify import VerifyOptions, verify
-from compactctl.commands.view import view
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.view import view
+from compactctl.commands.loading.load import load, parse, split
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError, CompactctlError
-from compactctl.store.history import Archive, archive_folder
-from compactctl.store.lines import digest_of, split_lines
+from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.files.lines import digest_of, split_lines
 
 PICK = st.integers(0, 1_000)
 

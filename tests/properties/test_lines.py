@@ -9,15 +9,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from properties.jobs import LONG_TRANSCRIPTS, TRANSCRIPTS, WAYS, Written, bench, read, tries
 
-from compactctl.commands.compact import compact
-from compactctl.commands.reading import load
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.loading.load import load
 from compactctl.errors import CompactctlError
-from compactctl.formats.decode import decode
+from compactctl.formats.records.decode import decode
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.model.operation import ArchivedLine
-from compactctl.store.archive import archived_lines
-from compactctl.store.history import Archive, archive_folder
-from compactctl.store.lines import split_lines
+from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.archive.archive_file import archived_lines
+from compactctl.store.files.lines import split_lines
 
 
 @tries(300)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from properties.jobs import LONG_TRANSCRIPTS, WAYS, Written, bench, read, tries
 from properties.plans import LONG_PLANS, PLANS, Plan
 
-from compactctl.commands.compact import compact
-from compactctl.commands.rewind import RewindOptions, rewind
-from compactctl.store.history import Archive, archive_folder
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.store.archive.archive import Archive, archive_folder
 
 
 @tries(50)

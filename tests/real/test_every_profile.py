@@ -6,11 +6,11 @@ import pytest
 from real.choice import chosen
 from real.test_every_transcript import FILES, name_of, needs_files, orphaned
 
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.profiles.library import PROFILES, built_in
 
 # Short sessions are compacted, too, in a window as small as this.

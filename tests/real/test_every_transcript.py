@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from real.choice import chosen
 
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
-from compactctl.commands.stats import StatsOptions, stats
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 from compactctl.pipeline.layout import Layout
-from compactctl.store.lines import split_lines
+from compactctl.store.files.lines import split_lines
 from compactctl.tokens.budget import Target
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"

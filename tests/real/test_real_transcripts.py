@@ -8,12 +8,12 @@ import pytest
 from real.choice import chosen
 from real.test_every_transcript import FILES, name_of, needs_files
 
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.log import log
-from compactctl.commands.measure import MeasureOptions, measure
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.inspect.log import log
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.history.pairs import orphans
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.budget import Target

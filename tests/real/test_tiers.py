@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from real.test_every_transcript import REAL, orphaned
 
-from compactctl.commands.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.log import log
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.plan import PlanOptions
-from compactctl.commands.reading import load
-from compactctl.commands.rewind import RewindOptions, rewind
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.inspect.log import log
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.model.message import ToolCallPart
 from compactctl.pipeline.layout import Layout
 

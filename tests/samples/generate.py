@@ -8,7 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from samples import anthropic_messages, claude_code, codex, damaged, neurolink, openai_chat
+from samples import damaged
+from samples.formats import anthropic_messages, claude_code, codex, neurolink, openai_chat
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_transcripts"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from compactctl.store.filesystem import FileSystem
+from compactctl.store.files.filesystem import FileSystem
 
 CALLS = frozenset(name for name in vars(FileSystem) if not name.startswith("_"))
 

@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from compactctl.model.operation import ArchivedLine, Operation, OperationId, StageRecord
-from compactctl.store.content import Content
-from compactctl.store.filesystem import FileSystem
-from compactctl.store.history import Archive, archive_folder
-from compactctl.store.lines import Source, digest_of, open_input, split_lines
-from compactctl.store.publish import Published, publish
+from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import Source, digest_of, open_input, split_lines
+from compactctl.store.publish.publish import Published, publish
 
 BEFORE = b'{"n":0}\r\n{"bulk":"%s"}\n\n{"nul":"\x00"}\n{"n":1}\n' % (b"x" * 500)
 AFTER = b'{"n":0}\r\n{"n":1}\n'

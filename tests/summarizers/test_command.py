@@ -9,7 +9,7 @@ from summarizers.talks import program
 from compactctl.errors import UsageError
 from compactctl.llm.ask import NoAnswerError
 from compactctl.llm.command import asking_command
-from compactctl.summaries.answers import Answer
+from compactctl.summaries.by_model.answers import Answer
 
 
 def ask(code: str, prompt: str = "prompt", timeout: float = 20) -> Answer:

@@ -5,8 +5,8 @@ from summarizers.talks import GOOD, REQUEST, Reply, completion, count, program, 
 
 from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.summaries import offline
-from compactctl.summaries.prompt import PromptStyle
+from compactctl.summaries.by_model.prompt import PromptStyle
+from compactctl.summaries.document import offline
 
 OWN = offline.write(REQUEST, count)
 

@@ -10,7 +10,7 @@ from compactctl.errors import UsageError
 from compactctl.llm.address import address_of
 from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.llm.openai import asking_server
-from compactctl.summaries.answers import Answer
+from compactctl.summaries.by_model.answers import Answer
 
 
 def asking(url: str, **fields: object) -> Ask:

@@ -14,7 +14,7 @@ import sys
 import zlib
 from pathlib import Path
 
-from compactctl.tokens.vocabulary import FOLDER, VOCABULARIES, Vocabulary
+from compactctl.tokens.counters.vocabulary import FOLDER, VOCABULARIES, Vocabulary
 
 GZIP_MAGIC = b"\x1f\x8b"
 LEVEL = 9

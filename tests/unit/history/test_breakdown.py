@@ -11,7 +11,7 @@ from builders import (
     thinking,
     user,
 )
-from unit.stages.trials import meter, words
+from unit.stages.support.trials import meter, words
 
 from compactctl.history.breakdown import Reread, breakdown
 from compactctl.history.categories import CATEGORIES

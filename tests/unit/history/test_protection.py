@@ -2,8 +2,8 @@ import pytest
 from builders import assistant, call, conversation, message, result, result_part, system, user
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unit.stages.support.trials import view, words
 from unit.stages.test_promises import PLANS, build
-from unit.stages.trials import view, words
 
 from compactctl.errors import UsageError
 from compactctl.history.protection import hideable, protect

@@ -10,7 +10,7 @@ from unit.pipeline.trees import Page, chat, page
 from compactctl.model.edit import Edit
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows, plain_rows
-from compactctl.pipeline.edit_text import edits_from_rows
+from compactctl.pipeline.edit_codec import edits_from_rows
 from compactctl.pipeline.new_file import NewFile
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from formats.claude import answered, attached, called, said, user
+from formats.claude_code.sessions import answered, attached, called, said, user
 from unit.pipeline.test_apply import hide, insert, marker, rewrite
 from unit.pipeline.trees import Page, chat, page, values
 

@@ -15,14 +15,14 @@ from builders import (
     user,
 )
 from unit.pipeline.test_apply import hide, insert, rewrite
-from unit.stages.trials import meter, view, words
+from unit.stages.support.trials import meter, view, words
 
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace, Skipped
 from compactctl.model.message import Message
 from compactctl.pipeline.run import Run, Step, run
 from compactctl.stages.registry import stage_named
-from compactctl.stages.stage import Stage
+from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import Meter
 
 Propose = Callable[[View], Proposal | Skipped]

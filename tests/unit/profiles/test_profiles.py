@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.commands.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.errors import UsageError
 from compactctl.profiles.library import PROFILES, built_in, load_profile
 from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.models import resolve_model
+from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.trigger import NEVER, parse_trigger
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.commands.measure import MeasureOptions
-from compactctl.commands.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.calibration import Calibration
-from compactctl.reports.screen import item_lines
-from compactctl.reports.stats_json import stats_json
-from compactctl.reports.stats_screen import stats_screen
+from compactctl.reports.json.stats import stats_json
+from compactctl.reports.rendering.screen import item_lines
+from compactctl.reports.terminal.stats import stats_screen
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 NOTE = "media is an estimate by size, the other rows are exact"

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 from builders import assistant, call, conversation, message, result, user
-from unit.stages.trials import (
+from unit.stages.support.trials import (
     carried_out,
     hidden,
     inserted,
@@ -18,7 +18,7 @@ from compactctl.history.view import View
 from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
 from compactctl.stages.chunk import SEPARATOR, STAGE
-from compactctl.stages.chunking import ChunkOptions, capped, chunks_of
+from compactctl.stages.support.chunking import ChunkOptions, capped, chunks_of
 
 
 def chat(count: int, size: int = 99) -> tuple[Message, ...]:

@@ -1,6 +1,6 @@
 import pytest
 from builders import assistant, call, conversation, message, result, user
-from unit.stages.trials import (
+from unit.stages.support.trials import (
     carried_out,
     hidden,
     inserted,

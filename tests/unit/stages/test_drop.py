@@ -9,7 +9,7 @@ from builders import (
     thinking,
     user,
 )
-from unit.stages.trials import carried_out, hidden, inserted, propose, skipped, view, words
+from unit.stages.support.trials import carried_out, hidden, inserted, propose, skipped, view, words
 
 from compactctl.history.pairs import orphans
 from compactctl.stages.drop import STAGE

@@ -1,6 +1,6 @@
 import pytest
 from builders import assistant, call, conversation, image, message, result, user
-from unit.stages.trials import carried_out, propose, rewritten, skipped, view
+from unit.stages.support.trials import carried_out, propose, rewritten, skipped, view
 
 from compactctl.model.message import MediaPart, Message, TextPart
 from compactctl.stages.images import STAGE

@@ -1,6 +1,6 @@
 import pytest
 from builders import call, conversation, result, user
-from unit.stages.trials import carried_out, meter, propose, rewritten, skipped, view, words
+from unit.stages.support.trials import carried_out, meter, propose, rewritten, skipped, view, words
 
 from compactctl.history.reads import stub_for
 from compactctl.model.message import MediaPart, Message

@@ -1,5 +1,5 @@
 from builders import assistant, call, conversation, message, raw_call, result, result_part, user
-from unit.stages.trials import carried_out, joined, propose, rewritten, skipped, view, words
+from unit.stages.support.trials import carried_out, joined, propose, rewritten, skipped, view, words
 
 from compactctl.history.reads import stub_for
 from compactctl.model.message import Message

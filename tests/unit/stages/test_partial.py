@@ -1,5 +1,5 @@
 from builders import assistant, call, conversation, result, system, user
-from unit.stages.trials import (
+from unit.stages.support.trials import (
     carried_out,
     hidden,
     inserted,

@@ -1,5 +1,14 @@
 from builders import assistant, call, conversation, image, message, result, user
-from unit.stages.trials import carried_out, hidden, inserted, joined, propose, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    hidden,
+    inserted,
+    joined,
+    propose,
+    skipped,
+    view,
+    words,
+)
 
 from compactctl.model.message import Message, TextPart
 from compactctl.stages.plain import STAGE

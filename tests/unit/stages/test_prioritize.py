@@ -12,7 +12,7 @@ from builders import (
     thinking,
     user,
 )
-from unit.stages.trials import (
+from unit.stages.support.trials import (
     carried_out,
     hidden,
     inserted,

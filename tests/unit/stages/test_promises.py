@@ -17,7 +17,7 @@ from builders import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unit.stages.trials import carried_out, meter, view, words
+from unit.stages.support.trials import carried_out, meter, view, words
 
 from compactctl.history.pairs import orphans
 from compactctl.history.protection import protect
@@ -26,7 +26,7 @@ from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
 from compactctl.pipeline.run import Step, run
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.stages.stage import Stage
+from compactctl.stages.support.stage import Stage
 
 # Options under which small generated conversations give each stage something to do.
 EAGER: dict[str, dict[str, Any]] = {

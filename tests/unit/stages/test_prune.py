@@ -1,6 +1,6 @@
 import pytest
 from builders import assistant, call, conversation, result, summary, user
-from unit.stages.trials import carried_out, joined, propose, rewritten, skipped, view, words
+from unit.stages.support.trials import carried_out, joined, propose, rewritten, skipped, view, words
 
 from compactctl.history.reads import stub_for
 from compactctl.model.message import MediaPart, Message

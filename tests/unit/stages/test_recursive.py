@@ -1,6 +1,15 @@
 import pytest
 from builders import assistant, call, conversation, result, summary, system, user
-from unit.stages.trials import carried_out, hidden, joined, meter, propose, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    hidden,
+    joined,
+    meter,
+    propose,
+    skipped,
+    view,
+    words,
+)
 
 from compactctl.history.pairs import orphans
 from compactctl.model.edit import Insert, Proposal

@@ -5,7 +5,7 @@ import pytest
 
 from compactctl.errors import UsageError
 from compactctl.stages.registry import ALL_STAGES, stage_named
-from compactctl.stages.stage import help_of
+from compactctl.stages.support.stage import help_of
 
 
 def test_every_stage_is_found_by_its_name() -> None:

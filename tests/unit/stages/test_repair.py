@@ -11,8 +11,8 @@ from builders import (
     user,
 )
 from hypothesis import given, settings
+from unit.stages.support.trials import carried_out, hidden, inserted, propose, skipped, view, words
 from unit.stages.test_promises import PLANS, build
-from unit.stages.trials import carried_out, hidden, inserted, propose, skipped, view, words
 
 from compactctl.history.pairs import orphans
 from compactctl.model.edit import Insert

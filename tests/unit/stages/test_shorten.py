@@ -12,7 +12,7 @@ from builders import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unit.stages.trials import (
+from unit.stages.support.trials import (
     carried_out,
     meter,
     propose,

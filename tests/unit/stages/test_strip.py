@@ -1,7 +1,16 @@
 import json
 
 from builders import assistant, call, conversation, message, result, result_part, user
-from unit.stages.trials import carried_out, joined, meter, propose, rewritten, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    joined,
+    meter,
+    propose,
+    rewritten,
+    skipped,
+    view,
+    words,
+)
 
 from compactctl.history.reads import stub_for
 from compactctl.model.edit import Replace

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
 from compactctl.tokens.budget import Budget, Target, output_reserve, parse_target, usage_of
-from compactctl.tokens.models import resolve_model
+from compactctl.tokens.models.lookup import resolve_model
 
 
 @pytest.mark.parametrize(

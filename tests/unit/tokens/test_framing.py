@@ -8,12 +8,12 @@ import pytest
 from builders import assistant, call, conversation, result, user
 
 from compactctl.model.message import MediaPart, Message
-from compactctl.tokens.choose import counter_for, counter_named
-from compactctl.tokens.claude import ClaudeCounter
-from compactctl.tokens.counter import TokenCounter
+from compactctl.tokens.counters.choose import counter_for, counter_named
+from compactctl.tokens.counters.claude import ClaudeCounter
+from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.framing import framed_tokens, framing_for
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.models import ModelInfo, resolve_model
+from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 from compactctl.tokens.units import unit_of
 
 OPUS_OLD = resolve_model("claude-opus-4-5")

@@ -9,7 +9,7 @@ from compactctl import tokens
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = sorted(
-    f"compactctl.tokens.{module.name}" for module in pkgutil.iter_modules(tokens.__path__)
+    module.name for module in pkgutil.walk_packages(tokens.__path__, "compactctl.tokens.")
 )
 HEAVY = ["click", "ctok", "orjson", "pyarrow", "requests", "rich", "tiktoken", "toktok"]
 
@@ -25,8 +25,8 @@ def test_importing_loads_no_heavy_library(module: str) -> None:
 
 def test_naming_a_counter_loads_no_vocabulary() -> None:
     code = (
-        "import sys; from compactctl.tokens.choose import counter_for, counter_named;"
-        "from compactctl.tokens.models import resolve_model;"
+        "import sys; from compactctl.tokens.counters.choose import counter_for, counter_named;"
+        "from compactctl.tokens.models.lookup import resolve_model;"
         "counter_for(resolve_model('gpt-4o')).count_many(['', '']);"
         "counter_for(resolve_model('claude-opus-5'));"
         "counter_named('chars/4').count_many(['text']);"

@@ -1,0 +1,91 @@
+"""``compactctl file-budget``."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from compactctl.cli.options.shared import json_option, profile_option, windows_option
+from compactctl.cli.options.values import CheckedText, FiniteRange
+from compactctl.commands.harness.file_budget import FileBudgetOptions, budget_files
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.tokens.file_budget import DEFAULT_SHARE
+from compactctl.tokens.models.windows import parse_window
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
+    from compactctl.tokens.models.own_models import OwnModels
+
+
+@click.command("file-budget")
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
+@click.option("--model", metavar="NAME", help="The model whose window is to be filled.")
+@click.option(
+    "--window",
+    type=CheckedText(parse_window),
+    metavar="SIZE",
+    help="Its context window in tokens, such as 128k.",
+)
+@windows_option
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+)
+@click.option(
+    "--used",
+    metavar="TOKENS",
+    default="0",
+    show_default=True,
+    help="Tokens of the window that are taken already, such as 50k.",
+)
+@click.option(
+    "--share",
+    type=FiniteRange(0, 1),
+    metavar="SHARE",
+    help="How much of what is left files may take. [default: that of the profile, 0.6]",
+)
+@profile_option
+@click.option(
+    "--aggregate", is_flag=True, help="Include whole files only, the smallest ones first."
+)
+@click.option(
+    "--neurolink",
+    is_flag=True,
+    help="Judge each file on its own as NeuroLink does: below 102,400 bytes it is whole, and of "
+    "others 2,000 characters are left, whatever the budget.",
+)
+@json_option
+def command(
+    *,
+    model: str | None,
+    window: str | None,
+    windows: "OwnModels",
+    max_tokens: int | None,
+    share: float | None,
+    profile: "Profile | None",
+    as_json: bool,
+    **values: Any,  # noqa: ANN401
+) -> None:
+    """Show how much of which files fits into a request.
+
+    Files get their share in the order given: whole, cut to a number of characters, as a preview
+    when they are larger than 5 MB, or not at all. Tokens are estimated from sizes; nothing is
+    changed.
+    """
+    measure = MeasureOptions(
+        model=model, window=window, own=windows, max_tokens=max_tokens, profile=profile
+    )
+    if share is None:
+        share = profile.file_share if profile else DEFAULT_SHARE
+    result = budget_files(FileBudgetOptions(measure=measure, share=share, **values))
+    if as_json:
+        from compactctl.reports.json.harness.file_budget import file_budget_json
+        from compactctl.reports.rendering.json_document import dump_json
+
+        click.echo(dump_json(file_budget_json(result)), nl=False)
+        return
+    from compactctl.reports.rendering.screen import Screen
+    from compactctl.reports.terminal.harness.file_budget import file_budget_screen
+
+    Screen().show(*file_budget_screen(result))

@@ -1,0 +1,95 @@
+"""``compactctl limit-output``."""
+
+import click
+
+from compactctl.cli.options.shared import STANDARD_STREAM, json_option
+from compactctl.cli.options.values import FiniteRange
+from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
+from compactctl.stages.limit import LimitOptions
+from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, Limits
+
+_DEFAULT = LimitOptions()
+
+
+@click.command("limit-output")
+@click.argument("path", metavar="[FILE]", default=STANDARD_STREAM)
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=_DEFAULT.max_bytes,
+    help="Bytes the output may have, notice included; 0 is no limit. "
+    f"[default: {_DEFAULT.max_bytes:,}]",
+)
+@click.option(
+    "--max-lines",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=_DEFAULT.max_lines,
+    help="Lines the output may have, notice included; 0 is no limit. "
+    f"[default: {_DEFAULT.max_lines:,}]",
+)
+@click.option(
+    "--direction",
+    type=click.Choice(["head", "tail", "both"]),
+    default="both",
+    show_default=True,
+    help="Keep the beginning, the end, or some of each.",
+)
+@click.option(
+    "--head-ratio",
+    type=FiniteRange(0, 1),
+    metavar="SHARE",
+    default=HEAD_RATIO,
+    show_default=True,
+    help='With "both", the beginning\'s share of what is kept.',
+)
+@click.option(
+    "--marker",
+    metavar="TEXT",
+    default=NOTICE,
+    show_default=True,
+    help="What stands where something is missing; {original}, {kept} and {omitted} are bytes.",
+)
+@click.option(
+    "--spill-dir",
+    metavar="FOLDER",
+    help="Save the whole output there when it is cut, under a name made from its SHA-256, and say "
+    "so behind the marker.",
+)
+@json_option
+def command(
+    path: str,
+    *,
+    max_bytes: int,
+    max_lines: int,
+    direction: Direction,
+    head_ratio: float,
+    marker: str,
+    spill_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Cut the output of a tool to a size, before an agent sees it.
+
+    FILE is any text, standard input when it is left out or -. What is within the limits comes out
+    as it went in, but for a backslash in what a CI runner would carry out; --json has it as it was.
+    """
+    from compactctl.reports.rendering.runner_commands import inert
+
+    options = LimitOutputOptions(
+        path=path,
+        limits=Limits(max_bytes=max_bytes, max_lines=max_lines),
+        cutting=Cutting(direction=direction, head_ratio=head_ratio, notice=marker),
+        spill_dir=spill_dir,
+        shown=str if as_json else inert,
+    )
+    result = limit_output(options)
+    if as_json:
+        from compactctl.reports.json.harness.limit_output import limit_output_json
+        from compactctl.reports.rendering.json_document import dump_json
+
+        click.echo(dump_json(limit_output_json(result)), nl=False)
+        return
+    from compactctl.reports.rendering.screen import write_bytes
+
+    write_bytes([result.data])

@@ -1,0 +1,258 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from compactctl.cli.options.values import CheckedText, FiniteRange
+from compactctl.commands.sizing.extra_content import ExtraOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import UsageError
+from compactctl.formats.registry import ALL_FORMATS, format_named
+from compactctl.store.files.limits import READ_LIMITS, parse_size
+from compactctl.tokens.counters.choose import COUNTER_NAMES
+from compactctl.tokens.models.windows import parse_window
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
+    from compactctl.tokens.models.own_models import OwnModels
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Standard input as FILE, standard output as --output.
+STANDARD_STREAM = "-"
+COUNTERS = ", ".join(COUNTER_NAMES)
+FORMATS = ", ".join(each.name for each in ALL_FORMATS)
+
+
+def with_options(function: F, options: Sequence[Callable[[F], F]]) -> F:
+    """Add click options to a command in the order in which they are to be listed."""
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def format_option(function: F) -> F:
+    """Add ``--format``."""
+    return click.option(
+        "--format",
+        "format_name",
+        type=CheckedText(format_named),
+        metavar="NAME",
+        help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
+    )(function)
+
+
+def limit_options(function: F) -> F:
+    """Add the options that say how large an input may be; they arrive as ``limits``."""
+    options = (
+        click.option(
+            "--max-line",
+            metavar="SIZE",
+            default="256M",
+            show_default=True,
+            expose_value=False,
+            callback=partial(_limit, "line"),
+            help="Refuse a transcript with a longer line, such as 64M or 1G bytes.",
+        ),
+        click.option(
+            "--max-unpacked",
+            metavar="SIZE",
+            default="2G",
+            show_default=True,
+            expose_value=False,
+            callback=partial(_limit, "unpacked"),
+            help="Refuse a transcript that is larger, unpacked if it is compressed.",
+        ),
+    )
+    return with_options(function, options)
+
+
+def _limit(field: str, context: click.Context, parameter: click.Parameter, value: str) -> None:
+    try:
+        limit: dict[str, Any] = {field: parse_size(value)}
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+    context.params["limits"] = replace(context.params.get("limits", READ_LIMITS), **limit)
+
+
+def json_option(function: F) -> F:
+    """Add ``--json``."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
+    )(function)
+
+
+def one_document(output: str | None, *, as_json: bool) -> None:
+    """Raise UsageError when both a transcript and a JSON document are to go to standard output."""
+    if as_json and output == STANDARD_STREAM:
+        raise UsageError("--json and a transcript both need standard output; name a file with -o")
+
+
+def layout_options(function: F) -> F:
+    """Add the options that say what a compacted transcript looks like."""
+    options = (
+        click.option(
+            "--layout",
+            type=click.Choice(["split", "inline"]),
+            default="split",
+            show_default=True,
+            help="Put originals into an archive beside the output, or leave them in it with tags.",
+        ),
+        click.option(
+            "--tags/--no-tags", default=True, help="Write tags into the output. [default: tags]"
+        ),
+    )
+    return with_options(function, options)
+
+
+def extra_options(function: F) -> F:
+    """Add the options that name what a request holds and its transcript does not."""
+    options = (
+        click.option("--system", metavar="FILE", help="Count this system prompt as well."),
+        click.option(
+            "--tools", metavar="FILE", help="Count these tool definitions (JSON) as well."
+        ),
+        click.option("--prompt", metavar="TEXT", help="Count this prompt as well."),
+        click.option(
+            "--attach",
+            metavar="FILE",
+            multiple=True,
+            help="Count this file's text as well (repeatable).",
+        ),
+    )
+    return with_options(function, options)
+
+
+def extras_with(values: dict[str, Any]) -> ExtraOptions:
+    """Take the values of ``extra_options`` out of a command's parameters."""
+    return ExtraOptions(
+        system=values.pop("system"),
+        tools=values.pop("tools"),
+        prompt=values.pop("prompt"),
+        attach=values.pop("attach"),
+    )
+
+
+def profile_option(function: F) -> F:
+    """Add ``--profile``; it arrives as a ``Profile`` or None."""
+    return click.option(
+        "--profile",
+        metavar="NAME|FILE",
+        callback=_load_profile,
+        help="Work as this system does; compactctl profiles lists them. FILE is a profile of your "
+        "own.",
+    )(function)
+
+
+def _load_profile(
+    context: click.Context,
+    parameter: click.Parameter,
+    value: str | None,
+) -> "Profile | None":
+    if value is None or context.resilient_parsing:
+        return None
+    from compactctl.profiles.library import load_profile
+
+    try:
+        return load_profile(value)
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+def fail_over_option(function: F) -> F:
+    """Add ``--fail-over``."""
+    return click.option(
+        "--fail-over",
+        type=FiniteRange(min=0),
+        metavar="SHARE",
+        help="Exit with 1 when more than this share of the available input is used, such as 0.8.",
+    )(function)
+
+
+def strict_option(function: F) -> F:
+    """Add ``--strict``."""
+    return click.option(
+        "--strict", is_flag=True, help="Fail (exit 4) when a line is not understood."
+    )(function)
+
+
+def windows_option(function: F) -> F:
+    """Add ``--windows``; it arrives as ``OwnModels``."""
+    return click.option(
+        "--windows",
+        metavar="FILE",
+        callback=_load_windows,
+        help="A table of models of your own (TOML or JSON), asked before the built-in one: "
+        '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
+    )(function)
+
+
+def _load_windows(
+    context: click.Context,
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> "OwnModels":
+    from compactctl.tokens.models.own_models import NO_MODELS
+
+    if value is None or context.resilient_parsing:
+        return NO_MODELS
+    from compactctl.commands.sizing.model_table_file import load_own_models
+
+    return load_own_models(value)
+
+
+def measure_options(function: F) -> F:
+    """Add the options that say what to count with; they arrive as ``MeasureOptions`` fields."""
+    options = (
+        click.option(
+            "--model",
+            metavar="NAME",
+            help="Measure against this model instead of the one in the transcript.",
+        ),
+        click.option(
+            "--window",
+            type=CheckedText(parse_window),
+            metavar="SIZE",
+            help="Context window in tokens, such as 128k or 131072.",
+        ),
+        windows_option,
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+        ),
+        click.option(
+            "--counter",
+            metavar="NAME",
+            help=f"Token counter: {COUNTERS}; each also with a factor "
+            '("o200k_base x1.2"). [default: by model]',
+        ),
+        click.option(
+            "--chars-per-token",
+            type=FiniteRange(min=0, min_open=True),
+            metavar="N",
+            help="Count one token for so many characters, such as 3.5, instead of with a counter.",
+        ),
+    )
+    return with_options(function, options)
+
+
+def measured_with(values: dict[str, Any]) -> MeasureOptions:
+    """Take the values of ``measure_options`` out of a command's parameters.
+
+    A profile stays in them, for the plan.
+    """
+    return MeasureOptions(
+        profile=values.get("profile"),
+        model=values.pop("model"),
+        window=values.pop("window"),
+        own=values.pop("windows"),
+        max_tokens=values.pop("max_tokens"),
+        counter=values.pop("counter"),
+        chars_per_token=values.pop("chars_per_token"),
+    )

@@ -1,0 +1,196 @@
+"""Options that choose who writes summaries, and into which sections."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import click
+
+from compactctl.cli.options.shared import with_options
+from compactctl.cli.options.values import FiniteRange
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.errors import UsageError
+from compactctl.llm.choice import TIMEOUT, Kind, SummarizerOptions
+from compactctl.model.summary import BUILT_IN, OUTSIDE
+from compactctl.profiles.profile import Profile
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.lines import open_input
+from compactctl.summaries.by_model.prompt import PromptStyle
+from compactctl.summaries.document.labels import LabelStyle
+from compactctl.summaries.document.template_file import template_from
+from compactctl.summaries.document.templates import TEMPLATES
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SUMMARIZER_PARAMETERS = ("summarizer", "summarizer_cmd")
+"""The parameters that ask for a summary by somebody else."""
+
+
+_NAMES: dict[str, Kind] = {each: each for each in get_args(Kind) if each in (BUILT_IN, *OUTSIDE)}
+
+
+def summarizer_options(function: F) -> F:
+    """Add the options that choose a summarizer; they arrive as ``SummarizerOptions`` fields."""
+    options = (
+        click.option(
+            "--summarizer",
+            type=click.Choice(list(_NAMES)),
+            help="Who writes summaries: the built-in one without a model, a model behind an "
+            "OpenAI-compatible server, or a model that the llm package knows. [default: offline]",
+        ),
+        click.option(
+            "--summarizer-cmd",
+            metavar="COMMAND",
+            help="Let this command write summaries: it gets the prompt on standard input and "
+            "prints the text. No shell reads it.",
+        ),
+        click.option("--summarizer-model", metavar="NAME", help="The model that writes."),
+        click.option(
+            "--base-url",
+            metavar="URL",
+            help="Where the server of --summarizer openai is, such as http://127.0.0.1:8080/v1.",
+        ),
+        click.option(
+            "--api-key-env",
+            metavar="VARIABLE",
+            help="Environment variable that holds the key of that server.",
+        ),
+        click.option(
+            "--allow-network",
+            is_flag=True,
+            help="Let the conversation go to a server that is not this machine.",
+        ),
+        click.option(
+            "--summarizer-timeout",
+            type=FiniteRange(min=0, min_open=True),
+            metavar="SECONDS",
+            default=TIMEOUT,
+            help=f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
+        ),
+        *_style_options(),
+    )
+    return with_options(function, options)
+
+
+def style_options(function: F) -> F:
+    """Add the options that say how a prompt is written; they arrive as ``PromptStyle`` fields."""
+    return with_options(function, _style_options())
+
+
+def _style_options() -> tuple[Callable[[F], F], ...]:
+    return (
+        click.option(
+            "--summarizer-context",
+            type=click.IntRange(min=0),
+            metavar="N",
+            default=0,
+            help="Tokens a prompt may have; long messages are shortened until it fits. "
+            "[default: 0, any number]",
+        ),
+        click.option(
+            "--label-style",
+            type=click.Choice(get_args(LabelStyle)),
+            default="xml",
+            show_default=True,
+            help="How a prompt marks who speaks: tags, user: text, or User: text.",
+        ),
+        click.option(
+            "--mask-secrets/--no-mask-secrets",
+            default=True,
+            help="Mask keys, tokens and passwords in prompts. [default: mask-secrets]",
+        ),
+    )
+
+
+def template_option(function: F) -> F:
+    """Add ``--template``."""
+    return click.option(
+        "--template",
+        metavar="NAME|FILE",
+        help=f"Sections of the summarize stage's text: {', '.join(TEMPLATES)}, or a file with "
+        "headings, one a line or Markdown.",
+    )(function)
+
+
+def summarizer_from(values: dict[str, Any], profile: Profile | None) -> SummarizerOptions:
+    """Take the values of ``summarizer_options`` out of a command's parameters.
+
+    What they leave open is that of the profile, as far as it names one of our summarizers.
+    Raises UsageError for options that contradict each other, or that would have no effect.
+    """
+    name, command = values.pop("summarizer"), values.pop("summarizer_cmd")
+    if name and command:
+        raise UsageError("--summarizer and --summarizer-cmd contradict each other; choose one")
+    model = values.pop("summarizer_model") or ""
+    if profile is not None and profile.summarizer in _NAMES and not name and not command:
+        name, model = profile.summarizer, model or profile.summarizer_model
+    options = SummarizerOptions(
+        kind="command" if command else _NAMES[name or BUILT_IN],
+        command=command or "",
+        model=model,
+        base_url=values.pop("base_url") or "",
+        key_variable=values.pop("api_key_env") or "",
+        timeout=values.pop("summarizer_timeout"),
+        allow_network=values.pop("allow_network"),
+        style=style_from(values),
+    )
+    _check(options)
+    return options
+
+
+def check_one_writer(values: dict[str, Any]) -> None:
+    """Raise UsageError when a summary is both given and to be written."""
+    asked = [name for name in SUMMARIZER_PARAMETERS if values[name]]
+    if values["summary_file"] and asked:
+        flag = asked[0].replace("_", "-")
+        raise UsageError(f"--summary-file and --{flag} contradict each other; choose one")
+
+
+def style_from(values: dict[str, Any]) -> PromptStyle:
+    """Take the values of ``style_options`` out of a command's parameters."""
+    return PromptStyle(
+        label=values.pop("label_style"),
+        mask=values.pop("mask_secrets"),
+        max_tokens=values.pop("summarizer_context"),
+    )
+
+
+def with_template(plan: PlanOptions, values: dict[str, Any]) -> PlanOptions:
+    """Return the plan with the sections that ``--template`` names or holds.
+
+    Raises UsageError for a template that means nothing, or one that is named twice over.
+    """
+    chosen = values.pop("template")
+    if chosen is None:
+        return plan
+    summarize = plan.settings.get("summarize", {})
+    if "template" in summarize:
+        raise UsageError("--template and --summarize-template contradict each other; choose one")
+    fields = {"template": chosen} if chosen in TEMPLATES else {"template_text": _read(chosen)}
+    return replace(plan, settings={**plan.settings, "summarize": {**summarize, **fields}})
+
+
+def _read(path: str) -> str:
+    if not Path(path).is_file():
+        names = ", ".join(TEMPLATES)
+        raise UsageError(f"--template {path}: no such file, and no such template ({names})")
+    text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace")
+    template_from(text)
+    return text
+
+
+def _check(options: SummarizerOptions) -> None:
+    asks_server = options.kind == "openai"
+    needed = (
+        ("--base-url", options.base_url and not asks_server, "--summarizer openai"),
+        ("--api-key-env", options.key_variable and not asks_server, "--summarizer openai"),
+        (
+            "--summarizer-model",
+            options.model and options.kind not in {"openai", "llm"},
+            "--summarizer openai or llm",
+        ),
+    )
+    for flag, is_idle, condition in needed:
+        if is_idle:
+            raise UsageError(f"{flag} has no effect without {condition}")

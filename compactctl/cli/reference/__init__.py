@@ -1,0 +1,1 @@
+"""Commands that explain what there is: models, stages, profiles, settings."""

@@ -1,0 +1,97 @@
+"""``compactctl config``."""
+
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from compactctl.cli.group import Commands
+from compactctl.cli.options.sections import StageOption
+from compactctl.cli.options.shared import json_option
+from compactctl.cli.settings.names import flag_of, options_of
+from compactctl.cli.settings.project_options import why_not
+from compactctl.cli.settings.settings import Setting, files_in_effect, settings_for
+from compactctl.commands.reference.config import ConfigResult, ConfigRow
+from compactctl.errors import UsageError
+from compactctl.stages.registry import stage_named
+
+
+@click.command("config")
+@click.argument("name", metavar="[COMMAND]", default="compact")
+@click.option("--all", "everything", is_flag=True, help="Also list options left at their default.")
+@json_option
+@click.pass_context
+def command(context: click.Context, name: str, *, everything: bool, as_json: bool) -> None:
+    """Show a command's settings, each with where it comes from.
+
+    An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
+    then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's
+    compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). A project's
+    file may set only what is marked for it. COMMAND is compact unless another one is named.
+    """
+    from compactctl.reports.rendering.screen import Screen
+    from compactctl.reports.terminal.reference.config import config_screen
+
+    result = _result(context, name, everything=everything)
+    if as_json:
+        from compactctl.reports.json.reference.config import config_json
+        from compactctl.reports.rendering.json_document import dump_json
+
+        click.echo(dump_json(config_json(result)), nl=False)
+    else:
+        Screen().show(*config_screen(result))
+
+
+def _result(context: click.Context, name: str, *, everything: bool) -> ConfigResult:
+    commands = Commands()
+    if name not in commands:
+        raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
+    command = commands[name]
+    files = files_in_effect(context.find_root().params.get("config"))
+    given = settings_for(commands, name, files)
+    values = {parameter: setting.value for parameter, setting in given.items()}
+    inner = click.Context(command, info_name=name, default_map=values)
+    rows = [
+        row
+        for option in options_of(command)
+        if (row := _row(inner, option, given)).origin != "default" or everything
+    ]
+    return ConfigResult(
+        command=name, files=tuple(str(_short(f.path)) for f in files), rows=tuple(rows)
+    )
+
+
+def _row(context: click.Context, option: click.Option, given: dict[str, Setting]) -> ConfigRow:
+    value, source = option.consume_value(context, {})
+    setting = given.get(option.name or "")
+    origin = "default"
+    if source is ParameterSource.ENVIRONMENT:
+        origin = f"environment: {option.envvar}"
+    elif source is ParameterSource.DEFAULT_MAP and setting is not None:
+        origin = str(_short(setting.file))
+    if origin == "default":
+        value = _default(context, option)
+    return ConfigRow(
+        option=f"--{flag_of(option)}",
+        value=_plain(value),
+        origin=origin,
+        project=why_not(option) is None,
+    )
+
+
+def _default(context: click.Context, option: click.Option) -> object:
+    if isinstance(option, StageOption):
+        name = (option.name or "").removeprefix(f"{option.stage}_")
+        return getattr(stage_named(option.stage).options(), name)
+    return option.get_default(context)
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON has it; what click marks as not given is None."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str | int | float | bool) else None
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -1,0 +1,67 @@
+"""Which options a project's settings file may set: an allow-list, and for the others why not.
+
+A project is often somebody else's. Its file may choose how things are measured and which stages
+run with which options, nothing else. Every option stands here once, by its name without dashes;
+those of the stages are judged by their type. One that stands nowhere is refused, and fails the
+tests until somebody has judged it.
+"""
+
+import click
+
+from compactctl.cli.options.sections import StageOption
+from compactctl.cli.settings.names import flag_of, variable_of
+from compactctl.store.settings import user_settings
+
+_MEASURING = frozenset({
+    "format", "scope", "top", "strict", "fail-over", "require-fit",
+    "model", "window", "windows", "max-tokens", "counter", "chars-per-token",
+    "seed", "used", "share", "aggregate", "neurolink",
+})  # fmt: skip
+_STAGES = frozenset({
+    "profile", "stages", "target", "trigger", "if-needed", "template",
+    "protect-tool", "pin", "keep-turns", "freeze-before",
+    "max-bytes", "max-lines", "direction", "head-ratio",
+})  # fmt: skip
+ALLOWED = _MEASURING | _STAGES
+
+_TEXT = "puts text into a transcript or a prompt"
+# What an option does that no project decides -> the options.
+REFUSED = {
+    "says where or whether something is written": frozenset({
+        "output", "out", "report", "spill-dir", "in-place", "force", "dry-run", "layout", "tags",
+        "to", "group", "check", "repair",
+    }),
+    "says who writes summaries, or what leaves this machine": frozenset({
+        "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",
+        "summarizer-context", "label-style", "base-url", "api-key-env", "allow-network",
+        "mask-secrets",
+    }),
+    "says what else is read": frozenset({
+        "system", "tools", "prompt", "attach", "summary-file", "from-error", "include", "exclude",
+    }),
+    "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
+    "is about a single run": frozenset({
+        "all", "archived", "explain", "full", "grep", "json", "jsonl", "limit", "page", "toml",
+    }),
+    _TEXT: frozenset({"marker"}),
+}  # fmt: skip
+NOT_JUDGED = "has not been judged yet and may write, run or read anything"
+
+
+def why_not(option: click.Option) -> str | None:
+    """Return what an option does that no project decides; None for one that a project may set."""
+    flag = flag_of(option)
+    if isinstance(option, StageOption):
+        return _TEXT if option.is_text else None
+    if flag in ALLOWED:
+        return None
+    return next((reason for reason, flags in REFUSED.items() if flag in flags), NOT_JUDGED)
+
+
+def elsewhere(flag: str) -> str:
+    """Return where an option may stand that a project may not set."""
+    own = user_settings()
+    places = [f"on the command line (--{flag})", f"in the environment ({variable_of(flag)})"]
+    if own is not None:
+        places.append(f"in your own settings ({own})")
+    return f"set it {', '.join(places[:-1])} or {places[-1]}"

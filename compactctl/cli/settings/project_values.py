@@ -1,0 +1,144 @@
+"""What the values in a project's settings file may name: files of the project, no text."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compactctl.cli.settings.project_options import elsewhere
+from compactctl.errors import UsageError, suggestion
+from compactctl.store.settings import SettingsFile
+
+# Every command starts through here: profiles, stages and counters are imported by what needs them.
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
+
+
+def project_value(file: SettingsFile, key: str, value: object) -> object:
+    """Return what a project's file says of an option; a file that it names by its full path.
+
+    Raises UsageError for a file outside of the project's folder, and for one that has more in it
+    than a project may say.
+    """
+    if key not in _NAMING:
+        return value
+    if isinstance(value, list):
+        return [_NAMING[key](file, str(each)) for each in value]
+    return _NAMING[key](file, str(value))
+
+
+def _profile(file: SettingsFile, name: str) -> str:
+    from compactctl.profiles.library import PROFILES, load_profile
+
+    if name in PROFILES:
+        return name
+    if not (file.path.parent / name).is_file():
+        hint = suggestion(name.lower(), PROFILES, f"profiles: {', '.join(PROFILES)}")
+        raise UsageError(f"{file.path}: profile: there is no profile and no file {name!r}; {hint}")
+    path = _inside(file, "profile", name)
+    _check_profile(file, name, load_profile(path))
+    return path
+
+
+def _check_profile(file: SettingsFile, name: str, profile: "Profile") -> None:
+    from compactctl.model.summary import OUTSIDE
+    from compactctl.tokens.counters.choose import rank_file_in
+
+    if profile.summarizer in OUTSIDE:
+        why = "names a summarizer, which may run programs or send the conversation away"
+        raise _refused(file, "profile", name, why)
+    if rank_file_in(profile.counter):
+        raise _refused(file, "profile", name, "names a rank file")
+    if place := next(_foreign_texts(profile), None):
+        why = f"has a text of its own ({place}), which would go into a transcript or a prompt"
+        raise _refused(file, "profile", name, why)
+
+
+def _foreign_texts(profile: "Profile") -> Iterator[str]:
+    """Yield where a profile gives a stage a text that is in no built-in profile."""
+    from compactctl.profiles.library import PROFILES, built_in
+
+    own = list(_texts(profile))
+    known = {text for each in PROFILES for _, text in _texts(built_in(each))} if own else set()
+    return (place for place, text in own if text not in known)
+
+
+def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
+    from compactctl.stages.registry import stage_named
+    from compactctl.stages.support.stage import free_texts
+
+    for each in profile.stages:
+        stage = stage_named(each.name)
+        own = stage.options()
+        for key in free_texts(stage) & each.settings.keys():
+            if each.settings[key] != getattr(own, key):
+                yield f"{key} of {stage.name}", each.settings[key]
+
+
+def _windows(file: SettingsFile, name: str) -> str:
+    from compactctl.commands.sizing.model_table_file import read_windows
+    from compactctl.tokens.counters.choose import rank_file_in
+
+    path = _inside(file, "windows", name)
+    if any(rank_file_in(row.counter) for row in read_windows(path).rows):
+        raise _refused(file, "windows", name, "names a rank file")
+    return path
+
+
+def _counter(file: SettingsFile, name: str) -> str:
+    from compactctl.tokens.counters.choose import RANK_FILE, rank_file_in
+    from compactctl.tokens.counters.rank_file import path_and_pattern
+
+    argument = rank_file_in(name)
+    if not argument:
+        return name
+    whole = str(file.path.parent / argument)
+    path, _ = path_and_pattern(whole)
+    _check_inside(file, "counter", argument, path)
+    return name.replace(f"{RANK_FILE}:{argument}", f"{RANK_FILE}:{whole}", 1)
+
+
+def _template(file: SettingsFile, name: str) -> str:
+    from compactctl.summaries.document.templates import TEMPLATES
+
+    if name not in TEMPLATES:
+        names = ", ".join(TEMPLATES)
+        why = f"is none of {names}; headings of a file would go into a transcript or a prompt"
+        raise _refused(file, "template", name, why)
+    return name
+
+
+def _inside(file: SettingsFile, key: str, name: str) -> str:
+    """Return the full path of a file in the project's folder."""
+    path = file.path.parent / name
+    _check_inside(file, key, name, path)
+    return str(path)
+
+
+def _check_inside(file: SettingsFile, key: str, name: str, path: Path) -> None:
+    folder = file.path.parent.resolve()
+    if Path(name).is_absolute() or not _resolved(path).is_relative_to(folder):
+        raise _refused(file, key, name, "leads out of the project's folder")
+    if not path.is_file():
+        raise UsageError(f"{file.path}: {key}: there is no file {name!r} in {folder}")
+
+
+def _resolved(path: Path) -> Path:
+    """Return where a path leads, through links; a path that leads nowhere as it is."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
+def _refused(file: SettingsFile, key: str, name: str, why: str) -> UsageError:
+    return UsageError(
+        f"{file.path}: {key} = {name!r} {why}, and no project decides that; {elsewhere(key)}"
+    )
+
+
+_NAMING: dict[str, Callable[[SettingsFile, str], str]] = {
+    "profile": _profile,
+    "windows": _windows,
+    "counter": _counter,
+    "template": _template,
+}

@@ -1,0 +1,143 @@
+"""Settings: what environment variables and files say about a command's options."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from compactctl.cli.settings.names import flag_of, options_of, variable_of
+from compactctl.cli.settings.project_options import elsewhere, why_not
+from compactctl.cli.settings.project_values import project_value
+from compactctl.errors import UsageError, suggestion
+from compactctl.store.settings import SettingsFile, find_settings, read_settings
+
+NO_FILE = "none"
+# Options that name files; in a settings file they are relative to it.
+_PATHS = frozenset({"profile", "windows", "summary-file", "template", "system", "tools"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A value that a file gives to one of a command's options."""
+
+    parameter: str
+    value: object
+    file: Path
+
+
+def with_environment(command: click.Command) -> click.Command:
+    """Let every option of a command be given by ``COMPACTCTL_<OPTION>`` as well."""
+    for option in options_of(command):
+        option.envvar = variable_of(flag_of(option))
+    return command
+
+
+def files_in_effect(chosen: str | None) -> tuple[SettingsFile, ...]:
+    """Return the settings files: the one named, none at all, or those found from here upwards.
+
+    Raises UsageError for one that cannot be read.
+    """
+    if chosen == NO_FILE:
+        return ()
+    return (read_settings(Path(chosen)),) if chosen else find_settings(Path.cwd())
+
+
+def settings_for(
+    commands: Mapping[str, click.Command], name: str, files: tuple[SettingsFile, ...]
+) -> dict[str, Setting]:
+    """Return what the files say about the options of the command ``name``, by parameter.
+
+    A file's table of the command's name counts more than its top level, an earlier file more than
+    a later one. Options of other commands are passed over; ``commands`` may import a command only
+    when it is asked for, and is not asked for more than needed.
+
+    Raises:
+        UsageError: a value is not what the option takes, no command has such an option, or a
+            project may not set it.
+    """
+    options = _by_flag(commands[name])
+    found: dict[str, Setting] = {}
+    for file in reversed(files):
+        common = {
+            key: each
+            for key, each in file.table.items()
+            if not (key in commands and isinstance(each, Mapping))
+        }
+        _check(file, "", _pairs(common), chain([name], commands), commands)
+        for each in commands:
+            _check(file, f"[{each}] ", _pairs(_own(file, each)), [each], commands)
+        for key, value in (*_pairs(common), *_pairs(_own(file, name))):
+            if key in options:
+                setting = _setting(options[key], key, value, file)
+                found[setting.parameter] = setting
+    return found
+
+
+def _check(
+    file: SettingsFile,
+    where: str,
+    pairs: Iterator[tuple[str, object]],
+    names: Iterable[str],
+    commands: Mapping[str, click.Command],
+) -> None:
+    """Refuse settings that are options of none of the commands ``names``, asked in this order."""
+    known: dict[str, click.Option] = {}
+    unasked = iter(names)
+    for key, value in pairs:
+        while key not in known and (name := next(unasked, None)) is not None:
+            known |= _by_flag(commands[name])
+        if key not in known and key in commands:
+            raise UsageError(f"{file.path}: {key} is a command; write its settings as [{key}]")
+        if key not in known:
+            hint = suggestion(key, sorted(known), "compactctl config --all lists them")
+            raise UsageError(f"{file.path}: {where}{key} is no option; {hint}")
+        if file.of_project and (reason := why_not(known[key])) is not None:
+            raise UsageError(
+                f"{file.path}: {where}{key} {reason}, which no project decides; {elsewhere(key)}"
+            )
+        if file.of_project:
+            project_value(file, key, value)
+
+
+def _beside(file: SettingsFile, name: str) -> str:
+    """Return the path of a file that stands beside a settings file, else the name as it is."""
+    path = file.path.parent / name
+    return str(path) if path.is_file() else name
+
+
+def _by_flag(command: click.Command) -> dict[str, click.Option]:
+    return {flag_of(option): option for option in options_of(command)}
+
+
+def _own(file: SettingsFile, command: str) -> Mapping[str, object]:
+    table = file.table.get(command, {})
+    return table if isinstance(table, Mapping) else {}
+
+
+def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield option names and values; the name of a table, as of a stage, is their beginning."""
+    for key, value in table.items():
+        inner = value.items() if isinstance(value, Mapping) else ()
+        found = ((f"{key}-{name}", each) for name, each in inner)
+        for name, each in found if isinstance(value, Mapping) else ((key, value),):
+            yield name.replace("_", "-"), each
+
+
+def _setting(option: click.Option, key: str, value: object, file: SettingsFile) -> Setting:
+    if file.of_project:
+        value = project_value(file, key, value)
+    elif key in _PATHS and isinstance(value, str):
+        value = _beside(file, value)
+    if option.multiple and isinstance(value, str):
+        value = [value]
+    if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
+        raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
+    try:
+        with click.Context(click.Command(key)) as context:
+            option.type_cast_value(context, value)
+    except (click.BadParameter, OverflowError, TypeError) as error:
+        why = error.message if isinstance(error, click.BadParameter) else error
+        raise UsageError(f"{file.path}: {key}: {why}") from error
+    return Setting(parameter=option.name or key, value=value, file=file.path)

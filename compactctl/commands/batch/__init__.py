@@ -1,0 +1,1 @@
+"""Many transcripts, in worker processes."""

@@ -1,0 +1,135 @@
+"""Measures or compacts many transcripts."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+
+from compactctl.commands.batch.one_file import GATE, Task, died_row, run_file
+from compactctl.commands.batch.options import BatchOptions, check_options
+from compactctl.commands.batch.outputs import check_report, make_folder, output_names
+from compactctl.commands.batch.pool import Pool, workers_for
+from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.loading.discover import Choice, Input, discover
+
+__all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "Progress", "batch"]
+
+Progress = Callable[[int, int, BatchRow], None]
+"""Called for each finished row with how many are done, how many there are, and the row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchTotals:
+    """Sums over the rows that did not fail; how many files there are of each status.
+
+    ``tokens_after`` and ``saved`` are None when files were only measured. ``counters`` are those
+    behind the sums, sorted: tokens of different counters are added up.
+    """
+
+    files: int
+    ok: int
+    unchanged: int
+    over: int
+    failed: int
+    tokens_before: int
+    tokens_after: int | None
+    saved: int | None
+    messages: int
+    lines: int
+    bytes: int
+    opaque_lines: int
+    categories: Mapping[str, int]
+    counters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResult:
+    """What became of all files, in input order.
+
+    ``compacted`` tells whether stages ran, ``written`` whether their outcome was written to
+    ``--out``.
+    """
+
+    rows: tuple[BatchRow, ...]
+    totals: BatchTotals
+    compacted: bool
+    written: bool
+    fail_over: float | None
+
+    @property
+    def exit_code(self) -> int:
+        """The highest code among the files that failed, else 1 if one is over the limit, else 0.
+
+        Codes rise with severity, so files that fail in one way give their own code and a file
+        that failed is never hidden by the gate.
+        """
+        failed = [row.exit_code for row in self.rows if row.status == "failed"]
+        return max(failed) if failed else GATE * any(row.status == "over" for row in self.rows)
+
+
+def batch(options: BatchOptions, progress: Progress | None = None) -> BatchResult:
+    """Work on all files; one that fails becomes a row and does not stop the others.
+
+    Raises before any work: UsageError for options, and for outputs that overwrite each other or
+    an input; NoInputError when there is nothing to do; DiskError when ``out`` cannot be created.
+    """
+    check_options(options)
+    inputs = discover(options.paths, Choice(include=options.include, exclude=options.exclude))
+    tasks = _tasks(options, inputs)
+    rows = _run(options, tasks, progress)
+    return BatchResult(
+        rows=rows,
+        totals=_totals(rows, compacted=options.compacts),
+        compacted=options.compacts,
+        written=options.writes,
+        fail_over=options.fail_over,
+    )
+
+
+def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[Task, ...]:
+    outputs = {} if options.out is None else output_names(inputs, options.out)
+    if options.out is not None and options.writes:
+        make_folder(options.out)
+    if options.report is not None:
+        check_report(options.report, inputs, outputs.values(), force=options.force)
+    return tuple(Task(input=item, output=outputs.get(item.path)) for item in inputs)
+
+
+def _run(
+    options: BatchOptions, tasks: Sequence[Task], progress: Progress | None
+) -> tuple[BatchRow, ...]:
+    sizes = [task.input.n_bytes for task in tasks]
+    # Every task is sent with the options; those of a long command line are not sent again.
+    pool = Pool(partial(run_file, replace(options, paths=())), died_row)
+    rows: dict[int, BatchRow] = {}
+    with closing(pool.run(tasks, sizes, workers_for(options.jobs, sizes))) as finished:
+        for index, row in finished:
+            rows[index] = row
+            if progress is not None:
+                progress(len(rows), len(tasks), row)
+    return tuple(rows[index] for index in range(len(tasks)))
+
+
+def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
+    status = Counter(row.status for row in rows)
+    done = [row for row in rows if row.status != "failed"]
+    categories: Counter[str] = Counter()
+    for row in done:
+        categories.update(row.categories)
+    return BatchTotals(
+        files=len(rows),
+        ok=status["ok"],
+        unchanged=status["unchanged"],
+        over=status["over"],
+        failed=status["failed"],
+        tokens_before=sum(row.tokens_before or 0 for row in done),
+        tokens_after=sum(row.tokens_after or 0 for row in done) if compacted else None,
+        saved=sum(row.saved or 0 for row in done) if compacted else None,
+        messages=sum(row.messages or 0 for row in done),
+        lines=sum(row.lines or 0 for row in done),
+        bytes=sum(row.bytes or 0 for row in done),
+        opaque_lines=sum(row.opaque_lines or 0 for row in done),
+        categories=dict(categories),
+        counters=tuple(sorted({row.counter for row in done if row.counter})),
+    )

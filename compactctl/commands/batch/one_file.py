@@ -1,0 +1,151 @@
+"""One file of a batch, from its path to its row; runs in a worker process."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compactctl.commands.batch.options import BatchOptions
+from compactctl.commands.batch.outputs import make_folder
+from compactctl.commands.batch.row import INTERNAL_ERROR, BatchRow, failed_row
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.loading.discover import Input
+from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.sizing.context_size import unseen_size
+from compactctl.commands.sizing.measure import Measure, measure
+from compactctl.errors import ChangedError, CompactctlError, NoInputError, is_out_of_memory
+from compactctl.history.categories import category_tokens
+from compactctl.history.conversations import conversations
+from compactctl.history.reads import file_reads
+from compactctl.history.turns import steps
+from compactctl.model.transcript import Transcript
+from compactctl.tokens.budget import usage_of
+
+GATE = 1
+# As for disks.
+OUT_OF_MEMORY = 74
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One input and where its compacted transcript goes, None for nowhere."""
+
+    input: Input
+    output: str | None = None
+
+
+def run_file(options: BatchOptions, task: Task) -> BatchRow:
+    """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
+    path = task.input.path
+    try:
+        row = _compacted(options, task) if options.compacts else _measured(options, task)
+    except CompactctlError as error:
+        return failed_row(path, type(error).__name__, str(error), error.exit_code)
+    except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others
+        name = type(error).__name__
+        if is_out_of_memory(error):
+            why = f"{path}: there is not enough memory; give batch fewer --jobs, or the file alone"
+            return failed_row(path, name, why, OUT_OF_MEMORY)
+        return failed_row(path, name, f"{path}: {name}: {error}", INTERNAL_ERROR)
+    limit, ratio = options.fail_over, row.ratio
+    is_over = limit is not None and ratio is not None and ratio > limit
+    return replace(row, status="over", exit_code=GATE) if is_over else row
+
+
+def died_row(task: Task) -> BatchRow:
+    """Return the row of a file whose worker process died."""
+    path = task.input.path
+    why = f"{path}: the worker process died (killed, or out of memory); run it alone to see why"
+    return failed_row(path, "WorkerDied", why, INTERNAL_ERROR)
+
+
+def _measured(options: BatchOptions, task: Task) -> BatchRow:
+    transcript = _scan(options, task)
+    if options.strict:
+        check_strict(transcript, task.input.path)
+    return _figures(task.input.path, transcript, measure(transcript, options.measure))
+
+
+def _compacted(options: BatchOptions, task: Task) -> BatchRow:
+    path = task.input.path
+    result = _compact(options, task)
+    row = _figures(path, _scan(options, task, result.before.n_bytes), result.measure)
+    if row.tokens_before != result.tokens_before:
+        written = f"{result.output} was written" if result.output else "nothing was written"
+        raise ChangedError(f"{path}: changed after it was read; {written}; run it again")
+    usage = usage_of(result.largest_after, result.measure.budget.available)
+    return replace(
+        row,
+        status="unchanged" if result.operation is None else "ok",
+        tokens_after=result.tokens_after,
+        saved=result.tokens_before - result.tokens_after,
+        ratio_after=usage.ratio,
+        level=usage.level,
+        stages=tuple(record.name for record in result.stages if record.outcome == "applied"),
+        output=result.output,
+        archive=result.archive,
+        operation=result.operation,
+    )
+
+
+def _compact(options: BatchOptions, task: Task) -> CompactResult:
+    _check_problem(task)
+    if options.writes and task.output is not None:
+        make_folder(Path(task.output).parent)
+    return compact(
+        CompactOptions(
+            path=task.input.path,
+            format=options.format,
+            limits=options.limits,
+            measure=options.measure,
+            plan=options.plan or PlanOptions(),
+            summarizer=options.summarizer,
+            protect=options.protect,
+            layout=options.layout,
+            output=task.output,
+            tags=options.tags,
+            dry_run=not options.writes,
+            force=options.force,
+            strict=options.strict,
+        )
+    )
+
+
+def _scan(options: BatchOptions, task: Task, upto: int | None = None) -> Transcript:
+    _check_problem(task)
+    return scan(task.input.path, options.format, upto, options.limits)
+
+
+def _check_problem(task: Task) -> None:
+    if task.input.problem is not None:
+        raise NoInputError(task.input.problem)
+
+
+def _figures(path: str, transcript: Transcript, measured: Measure) -> BatchRow:
+    """Measure the effective history; texts that the meter has met before cost nothing."""
+    history, meter, budget = transcript.effective, measured.meter, measured.budget
+    meter.prime(history)
+    talks = conversations(history)
+    unseen = unseen_size(transcript, measured).unseen
+    largest = unseen + max((meter.total(talk) for talk in talks), default=0)
+    usage = usage_of(largest, budget.available)
+    categories = category_tokens(history, file_reads(history, cwd=transcript.cwd), meter)
+    return BatchRow(
+        path=path,
+        format=transcript.format,
+        model=measured.model.name,
+        counter=measured.counter.id,
+        exactness=measured.counter.exactness,
+        window=budget.window,
+        available=budget.available,
+        tokens_before=sum(categories.values()),
+        unseen=unseen,
+        ratio_before=usage.ratio,
+        level=usage.level,
+        messages=len(history),
+        turns=sum(message.starts_turn for message in history),
+        steps=sum(len(steps(talk)) for talk in talks),
+        lines=transcript.n_lines,
+        bytes=transcript.n_bytes,
+        opaque_lines=len({opaque.line for opaque in transcript.opaque}),
+        categories=categories,
+    )

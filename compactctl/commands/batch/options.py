@@ -1,0 +1,83 @@
+"""What a batch can be asked for."""
+
+import math
+from dataclasses import dataclass, field
+
+from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.run_stages import ProtectOptions
+from compactctl.commands.sizing.measure import MeasureOptions, counter_asked_for
+from compactctl.errors import UsageError
+from compactctl.formats.registry import format_named
+from compactctl.llm.choice import SummarizerOptions, summarizer_for
+from compactctl.pipeline.layout import Layout
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.models.windows import parse_window
+
+# Any window will do to find out whether stages and target mean something.
+_ROOMY = Budget(window=1_000_000_000, output_reserve=0, source="any")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchOptions:
+    """Which files, and what to do with each of them.
+
+    Attributes:
+        paths: files, folders and patterns.
+        include, exclude: see ``discover.Choice``.
+        out: folder for compacted transcripts and their archives.
+        plan: the stages to run. With neither ``plan`` nor ``out`` files are only measured; with
+            ``plan`` alone they are compacted for the figures and nothing is written.
+        summarizer: who writes summaries; every worker process asks on its own.
+        jobs: number of worker processes; 0 chooses.
+        fail_over: share of the available input that no transcript may be over.
+        report: a file that is written when the batch is done; kept apart from inputs and outputs.
+    """
+
+    paths: tuple[str, ...]
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    out: str | None = None
+    plan: PlanOptions | None = None
+    summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    layout: Layout = "split"
+    tags: bool = True
+    strict: bool = False
+    force: bool = False
+    dry_run: bool = False
+    jobs: int = 0
+    fail_over: float | None = None
+    report: str | None = None
+
+    @property
+    def compacts(self) -> bool:
+        """Whether stages are run at all."""
+        return self.plan is not None or self.out is not None
+
+    @property
+    def writes(self) -> bool:
+        """Whether compacted transcripts are written."""
+        return self.out is not None and not self.dry_run
+
+
+def check_options(options: BatchOptions) -> None:
+    """Raise UsageError for what means nothing for any file, before the first one is read."""
+    if options.jobs < 0:
+        raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to choose one")
+    if options.fail_over is not None and not 0 <= options.fail_over < math.inf:
+        raise UsageError(
+            f"--fail-over {options.fail_over:g}: give a share of the available input, such as 0.8"
+        )
+    if options.format is not None:
+        format_named(options.format)
+    if options.measure.counter:
+        counter_asked_for(options.measure.counter)
+    if options.measure.window:
+        parse_window(options.measure.window)
+    if options.plan is not None:
+        make_plan(options.plan, _ROOMY)
+    summarizer_for(options.summarizer)

@@ -1,0 +1,1 @@
+"""One compaction: stages, layout, proof, archive."""

@@ -1,0 +1,380 @@
+"""Compacts a transcript: stages, layout, proof, and the archive that undoes it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from compactctl import __version__
+from compactctl.commands.compact.archive_hint import with_trail
+from compactctl.commands.compact.explain import explain
+from compactctl.commands.compact.memory import release_memory
+from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.verify_output import Meant, meant_by, prove_layout
+from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
+from compactctl.commands.operations.history import History, history_behind
+from compactctl.commands.operations.inline import own_fields
+from compactctl.commands.operations.steps import Archived
+from compactctl.commands.operations.summary_originals import originals_of
+from compactctl.commands.planning.plan import Plan, make_plan
+from compactctl.commands.planning.run_stages import Outcome, run_all
+from compactctl.commands.sizing.measure import Measure, measure
+from compactctl.errors import DoesNotFitError, IntegrityError, UsageError
+from compactctl.formats.format import Format
+from compactctl.history.damage import damage_of
+from compactctl.history.standins import newest_id
+from compactctl.llm.choice import summarizer_for
+from compactctl.model.edit import Edit, Insert
+from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.archive_rows import StageEdits, archive_rows
+from compactctl.pipeline.edit_codec import content_of
+from compactctl.pipeline.layout import Style, lay_out
+from compactctl.pipeline.new_file import NewFile
+from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.files.content import Content, Lines
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.publish import publish
+
+__all__ = ["CompactOptions", "CompactResult", "compact"]
+
+_COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
+
+
+def compact(options: CompactOptions) -> CompactResult:
+    """Compact a transcript. Raises CompactctlError subclasses; nothing is half written."""
+    _check_options(options)
+    ready = _proven(_in_place(options))
+    release_memory()
+    return ready.result if options.dry_run else ready.write()
+
+
+def _proven(options: CompactOptions) -> "_Ready":
+    """Return what is to be written; a damaged file that cannot be edited is left as it is."""
+    loaded = load(options.path, options.format, options.limits)
+    source, damage = loaded.source, damage_of(loaded.transcript)
+    ready = _prepared(options, loaded)
+    del loaded
+    release_memory()
+    if ready.expected is None:
+        return ready
+    try:
+        name = str(source.path or "standard input")
+        prove_layout(Lines(ready.content.pieces), ready.format, ready.expected, name)
+    except IntegrityError:
+        if damage is None:
+            raise
+        loaded = loaded_from(source, options.path, options.format, options.limits)
+        return _prepared(options, loaded, held=damage)
+    return ready
+
+
+def _prepared(options: CompactOptions, loaded: Loaded, held: str = "") -> "_Ready":
+    """Run the stages on a transcript, unless something holds them back, and lay out the file."""
+    summarizer = summarizer_for(options.summarizer)
+    if options.strict:
+        check_strict(loaded.transcript, options.path)
+    history = history_behind(loaded)
+    measured = measure(loaded.transcript, options.measure)
+    plan = with_trail(
+        replace(make_plan(options.plan, measured.budget), summarizer=summarizer, held=held),
+        None if options.output == STANDARD_INPUT else _target(options),
+        is_archived=_is_archived(options, history),
+        lines=len(loaded.lines),
+    )
+    originals = originals_of(loaded, history)
+    outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
+    return _Job(
+        options=options,
+        loaded=loaded,
+        history=history,
+        measured=measured,
+        plan=plan,
+        outcome=outcome,
+    ).finish()
+
+
+def _check_options(options: CompactOptions) -> None:
+    piped = STANDARD_INPUT in (options.path, options.output)
+    if options.in_place and options.output is not None:
+        raise UsageError("--in-place and --output contradict each other; choose one")
+    if options.in_place and options.path == STANDARD_INPUT:
+        raise UsageError("standard input cannot be compacted in place; name a file")
+    to_pipe = piped and options.output in (None, STANDARD_INPUT) and not options.dry_run
+    if to_pipe and options.layout == "split":
+        raise UsageError(
+            "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
+        )
+
+
+def _in_place(options: CompactOptions) -> CompactOptions:
+    """Return options that name no output that is the input: that means in place."""
+    if options.output is None or STANDARD_INPUT in (options.path, options.output):
+        return options
+    if not is_same_place(options.path, options.output):
+        return options
+    return replace(options, output=None, in_place=True)
+
+
+def _target(options: CompactOptions) -> Path:
+    if options.in_place:
+        return Path(options.path)
+    if options.output is not None:
+        return Path(options.output)
+    return compacted_name(Path(options.path))
+
+
+def _is_archived(options: CompactOptions, history: History) -> bool:
+    """Tell whether the operation gets an archive; all get one behind one that has one."""
+    return options.layout == "split" or options.in_place or bool(_archived(history))
+
+
+def _archived(history: History) -> list[Archived]:
+    return [step for step in history.chain if isinstance(step, Archived)]
+
+
+def _left_behind(source: Source, history: History) -> tuple[str, ...]:
+    """Return the warning for what a pipe cannot take along."""
+    if source.path is None or not _archived(history):
+        return ()
+    return (
+        f"a pipe takes no archive: the operations before stay in {archive_folder(source.path)}",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    """A compaction that is laid out; of the transcript it holds no message.
+
+    ``expected`` is what the new file is to say, None when it is the old one; ``archived`` are the
+    operation and the rows that lead back.
+    """
+
+    options: CompactOptions
+    source: Source
+    history: History
+    format: Format
+    content: Content
+    result: CompactResult
+    expected: tuple[Meant, ...] | None = None
+    archived: Deposit | None = None
+
+    def write(self) -> CompactResult:
+        """Publish the new transcript where it belongs; one without changes only if asked to."""
+        if self.options.output is None and self.expected is None:
+            return self.result
+        if self.options.output == STANDARD_INPUT:
+            warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
+            return replace(self.result, data=self.content.pieces, warnings=warnings)
+        target = _target(self.options)
+        archives: list[Deposit] = []
+        if _is_archived(self.options, self.history) or self.archived is None:
+            archives = [*self._earlier_archives(target), *filter(None, (self.archived,))]
+        published = publish(
+            FileSystem(),
+            source=self.source,
+            target=target,
+            archives=archives,
+            content=self.content,
+            force=self.options.force,
+        )
+        return replace(
+            self.result,
+            output=str(target),
+            archive=str(archive_folder(target)) if archives else None,
+            carried_lines=published.growth.lines,
+            left_out_from=published.growth.left_out_from,
+            warnings=(*self.result.warnings, *published.warnings),
+        )
+
+    def _earlier_archives(self, target: Path) -> list[Deposit]:
+        """Return the operations behind the input, so that the new archive holds all of them."""
+        path = self.source.path
+        if path is None or is_same_place(path, target):
+            return []
+        return [(step.operation, step.rows()) for step in _archived(self.history)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """One compaction between the stages' outcome and what is to be written."""
+
+    options: CompactOptions
+    loaded: Loaded
+    history: History
+    measured: Measure
+    plan: Plan
+    outcome: Outcome
+
+    def finish(self) -> _Ready:
+        """Lay out the new file, and say what came of it."""
+        source, chosen = self.loaded.source, self.loaded.format
+        if not self.outcome.edits:
+            result = self._result(source.digest, operation=None)
+            self._require_fit(result)
+            return _Ready(
+                options=self.options,
+                source=source,
+                history=self.history,
+                format=chosen,
+                content=source.content,
+                result=result,
+            )
+        name = self._operation_id()
+        new = self._new_file(name)
+        content = Content.of(new)
+        result = self._result(content.digest, operation=name)
+        self._require_fit(result)
+        return _Ready(
+            options=self.options,
+            source=source,
+            history=self.history,
+            format=chosen,
+            content=content,
+            result=result,
+            expected=meant_by(self.outcome.after),
+            archived=(self._operation(name, content.digest), self._rows(new)),
+        )
+
+    def _require_fit(self, result: CompactResult) -> None:
+        if self.options.require_fit and not result.fits:
+            limit = result.target or self.measured.budget.available
+            raise DoesNotFitError(
+                f"{self.options.path}: {result.largest_after:,} tokens are left after all stages, "
+                f"over the limit of {limit:,}; nothing was written, add a stage or keep less"
+            )
+
+    def _parent(self) -> OperationId | None:
+        chain = self.history.chain
+        return chain[-1].id if chain else None
+
+    def _operation_id(self) -> OperationId:
+        content = {
+            "before": self.loaded.source.digest.sha256,
+            "stages": [(record.name, _plain(record.options)) for record in self.outcome.stages],
+            "edits": content_of(self.outcome.edits),
+            "format": self.loaded.format.name,
+            "tool": __version__,
+            "layout": self.options.layout,
+            "tags": self.options.tags,
+            "own": self._own_fields(),
+        }
+        text = json.dumps(content, sort_keys=True)
+        return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
+
+    def _new_file(self, name: OperationId) -> NewFile:
+        inline = self.options.layout == "inline"
+        loaded, own = self.loaded, self._own_fields()
+        if inline:
+            before = loaded.source.digest
+            own |= own_fields(loaded.lines, loaded.transcript, before, self._parent())
+        style = Style(
+            layout=self.options.layout, operation=name, tags=inline or self.options.tags, own=own
+        )
+        folded = fold(self.outcome.edits)
+        lines = lay_out(loaded.lines, loaded.transcript, folded, loaded.format, style)
+        return NewFile(loaded.lines, lines)
+
+    def _own_fields(self) -> dict[str, Any]:
+        """Return what lets later measurements tell what requests held at this point."""
+        newest = newest_id(self.outcome.before)
+        through = {"through": newest} if newest else {}
+        unseen = self.outcome.unseen
+        return {**through, "unseen": unseen} if unseen else through
+
+    def _operation(self, name: OperationId, after: Digest) -> Operation:
+        return Operation(
+            id=name,
+            parent=self._parent(),
+            head=name,
+            kind="compact",
+            before=self.loaded.source.digest,
+            after=after,
+            format=self.loaded.format.name,
+            counter=self.measured.counter.id,
+            stages=self.outcome.stages,
+            tool_version=__version__,
+            recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    def _rows(self, new: NewFile) -> Iterator[ArchivedLine]:
+        meter = self.measured.meter
+        sizes = {message.id: meter.message(message) for message in self.outcome.before}
+        made = StageEdits(edits=self.outcome.edits, stages=self.outcome.groups, tokens=sizes)
+        loaded = self.loaded
+        return archive_rows(loaded.lines, new, loaded.transcript, made)
+
+    def _target(self) -> int | None:
+        """Return the size to reach; after an overflow, what was too much has to go as well."""
+        plan, outcome = self.plan, self.outcome
+        if plan.target is None or not plan.excess:
+            return plan.target
+        before = outcome.largest_before + outcome.unseen_before
+        return max(1, min(plan.target, before - plan.excess))
+
+    def _result(self, after: Digest, operation: str | None) -> CompactResult:
+        loaded, outcome = self.loaded, self.outcome
+        return CompactResult(
+            path=self.options.path,
+            format=loaded.format.name,
+            measure=self.measured.forgetting(),
+            target=self._target(),
+            stages=outcome.stages,
+            summaries=_summaries(outcome.edits),
+            profile=self.options.plan.chosen,
+            keep_turns=self.options.protect.keep_turns,
+            tokens_before=outcome.tokens_before,
+            tokens_after=outcome.tokens_after,
+            unseen=outcome.unseen,
+            unseen_source=outcome.unseen_source,
+            largest_after=outcome.largest_after + outcome.unseen,
+            messages_before=len(outcome.before),
+            messages_after=len(outcome.after),
+            before=loaded.source.digest,
+            after=after,
+            output=None,
+            archive=None,
+            operation=operation,
+            dry_run=self.options.dry_run,
+            explained=explain(outcome, self.measured.meter),
+            notes=outcome.notes,
+            warnings=(*loaded.transcript.warnings, *self._held()),
+            opaque=loaded.transcript.opaque,
+        )
+
+    def _held(self) -> tuple[str, ...]:
+        if not self.plan.held:
+            return ()
+        what = "left as it is: what the stages wanted would not be read back from a damaged file"
+        return (f"{what} ({self.plan.held}); leave more of it alone, or try other stages",)
+
+
+def _summaries(edits: Sequence[Edit]) -> dict[str, str]:
+    written = (edit.message for edit in edits if isinstance(edit, Insert))
+    return {message.group: message.text for message in written if message.kind == "summary"}
+
+
+def compacted_name(path: Path) -> Path:
+    """Return where a compaction goes by default: ``run.jsonl`` to ``run.compacted.jsonl``.
+
+    A name that is one already is counted up: ``run.compacted.2.jsonl``.
+    """
+    stem, suffix = path.stem, path.suffix
+    if suffix == ".gz":
+        stem, suffix = Path(stem).stem, Path(stem).suffix
+    match = _COMPACTED.search(stem)
+    if match is None:
+        return path.with_name(f"{stem}.compacted{suffix}")
+    count = int(match[1] or 1) + 1
+    return path.with_name(f"{stem[: match.start()]}.compacted.{count}{suffix}")
+
+
+def _plain(options: Mapping[str, object]) -> dict[str, object]:
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in options.items()}

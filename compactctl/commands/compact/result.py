@@ -1,0 +1,90 @@
+"""What a compaction is asked for, and what it did."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from compactctl.commands.compact.explain import Explained
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.run_stages import ProtectOptions
+from compactctl.commands.sizing.measure import Measure, MeasureOptions
+from compactctl.llm.choice import SummarizerOptions
+from compactctl.model.operation import Digest, StageRecord
+from compactctl.model.transcript import Opaque
+from compactctl.pipeline.layout import Layout
+from compactctl.profiles.profile import Profile
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactOptions:
+    """Everything a compaction can be asked for; see the command's help for the meaning."""
+
+    path: str
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    plan: PlanOptions = field(default_factory=PlanOptions)
+    summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    layout: Layout = "split"
+    output: str | None = None
+    in_place: bool = False
+    tags: bool = True
+    dry_run: bool = False
+    force: bool = False
+    strict: bool = False
+    require_fit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactResult:
+    """What a compaction did, or would do with ``dry_run``.
+
+    ``output`` and ``archive`` are None when nothing was written there; ``data`` are the
+    pieces of the new transcript when it goes to standard output. Tokens before and after are
+    counted over the effective history; ``unseen`` are those that every request has beside it, and
+    ``largest_after``, which has to fit, includes them. ``summaries`` are the texts of the summaries
+    that were written, by group; ``profile`` is the one in effect, ``keep_turns`` what was asked
+    for. ``carried_lines`` counts lines appended to the input meanwhile, which end the output;
+    ``left_out_from`` is the first line of the input, from 1, that came too late for it.
+    """
+
+    path: str
+    format: str
+    measure: Measure
+    target: int | None
+    stages: tuple[StageRecord, ...]
+    summaries: Mapping[str, str]
+    profile: Profile
+    tokens_before: int
+    tokens_after: int
+    unseen: int
+    unseen_source: str
+    largest_after: int
+    messages_before: int
+    messages_after: int
+    before: Digest
+    after: Digest
+    output: str | None
+    archive: str | None
+    operation: str | None
+    dry_run: bool
+    explained: tuple[Explained, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    opaque: tuple[Opaque, ...]
+    keep_turns: int | None = None
+    carried_lines: int = 0
+    left_out_from: int | None = None
+    data: Iterable[bytes] | None = None
+
+    @property
+    def compacted(self) -> bool:
+        """Whether any stage changed anything."""
+        return any(record.outcome == "applied" for record in self.stages)
+
+    @property
+    def fits(self) -> bool:
+        """Whether every conversation is within the target, or the available input without one."""
+        limit = self.measure.budget.available if self.target is None else self.target
+        return self.largest_after <= limit

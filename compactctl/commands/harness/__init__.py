@@ -1,0 +1,1 @@
+"""What authors of agent harnesses ask before a request is sent."""

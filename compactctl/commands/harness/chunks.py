@@ -1,0 +1,104 @@
+"""The chunks in which older messages would be summarized."""
+
+from dataclasses import dataclass, field, replace
+
+from compactctl.commands.loading.load import load
+from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.summary_originals import originals_of
+from compactctl.commands.planning.run_stages import ProtectOptions, view_of
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.history.conversations import conversations
+from compactctl.history.view import View
+from compactctl.stages.support.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.tokens.meter import Meter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunksOptions:
+    """Which transcript to divide, measured with what, and how."""
+
+    path: str
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    chunk: ChunkOptions = field(default_factory=ChunkOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkRow:
+    """One chunk: its first and last line, counted from 1, and what is in it.
+
+    ``left_out`` of its messages are too large to be summarized; ``tokens`` counts them too.
+    """
+
+    first_line: int
+    last_line: int
+    messages: int
+    left_out: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationChunks:
+    """The chunks of one conversation, of at most ``limit`` tokens where pairs allow it.
+
+    ``kept`` messages stay as they are; ``reason`` says why there are no chunks, if so.
+    """
+
+    chunks: tuple[ChunkRow, ...]
+    limit: int
+    kept: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunksResult:
+    """The chunks of every conversation in a transcript."""
+
+    path: str
+    format: str
+    measure: Measure
+    conversations: tuple[ConversationChunks, ...]
+
+
+def chunks(options: ChunksOptions) -> ChunksResult:
+    """Divide a transcript. Raises NoInputError, NotUnderstoodError, UsageError."""
+    loaded = load(options.path, options.format, options.limits)
+    transcript, originals = loaded.transcript, originals_of(loaded, history_behind(loaded))
+    measured = measure(transcript, options.measure)
+    measured.meter.prime(transcript.effective)
+    views = (
+        replace(view_of(messages, transcript, measured, options.protect), originals=originals)
+        for messages in conversations(transcript.effective)
+    )
+    return ChunksResult(
+        path=options.path,
+        format=transcript.format,
+        measure=measured,
+        conversations=tuple(_divided(view, measured.meter, options.chunk) for view in views),
+    )
+
+
+def _divided(view: View, meter: Meter, options: ChunkOptions) -> ConversationChunks:
+    found = chunks_of(view, meter, options)
+    refusal = refusal_of(view, found, options)
+    rows = () if refusal else tuple(map(_row, found.chunks))
+    return ConversationChunks(
+        chunks=rows,
+        limit=found.limit,
+        kept=len(view.messages) - len(found.hidden) if rows else len(view.messages),
+        reason=refusal.reason if refusal else "",
+    )
+
+
+def _row(chunk: Chunk) -> ChunkRow:
+    lines = [message.line + 1 for message in chunk.messages]
+    return ChunkRow(
+        first_line=min(lines),
+        last_line=max(lines),
+        messages=len(chunk.messages),
+        left_out=len(chunk.notes),
+        tokens=chunk.tokens,
+    )

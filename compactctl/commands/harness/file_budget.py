@@ -1,0 +1,99 @@
+"""How much of which files fits into what is left of a window."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.errors import UsageError
+from compactctl.model.transcript import Transcript
+from compactctl.store.files.sizes import size_and_head
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.file_budget import (
+    DEFAULT_SHARE,
+    FileSize,
+    FileVerdict,
+    aggregate,
+    file_budget,
+    in_order,
+    one_by_one,
+)
+from compactctl.tokens.file_types import file_type
+from compactctl.tokens.models.windows import parse_size
+
+_NO_TRANSCRIPT = Transcript(format="", n_lines=0, n_bytes=0, messages=(), effective=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileBudgetOptions:
+    """Which files, and what they are to fit into.
+
+    Attributes:
+        paths: the files, in the order in which they get their share.
+        measure: says the window and what of it is kept for the answer.
+        used: tokens that are taken already, as people write them.
+        share: how much of what is left files may take.
+        aggregate: whole files only, the smallest first.
+        neurolink: judge each file on its own, as NeuroLink does.
+    """
+
+    paths: tuple[str, ...]
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    used: str = "0"
+    share: float = DEFAULT_SHARE
+    aggregate: bool = False
+    neurolink: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileBudgetResult:
+    """The window, what is free for files in it (``tokens``), and the verdict on each file."""
+
+    budget: Budget
+    used: int
+    share: float
+    tokens: int
+    aggregate: bool
+    verdicts: tuple[FileVerdict, ...]
+
+    @property
+    def needed(self) -> int:
+        """The tokens of what fits of the files."""
+        return sum(verdict.tokens for verdict in self.verdicts)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What to say of files that are not whole."""
+        return tuple(verdict.notice for verdict in self.verdicts if verdict.notice)
+
+
+def budget_files(options: FileBudgetOptions) -> FileBudgetResult:
+    """Judge files by their sizes. Raises NoInputError, UsageError."""
+    if options.aggregate and options.neurolink:
+        raise UsageError("--aggregate is NeuroLink's own rule for several files; leave --neurolink")
+    budget = measure(_NO_TRANSCRIPT, options.measure).budget
+    used = _tokens(options.used)
+    tokens = file_budget(budget.window, used, budget.output_reserve, options.share)
+    judge = aggregate if options.aggregate else one_by_one if options.neurolink else in_order
+    return FileBudgetResult(
+        budget=budget,
+        used=used,
+        share=options.share,
+        tokens=tokens,
+        aggregate=options.aggregate,
+        verdicts=judge([_file(path) for path in options.paths], tokens),
+    )
+
+
+def _file(path: str) -> FileSize:
+    size, head = size_and_head(path)
+    return FileSize(name=path, size=size, kind=file_type(Path(path).name, head))
+
+
+def _tokens(text: str) -> int:
+    """Read a number of tokens, which may be 0."""
+    if text.strip() == "0":
+        return 0
+    size = parse_size(text)
+    if size is None or size.denominator != 1:
+        raise UsageError(f"--used {text}: is no number of tokens; write it as 50000 or 50k")
+    return size.numerator

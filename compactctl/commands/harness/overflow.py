@@ -1,0 +1,26 @@
+"""Reads an error from where the user has it, and tells whether the context was too long."""
+
+import os
+
+from compactctl.errors import NoInputError
+from compactctl.profiles.overflow.overflow import Overflow, read_overflow
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.lines import STANDARD_INPUT, open_input
+
+
+def overflow(error: str) -> Overflow:
+    """Judge an error: the name of a file that holds it, ``-`` for standard input, or its text.
+
+    Raises:
+        NoInputError: there is nothing to judge, or the file cannot be read.
+    """
+    if not error.strip():
+        raise NoInputError("the error is empty; give its text, a file, or - for standard input")
+    return read_overflow(_text(error))
+
+
+def _text(error: str) -> str:
+    # Text that can be no path, because it is too long or holds NUL, does not exist either.
+    if error != STANDARD_INPUT and not os.path.exists(error):  # noqa: PTH110
+        return error
+    return open_input(error, TEXT_LIMITS).data.decode("utf-8", "replace")

@@ -1,0 +1,98 @@
+"""Shows what a model or a command would be asked for a summary, and asks nobody."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from compactctl.commands.loading.load import load
+from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.summary_originals import originals_of
+from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.run_stages import Outcome, ProtectOptions, run_all
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.errors import DoesNotFitError
+from compactctl.model.summary import Summary, SummaryRequest
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptOptions:
+    """Which transcript, which stages ask for summaries, and how a prompt is written."""
+
+    path: str
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    plan: PlanOptions = field(default_factory=PlanOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    style: PromptStyle = field(default_factory=PromptStyle)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenPrompt:
+    """A prompt, its size, how many messages it is about and how large the summary may be."""
+
+    text: str
+    tokens: int
+    messages: int
+    summary_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptResult:
+    """The prompts of one run; where there are none, ``reasons`` say why, stage by stage."""
+
+    path: str
+    measure: Measure
+    prompts: tuple[WrittenPrompt, ...]
+    reasons: tuple[str, ...]
+
+
+def prompt(options: PromptOptions) -> PromptResult:
+    """Write the prompts that the stages of a compaction would send.
+
+    Stages are carried out in memory only. Raises as reading does, UsageError for stages that mean
+    nothing, and DoesNotFitError when a prompt cannot be made as small as ``style`` asks.
+    """
+    loaded = load(options.path, options.format, options.limits)
+    measured = measure(loaded.transcript, options.measure)
+    requests: dict[SummaryRequest, None] = {}
+
+    def noted(request: SummaryRequest, count: Callable[[str], int]) -> Summary:  # noqa: ARG001 - a Summarizer
+        requests[request] = None
+        return Summary(text="")
+
+    plan = replace(make_plan(options.plan, measured.budget), summarizer=noted)
+    outcome = run_all(
+        loaded.transcript,
+        plan,
+        measured,
+        options.protect,
+        originals_of(loaded, history_behind(loaded)),
+    )
+    return PromptResult(
+        path=options.path,
+        measure=measured,
+        prompts=tuple(_written(request, options, measured) for request in requests),
+        reasons=() if requests else _reasons(outcome),
+    )
+
+
+def _written(request: SummaryRequest, options: PromptOptions, measured: Measure) -> WrittenPrompt:
+    count = measured.meter.text
+    found = write_prompt(request, options.style, count)
+    if found is None:
+        raise DoesNotFitError(
+            f"{options.path}: the prompt about {len(request.messages):,} messages does not fit "
+            f"into {options.style.max_tokens:,} tokens; raise --summarizer-context or keep more"
+        )
+    return WrittenPrompt(
+        text=found.text,
+        tokens=count(found.text),
+        messages=len(request.messages),
+        summary_tokens=request.budget,
+    )
+
+
+def _reasons(outcome: Outcome) -> tuple[str, ...]:
+    return tuple(f"{record.name}: {record.detail}" for record in outcome.stages if record.detail)

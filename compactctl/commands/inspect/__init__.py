@@ -1,0 +1,1 @@
+"""What a transcript holds and has been: nothing is written."""

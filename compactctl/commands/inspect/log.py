@@ -1,0 +1,118 @@
+"""The history of a transcript's compactions."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from compactctl.commands.loading.load import is_tagged
+from compactctl.commands.operations.history import History, history_of
+from compactctl.commands.operations.steps import Archived, Spliced, Step
+from compactctl.errors import IntegrityError
+from compactctl.model.operation import Operation
+from compactctl.pipeline.edit_codec import load_edits, sizes_from_rows, stages_from_rows
+from compactctl.store.archive.archive_file import read_rows
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.lines import open_input
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The messages one summary, marker or set of rewritten records stands for.
+
+    ``tokens`` is the size they had before. Of a group inside the transcript only the id is known.
+    """
+
+    id: str
+    stage: str = ""
+    messages: int | None = None
+    tokens: int | None = None
+    in_effect: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One operation, its groups, and whether it is in effect now.
+
+    ``operation`` is its record in the archive; None when the transcript itself holds the originals
+    and no archive does. ``archive_bytes`` is 0 then.
+    """
+
+    number: int
+    step: Step
+    operation: Operation | None
+    groups: tuple[Group, ...]
+    in_effect: bool
+    archive_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogResult:
+    """The operations behind a transcript, oldest first.
+
+    ``missing`` is set when records carry compactctl's tags, and what they stand for is in an
+    archive that is not there; ``below`` is the operation under the oldest one in effect when that
+    one is not there.
+    """
+
+    path: str
+    entries: tuple[LogEntry, ...] = ()
+    appended: int = 0
+    missing: bool = False
+    below: str | None = None
+
+
+def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
+    """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
+    source = open_input(path, limits)
+    history = history_of(source, path)
+    if not history.steps:
+        return LogResult(path=path, missing=is_tagged(source.lines, path))
+    effective = {step.id for step in history.chain}
+    return LogResult(
+        path=path,
+        entries=tuple(
+            _entry(number, step, in_effect=step.id in effective)
+            for number, step in enumerate(history.steps, 1)
+        ),
+        appended=_appended(history),
+        below=history.missing,
+    )
+
+
+def _appended(history: History) -> int:
+    """Return how many bytes were appended after the last operation, 0 where that is unknown."""
+    if history.current is None and not history.chain:
+        return 0
+    with suppress(IntegrityError):
+        return sum(map(len, history.lines)) - history.steps[history.place].after.n_bytes
+    return 0
+
+
+def _entry(number: int, step: Step, *, in_effect: bool) -> LogEntry:
+    if isinstance(step, Archived):
+        return LogEntry(
+            number=number,
+            step=step,
+            operation=step.operation,
+            groups=_groups(step.file.path, in_effect=in_effect),
+            in_effect=in_effect,
+            archive_bytes=step.file.path.stat().st_size,
+        )
+    names = step.inside.groups if isinstance(step, Spliced) else ()
+    groups = tuple(Group(id=name, in_effect=in_effect) for name in names)
+    return LogEntry(number=number, step=step, operation=None, groups=groups, in_effect=in_effect)
+
+
+def _groups(path: Path, *, in_effect: bool) -> tuple[Group, ...]:
+    edits = load_edits((row["edits"] for row in read_rows(path, ("edits",))), path)
+    stages = stages_from_rows(edits)
+    return tuple(
+        Group(
+            id=name,
+            stage=stages[name],
+            messages=len(sizes),
+            tokens=sum(sizes.values()),
+            in_effect=in_effect,
+        )
+        for name, sizes in sizes_from_rows(edits).items()
+    )

@@ -1,0 +1,128 @@
+"""Where the context of a transcript goes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.sizing.context_size import ContextSize, unseen_size
+from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.history.breakdown import Breakdown, breakdown
+from compactctl.history.conversations import conversations
+from compactctl.history.turns import steps
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.tokens.budget import Usage, usage_of
+from compactctl.tokens.meter import part_texts
+
+Scope = Literal["effective", "full"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatsOptions:
+    """What to measure and with what."""
+
+    path: str
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    extras: ExtraOptions = field(default_factory=ExtraOptions)
+    scope: Scope = "effective"
+    strict: bool = False
+    top: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatsResult:
+    """What a transcript holds and how full it makes the window.
+
+    ``usage`` is that of the largest conversation, with what a request holds beside it;
+    ``breakdown`` covers the counted text and media of all of them. ``size`` tells counted,
+    inferred and unexplained tokens apart.
+    ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
+    ``extra_files`` are the tokens of the prompt and the files that were added to the transcript.
+    """
+
+    path: str
+    scope: Scope
+    transcript: Transcript
+    measure: Measure
+    breakdown: Breakdown
+    usage: Usage
+    conversations: int
+    largest_conversation: int
+    messages: int
+    turns: int
+    steps: int
+    size: ContextSize
+    text_bytes: int
+    extra_prompt: int = 0
+    extra_files: int = 0
+
+    @property
+    def reported(self) -> int | None:
+        """The context that the provider reported for the request measured from, in tokens."""
+        found = self.size.calibration
+        return None if found is None else found.reported
+
+
+def stats(options: StatsOptions) -> StatsResult:
+    """Measure a transcript. Raises NoInputError, NotUnderstoodError, UsageError.
+
+    Lines are read one by one; what stays in memory is the messages' text.
+    """
+    transcript = scan(options.path, options.format, None, options.limits)
+    if options.strict:
+        check_strict(transcript, options.path)
+    measured = measure(transcript, options.measure)
+    history = transcript.messages if options.scope == "full" else transcript.effective
+    messages = with_extras(history, options.extras)
+    measured.meter.prime(messages)
+    talks = conversations(history)
+    size = _size(options, transcript, measured, messages)
+    largest = size.unseen + max(
+        (measured.meter.total(talk) for talk in conversations(messages)), default=0
+    )
+    return StatsResult(
+        path=options.path,
+        scope=options.scope,
+        transcript=transcript,
+        measure=measured,
+        breakdown=breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top),
+        usage=usage_of(largest, measured.budget.available),
+        conversations=len(talks),
+        largest_conversation=largest,
+        messages=len(messages),
+        turns=sum(message.starts_turn for message in messages),
+        steps=sum(len(steps(talk)) for talk in talks),
+        size=size,
+        text_bytes=_text_bytes(messages),
+        extra_prompt=_extra(measured, messages, "--prompt"),
+        extra_files=_extra(measured, messages, "--attach"),
+    )
+
+
+def _size(
+    options: StatsOptions,
+    transcript: Transcript,
+    measured: Measure,
+    messages: Sequence[Message],
+) -> ContextSize:
+    """Measure the messages; system prompt and tools given as files explain part of the overhead."""
+    counted = measured.meter.total(messages)
+    if options.scope == "full":
+        return ContextSize(counted=counted)
+    size = unseen_size(transcript, measured)
+    given = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
+    return replace(size, counted=counted, overhead=max(0, size.overhead - given))
+
+
+def _extra(measured: Measure, messages: Sequence[Message], option: str) -> int:
+    return measured.meter.total(m for m in messages if m.id.partition(" ")[0] == option)
+
+
+def _text_bytes(messages: Sequence[Message]) -> int:
+    texts = (text for m in messages for part in m.parts for text in part_texts(part))
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)

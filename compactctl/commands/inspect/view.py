@@ -1,0 +1,124 @@
+"""Shows a transcript: what the model sees, what is hidden from it, or both."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import dropwhile
+from typing import Literal
+
+from compactctl.commands.loading.load import Loaded, load
+from compactctl.commands.operations.archive_states import Hidden, State, states_of
+from compactctl.commands.operations.history import History, history_behind
+from compactctl.commands.operations.steps import Archived, Step
+from compactctl.model.message import Message
+from compactctl.pipeline.merge_for_view import Shown, interleave
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+
+What = Literal["effective", "archived", "all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewedMessage:
+    """A message to be read, and the line it stands on.
+
+    ``hidden_by`` is the group that hides it, None when it is visible.
+    """
+
+    message: Message
+    line: Shown
+    hidden_by: str | None = None
+    stage: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewResult:
+    """What to show: raw lines in the transcript's own format, and the messages on them.
+
+    After a search, ``found`` is how many messages there are on all its pages, and ``before`` how
+    many on earlier pages.
+    """
+
+    path: str
+    what: What
+    lines: tuple[Shown, ...]
+    messages: tuple[ViewedMessage, ...]
+    found: int | None = None
+    before: int = 0
+
+
+def view(
+    path: str,
+    what: What = "effective",
+    format_name: str | None = None,
+    limits: ReadLimits = READ_LIMITS,
+) -> ViewResult:
+    """Show a transcript. Raises as reading does, and ArchiveError for a damaged archive."""
+    loaded = load(path, format_name, limits)
+    if what == "effective":
+        return _effective(loaded, path)
+    lines, states = _whole(loaded, history_behind(loaded))
+    messages = tuple(_viewed(lines, states))
+    if what == "archived":
+        lines = tuple(line for line in lines if line.hidden_by is not None)
+        messages = tuple(viewed for viewed in messages if viewed.hidden_by is not None)
+    return ViewResult(path=path, what=what, lines=lines, messages=messages)
+
+
+def _effective(loaded: Loaded, path: str) -> ViewResult:
+    messages = loaded.transcript.effective
+    wanted = dict.fromkeys(message.line for message in messages)
+    found = {at: Shown(line) for at, line in enumerate(loaded.lines) if at in wanted}
+    lines = {at: found[at] for at in wanted}
+    return ViewResult(
+        path=path,
+        what="effective",
+        lines=tuple(lines.values()),
+        messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
+    )
+
+
+def _whole(loaded: Loaded, history: History) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
+    """Return all lines there ever were, in place, and the states they stand in, oldest first."""
+    rows = [tuple(step.rows()) for step in _kept_apart(history.chain)]
+    after = [*(tuple(row.raw for row in each) for each in rows[1:]), loaded.lines]
+    lines = tuple(Shown(line, row=index) for index, line in enumerate(loaded.lines))
+    if rows:
+        lines = interleave(list(zip(rows, after, strict=True)))
+    states = states_of(rows, loaded.transcript, loaded.format)
+    return tuple(_marked(lines, states)), states
+
+
+def _kept_apart(chain: Sequence[Step]) -> Iterator[Step]:
+    """Yield the steps from the first archive on; what is inside the oldest state is shown there."""
+    return dropwhile(lambda step: not isinstance(step, Archived), chain)
+
+
+def _marked(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[Shown]:
+    """Yield the lines; those of the newest state with the group that hides the first message.
+
+    Lines from earlier states of which nothing is hidden any more are left out.
+    """
+    for line in lines:
+        state = states[line.state]
+        hidden = [m.id for m in state.messages.get(line.row, ()) if m.id in state.hidden]
+        if state is states[-1]:
+            yield replace(line, hidden_by=state.hidden[hidden[0]].group if hidden else None)
+        elif hidden:
+            yield line
+
+
+def _viewed(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[ViewedMessage]:
+    """Yield the messages on the lines; of a rewritten line those that are not on the new one."""
+    newest = states[-1]
+    for index, line in enumerate(lines):
+        state = states[line.state]
+        for message in state.messages.get(line.row, ()):
+            by = state.hidden.get(message.id)
+            if by is not None or state is newest:
+                yield _viewed_message(replace(message, line=index), line, by)
+
+
+def _viewed_message(message: Message, line: Shown, by: Hidden | None) -> ViewedMessage:
+    if by is None:
+        return ViewedMessage(message=message, line=line)
+    tagged = replace(message, tags=by.tagged(message.tags))
+    return ViewedMessage(message=tagged, line=line, hidden_by=by.group, stage=by.stage)

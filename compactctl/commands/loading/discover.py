@@ -1,0 +1,129 @@
+"""Finds the transcripts that the paths, folders and patterns of a batch stand for."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from glob import has_magic
+from pathlib import Path, PurePosixPath
+
+from compactctl.commands.loading.folders import Entry, Tree, is_folder, matches
+from compactctl.errors import NoInputError, UsageError
+from compactctl.store.files.leftovers import DRAFT
+from compactctl.store.files.lines import STANDARD_INPUT
+
+TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz")
+_COMPACTED = re.compile(r"\.compacted(?:\.\d+)?(?:\.[a-z]+)?(?:\.gz)?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One file of a batch.
+
+    ``below`` is its path below the folder, or below the fixed part of the pattern, that it was
+    found with, and its name when it was named itself. ``n_bytes`` is its size on disk, 0 when
+    that is not known. With a ``problem``, ``path`` is a folder that could not be looked into.
+    """
+
+    path: str
+    below: str
+    n_bytes: int = 0
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which of the files that are found are wanted; files that are named always are.
+
+    Shell patterns for names or for paths below a folder. ``include`` takes the place of
+    TRANSCRIPTS; ``exclude`` leaves out files and whole folders.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+def discover(paths: Sequence[str], choice: Choice) -> tuple[Input, ...]:
+    """Return the files to work on, each once, in the order of ``paths`` and then of names.
+
+    A file that is named is always taken, even a missing one. Folders are searched for
+    TRANSCRIPTS, hidden ones included, without following links to folders. A path that does not
+    exist and has wildcards is a pattern. What compactctl itself wrote is passed by.
+
+    Raises NoInputError when a pattern or all paths together give nothing, UsageError for ``-``.
+    """
+    found: dict[str, Input] = {}
+    for path in paths:
+        for item in _inputs(path, choice):
+            found.setdefault(os.path.realpath(item.path), item)
+    if not found:
+        wanted = ", ".join(choice.include or TRANSCRIPTS)
+        raise NoInputError(
+            f"{', '.join(paths) or 'no path'}: no transcript found ({wanted}); "
+            "name files, or other endings with --include"
+        )
+    return tuple(found.values())
+
+
+def _inputs(path: str, choice: Choice) -> Sequence[Input]:
+    if not path:
+        raise UsageError("an empty path was given; name a file, a folder or a pattern")
+    if path == STANDARD_INPUT:
+        raise UsageError("batch reads no standard input; name files, or use stats - or compact -")
+    if is_folder(path):
+        files = Tree(root=path, exclude=choice.exclude).files()
+        return _chosen(path, files, choice.include or TRANSCRIPTS)
+    if os.path.lexists(path) or not has_magic(path):
+        return [Input(path=path, below=Path(path).name, n_bytes=_size(path))]
+    return _of_pattern(path, choice)
+
+
+def is_compacted_name(name: str) -> bool:
+    """Tell whether a file is called as compactctl calls what it compacts."""
+    return bool(_COMPACTED.search(name))
+
+
+def _of_pattern(pattern: str, choice: Choice) -> Sequence[Input]:
+    parts = PurePosixPath(pattern).parts
+    n_fixed = next(index for index, part in enumerate(parts) if has_magic(part))
+    root = str(PurePosixPath(*parts[:n_fixed]))
+    tree = Tree(root=root, exclude=choice.exclude)
+    found: list[Input] = []
+    for entry in tree.matching(parts[n_fixed:]):
+        if entry.is_folder:
+            found += _chosen(root, tree.files(entry), choice.include or TRANSCRIPTS)
+        else:
+            found += _chosen(root, [entry], choice.include or ("*",))
+    if not found:
+        raise NoInputError(f"{pattern}: no file matches; check the pattern and the folder")
+    return sorted(found, key=_order)
+
+
+def _chosen(root: str, entries: Iterable[Entry], include: Sequence[str]) -> list[Input]:
+    return sorted((_input(root, each) for each in entries if _is_wanted(each, include)), key=_order)
+
+
+def _is_wanted(entry: Entry, include: Sequence[str]) -> bool:
+    if entry.problem:
+        return True
+    name = entry.below.rpartition("/")[2]
+    is_ours = is_compacted_name(name) or DRAFT.fullmatch(name)
+    return not is_ours and matches(entry.below, include)
+
+
+def _input(root: str, entry: Entry) -> Input:
+    path = str(Path(root, entry.below))
+    if path == STANDARD_INPUT:
+        path = f"./{path}"
+    return Input(path=path, below=entry.below, n_bytes=_size(path), problem=entry.problem)
+
+
+def _order(item: Input) -> list[str]:
+    return item.below.split("/")
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0

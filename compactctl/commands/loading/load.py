@@ -1,0 +1,136 @@
+"""Reads a transcript for the other commands: whole, or line by line."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+
+from compactctl.errors import NotUnderstoodError
+from compactctl.formats.format import Format
+from compactctl.formats.records.decode import decode_lines, is_value
+from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
+from compactctl.model.transcript import RawLine, Transcript
+from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
+from compactctl.store.files.lines import STANDARD_INPUT, Source, open_input, read_lines
+
+# Enough of a file to tell what it is when it is no JSON.
+HEAD_BYTES = 4_096
+_OPENINGS = (b"{", b"[")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A transcript and where it was read from."""
+
+    source: Source
+    format: Format
+    transcript: Transcript
+
+    @property
+    def lines(self) -> Sequence[bytes]:
+        """The raw lines; a document over several lines is one."""
+        return self.source.lines
+
+
+def load(path: str, format_name: str | None = None, limits: ReadLimits = READ_LIMITS) -> Loaded:
+    """Read a transcript with its lines. Raises NoInputError, NotUnderstoodError."""
+    return loaded_from(open_input(path, limits), path, format_name, limits)
+
+
+def loaded_from(
+    source: Source, path: str, format_name: str | None = None, limits: ReadLimits = NO_LIMITS
+) -> Loaded:
+    """Read what was opened as ``path``. Raises NotUnderstoodError."""
+    lines, chosen = split(source.lines, path, format_name, limits)
+    transcript = parse(lines, chosen)
+    return Loaded(source=replace(source, lines=lines), format=chosen, transcript=transcript)
+
+
+def split(
+    lines: Sequence[bytes],
+    where: str,
+    format_name: str | None,
+    limits: ReadLimits = NO_LIMITS,
+) -> tuple[Sequence[bytes], Format]:
+    """Return the raw lines and the format; a document over several lines is one raw line."""
+    document = document_of(lines, where, limits)
+    if document is not None:
+        lines = (document,)
+    if format_name is not None:
+        return lines, format_named(format_name)
+    first = (RawLine(index, 0, line) for index, line in enumerate(lines))
+    return lines, detect(decode_lines(first), where, _head(lines))
+
+
+def document_of(
+    lines: Iterable[bytes], where: str = "", limits: ReadLimits = NO_LIMITS
+) -> bytes | None:
+    """Return the one JSON value that these lines are together, None when each has its own.
+
+    NoInputError when they begin like one and are more than one line may have.
+    """
+    start = list(islice(lines, 2))
+    if len(start) <= 1 or is_value(start[0]) or not start[0].strip():
+        return None
+    found: list[bytes] = []
+    size = 0
+    for line in lines:
+        size += len(line)
+        if size > limits.line and start[0].strip() not in _OPENINGS:
+            return None
+        limits.check_line(size, where, 1)
+        found.append(line)
+    data = b"".join(found)
+    return data if is_value(data) else None
+
+
+def parse(lines: Iterable[bytes], chosen: Format) -> Transcript:
+    """Read messages from raw lines."""
+    raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
+    return chosen.read(decode_lines(raw))
+
+
+def is_tagged(lines: Sequence[bytes], where: str) -> bool:
+    """Tell whether records carry compactctl's tags. Raises NotUnderstoodError."""
+    tags = (message.tags for message in parse(*split(lines, where, None)).messages)
+    return any(each.operation or each.through for each in tags)
+
+
+def scan(
+    path: str,
+    format_name: str | None = None,
+    upto: int | None = None,
+    limits: ReadLimits = READ_LIMITS,
+) -> Transcript:
+    """Read messages without keeping the file's bytes. Raises as ``load`` does.
+
+    Of a file of records, what follows the first ``upto`` unpacked bytes is not read.
+    """
+    if path == STANDARD_INPUT:
+        return load(path, format_name, limits).transcript
+    decoded = decode_lines(read_lines(path, upto, limits))
+    first = list(islice(decoded, SNIFFED_RECORDS))
+    if first and first[0].damage is not None:
+        return load(path, format_name, limits).transcript
+    chosen = format_named(format_name) if format_name else detect(first, path)
+    return chosen.read(chain(first, decoded))
+
+
+def check_strict(transcript: Transcript, path: str) -> None:
+    """Raise NotUnderstoodError naming the first lines that are carried without understanding."""
+    if not transcript.opaque:
+        return
+    shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])
+    rest = len(transcript.opaque) - 5
+    more = f" and {rest} more" if rest > 0 else ""
+    raise NotUnderstoodError(f"{Path(path).name}: {shown}{more}; leave out --strict to carry them")
+
+
+def _head(lines: Iterable[bytes]) -> bytes:
+    """Return the start of a file."""
+    head = b""
+    for line in lines:
+        head += line[:HEAD_BYTES]
+        if len(head) >= HEAD_BYTES:
+            break
+    return head[:HEAD_BYTES]

@@ -1,0 +1,174 @@
+"""One step in the life of a transcript, wherever what undoes it is kept."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+from compactctl.commands.loading.load import parse, split
+from compactctl.commands.operations.inline import InlineOperation
+from compactctl.errors import IntegrityError
+from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
+from compactctl.pipeline.inline import taken_back
+from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.archive_file import archived_lines, raw_lines
+from compactctl.store.archive.names import ArchiveFile
+from compactctl.store.files.carry import is_open
+from compactctl.store.files.lines import digest_of, split_lines
+
+
+class Step(Protocol):
+    """An operation, and how to go back over it.
+
+    ``parent`` is the compaction in effect before it; ``format`` and ``counter`` are empty where
+    they are not recorded.
+    """
+
+    @property
+    def id(self) -> OperationId:
+        """The id of the operation."""
+
+    @property
+    def parent(self) -> OperationId | None:
+        """The compaction that was in effect before, None when there was none."""
+
+    @property
+    def format(self) -> str:
+        """The format of the transcript, empty where it is not recorded."""
+
+    @property
+    def counter(self) -> str:
+        """What counted the tokens, empty where it is not recorded."""
+
+    @property
+    def after(self) -> Digest:
+        """The digest of the state after it; IntegrityError when it cannot be told any more."""
+
+    def before(self) -> Iterable[bytes]:
+        """Give the lines of the state before it, proven by digest once the last one is read.
+
+        Raises ArchiveError and IntegrityError.
+        """
+
+    def rows(self) -> Iterable[ArchivedLine]:
+        """Give these lines with what became of them; raises as ``before`` does."""
+
+    def outcome(self, now: bytes) -> bytes:
+        """Return the state after it, without what was appended later.
+
+        ``now`` is the transcript as it is. ArchiveError when the state was not kept.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Archived:
+    """A step with an archive, which holds the state before it."""
+
+    archive: Archive
+    operation: Operation
+    file: ArchiveFile
+
+    @property
+    def id(self) -> OperationId:
+        """The id of the operation."""
+        return self.operation.id
+
+    @property
+    def parent(self) -> OperationId | None:
+        """The compaction that was in effect before, as it is recorded."""
+        return self.operation.parent
+
+    @property
+    def format(self) -> str:
+        """The format of the transcript."""
+        return self.operation.format
+
+    @property
+    def counter(self) -> str:
+        """What counted the tokens."""
+        return self.operation.counter
+
+    @property
+    def after(self) -> Digest:
+        """The digest of the state after it."""
+        return self.operation.after
+
+    def before(self) -> Iterator[bytes]:
+        """Yield the lines of the state before it, one row group in memory."""
+        return raw_lines(self.file.path)
+
+    def rows(self) -> Iterator[ArchivedLine]:
+        """Yield the lines of the state before it with what became of them."""
+        return archived_lines(self.file.path)
+
+    def outcome(self, now: bytes) -> bytes:
+        """Return the state after it."""
+        return self.archive.state_after(self.operation, now)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spliced:
+    """A step whose records stand in the transcript itself, beside what they stand for.
+
+    ``holder`` gives a state that begins with the outcome of the step, ``where`` is its name for
+    messages; ``parent`` is the compaction in effect before.
+    """
+
+    inside: InlineOperation
+    parent: OperationId | None
+    format: str
+    where: str
+    holder: Callable[[], bytes]
+    counter: str = ""
+
+    @property
+    def id(self) -> OperationId:
+        """The id of the operation."""
+        return self.inside.id
+
+    @property
+    def after(self) -> Digest:
+        """The digest of the state after it; IntegrityError when its originals were edited."""
+        rest = b"".join(row.raw for row in self._lines)[self.inside.n_bytes :]
+        state = self.holder()
+        size = len(state) - len(rest)
+        # The line end that a compaction gives to the last line is part of its outcome.
+        if rest.startswith(b"\n") and is_open(b"".join(self.before())):
+            size += 1
+        return digest_of(state[:size])
+
+    def before(self) -> Iterator[bytes]:
+        """Yield the lines of the state before it; none unless all of them are right."""
+        return (row.raw for row in self.rows())
+
+    def rows(self) -> Iterator[ArchivedLine]:
+        """Yield the lines of the state before it with what became of them."""
+        left = self.inside.n_bytes
+        for row in self._lines:
+            if left <= 0:
+                return
+            yield replace(row, raw=row.raw[:left])
+            left -= len(row.raw)
+
+    def outcome(self, now: bytes) -> bytes:  # noqa: ARG002
+        """Return the state after it."""
+        return self.holder()[: self.after.n_bytes]
+
+    @cached_property
+    def _lines(self) -> tuple[ArchivedLine, ...]:
+        """The lines of the state before it, and after them those that were appended since."""
+        held, chosen = split(split_lines(self.holder()), self.where, self.format or None)
+        taken = taken_back(held, parse(held, chosen), self.inside.groups)
+        lines = tuple(
+            ArchivedLine(raw=raw, fate="kept" if raw == held[at] else "replaced", after_line=at)
+            for at, raw in enumerate(taken)
+            if raw is not None
+        )
+        data = b"".join(line.raw for line in lines)[: self.inside.n_bytes]
+        if hashlib.sha256(data).hexdigest() != self.inside.sha256:
+            raise IntegrityError(
+                f"{self.where}: taking back operation {self.id} does not give the recorded bytes; "
+                "the file was edited since, restore it from a backup or take groups back one by one"
+            )
+        return lines

@@ -1,0 +1,1 @@
+"""Which stages run with which options, and running them over every conversation."""

@@ -1,0 +1,162 @@
+"""Which stages a compaction runs, with which options, down to which size."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+from compactctl.errors import UsageError
+from compactctl.model.operation import OptionValue
+from compactctl.model.summary import Summarizer
+from compactctl.pipeline.run import Step
+from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in
+from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.profiles.profile import Profile
+from compactctl.stages.registry import stage_named
+from compactctl.stages.support.stage import Stage
+from compactctl.tokens.budget import Budget, Target
+from compactctl.tokens.trigger import Trigger
+
+# NeuroLink compacts to 70 % of the available input after an overflow.
+RECOVERY_TARGET = Target(value=0.7, unit="ratio")
+# agent-code frees so many tokens when an error does not say how many were too much.
+UNKNOWN_EXCESS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """What the user asked for.
+
+    Attributes:
+        stages: the stages to run; empty runs those of the profile.
+        profile: where stages, options, trigger and target come from; None is the default one.
+        target: what to compact down to.
+        trigger: when compaction is due, and, without ``target``, what to compact down to.
+        if_needed: run no stage unless compaction is due.
+        overflow: the error of a provider to recover from; it makes the target smaller.
+        settings: options of stages, over those of the profile.
+        protect_tools: tools whose results stay.
+    """
+
+    stages: tuple[str, ...] = ()
+    profile: Profile | None = None
+    target: Target | None = None
+    trigger: Trigger | None = None
+    if_needed: bool = False
+    overflow: Overflow | None = None
+    settings: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
+    protect_tools: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> Profile:
+        """The profile in effect."""
+        name = DEFAULT_PROFILE if self.overflow is None else RECOVERY_PROFILE
+        return self.profile or built_in(name)
+
+    @property
+    def due(self) -> Trigger:
+        """When compaction is due."""
+        return self.trigger or self.chosen.due
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The steps to run and the size to reach.
+
+    ``target`` None runs every step; ``gate`` is the trigger that must fire first, if any;
+    ``below`` is 1 where the target itself would be too large, as the size at which a trigger
+    fires; ``excess`` are the tokens that a conversation must lose at least;
+    ``summarizer`` writes summaries, None is the built-in one; ``held`` says why no step may run,
+    "" when they may.
+    """
+
+    steps: tuple[Step, ...]
+    target: int | None
+    gate: Trigger | None = None
+    summarizer: Summarizer | None = None
+    excess: int = 0
+    below: int = 0
+    held: str = ""
+
+
+def make_plan(options: PlanOptions, budget: Budget) -> Plan:
+    """Resolve names and sizes. Raises UsageError for a stage or target that means nothing."""
+    if budget.available == 0 and (options.target or not options.stages):
+        raise UsageError(
+            f"nothing is left for input: the output reserve of {budget.output_reserve:,} tokens "
+            f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
+        )
+    target = _target(options, budget.available)
+    fires = _is_of_trigger(options) and target is not None
+    return Plan(
+        steps=tuple(_steps(options)),
+        target=target,
+        gate=options.due if options.if_needed else None,
+        excess=_excess(options.overflow),
+        below=int(fires and _until(options).holds_at(target or 0, budget.available)),
+    )
+
+
+def _excess(overflow: Overflow | None) -> int:
+    """Return the tokens to lose after an overflow: what was too much, and a tenth of it."""
+    if overflow is None:
+        return 0
+    return UNKNOWN_EXCESS if overflow.gap is None else -(-overflow.gap * 11 // 10)
+
+
+def _steps(options: PlanOptions) -> Iterator[Step]:
+    own = options.chosen.stages
+    if not options.stages:
+        for each in own:
+            yield _step(stage_named(each.name), each.settings, options)
+        return
+    known = {each.name: each.settings for each in reversed(own)} if options.profile else {}
+    for name in options.stages:
+        yield _step(stage_named(name), known.get(name, {}), options)
+
+
+def _target(options: PlanOptions, available: int) -> int | None:
+    if options.overflow is not None and options.overflow.limit is not None:
+        available = min(available, options.overflow.limit)
+    if options.target is not None:
+        return options.target.within(available)
+    if options.overflow is not None:
+        return RECOVERY_TARGET.within(available)
+    if _is_of_trigger(options):
+        limit = _until(options).limit(available)
+        return None if limit is None else max(1, min(limit, available))
+    reach = options.chosen.target
+    return reach.within(available) if isinstance(reach, Target) and not options.stages else None
+
+
+def _is_of_trigger(options: PlanOptions) -> bool:
+    """Tell whether to go on until the trigger fires no more."""
+    if options.target or options.overflow or options.stages:
+        return False
+    return options.trigger is not None or options.chosen.target == "trigger"
+
+
+def _until(options: PlanOptions) -> Trigger:
+    return options.trigger or options.chosen.trigger
+
+
+def _step(stage: Stage, settings: Mapping[str, OptionValue], options: PlanOptions) -> Step:
+    given = options.settings.get(stage.name, {})
+    chosen = stage.options(**{**settings, **given})
+    names = {item.name for item in fields(chosen)}
+    if "protect_tools" in names and options.protect_tools:
+        tools = tuple(dict.fromkeys((*chosen.protect_tools, *options.protect_tools)))
+        chosen = replace(chosen, protect_tools=tools)
+    return Step(stage=stage, options=chosen)
+
+
+def stage_list(text: str) -> tuple[str, ...]:
+    """Split a list of stage names as given on the command line."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise UsageError("no stage is named; write --stages prune,dedup")
+    return _checked(names)
+
+
+def _checked(names: Sequence[str]) -> tuple[str, ...]:
+    for name in names:
+        stage_named(name)
+    return tuple(names)

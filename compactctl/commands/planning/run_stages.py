@@ -1,0 +1,193 @@
+"""Runs the stages over every conversation in a transcript."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from compactctl.commands.planning.plan import Plan
+from compactctl.commands.sizing.context_size import ContextSize, unseen_size
+from compactctl.commands.sizing.measure import Measure
+from compactctl.formats.registry import PAIR_WRITERS
+from compactctl.history.conversations import conversations
+from compactctl.history.protection import protect
+from compactctl.history.standins import newest_id
+from compactctl.history.view import View
+from compactctl.model.edit import Edit
+from compactctl.model.message import Message, MessageId
+from compactctl.model.operation import StageRecord
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.run import Run, idle, run, summed
+from compactctl.tokens.meter import Meter
+from compactctl.tokens.trigger import Situation, Trigger
+
+# How the reason begins why stages are held back by ``--if-needed``.
+NOT_DUE = "compaction is not due"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectOptions:
+    """What the user wants left alone."""
+
+    keep_turns: int | None = None
+    pins: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    freeze_before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What the stages came to over all conversations.
+
+    ``groups`` names the stage behind each group of edits. Tokens are totals over all
+    conversations; ``largest_before`` and ``largest_after`` are the sizes of the largest one.
+    ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
+    transcript's own, where recorded usage tells.
+    """
+
+    stages: tuple[StageRecord, ...]
+    edits: tuple[Edit, ...]
+    groups: Mapping[str, str]
+    before: tuple[Message, ...]
+    after: tuple[Message, ...]
+    protected: Mapping[MessageId, str]
+    notes: tuple[str, ...]
+    tokens_before: int
+    tokens_after: int
+    largest_before: int
+    largest_after: int
+    unseen_before: int
+    unseen: int
+    unseen_source: str
+
+
+def run_all(
+    transcript: Transcript,
+    plan: Plan,
+    measured: Measure,
+    options: ProtectOptions,
+    originals: Mapping[MessageId, tuple[Message, ...]],
+) -> Outcome:
+    """Run the plan over every conversation on its own.
+
+    The target is for the whole request: what it holds beside the conversation is taken off.
+    """
+    meter = measured.meter
+    meter.prime(transcript.effective)
+    size = unseen_size(transcript, measured)
+    protected: dict[MessageId, str] = {}
+    runs: list[Run] = []
+    for messages in conversations(transcript.effective):
+        view = replace(
+            view_of(messages, transcript, measured, options),
+            target=_target(plan, meter.total(messages), size),
+            originals=originals,
+            summarizer=plan.summarizer,
+        )
+        protected.update(view.protected)
+        refusal = plan.held or _not_due(plan.gate, measured, messages, size.unseen)
+        runs.append(
+            idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
+        )
+    return _outcome(transcript, runs, protected, meter, size)
+
+
+def view_of(
+    messages: tuple[Message, ...],
+    transcript: Transcript,
+    measured: Measure,
+    options: ProtectOptions,
+) -> View:
+    """Return what a stage looks at in one conversation of a transcript, without a target."""
+    return View(
+        messages=messages,
+        protected=_protected(messages, options),
+        window=measured.budget.window,
+        cwd=transcript.cwd,
+        writes_pairs=transcript.format in PAIR_WRITERS,
+    )
+
+
+def _target(plan: Plan, tokens: int, size: ContextSize) -> int | None:
+    """Return the tokens one conversation is to come to without what is unseen in its requests."""
+    if plan.target is None:
+        return None
+    largest = size.room(plan.target - plan.below)
+    return min(largest, tokens - plan.excess) if plan.excess else largest
+
+
+def _not_due(
+    gate: Trigger | None, measured: Measure, messages: Sequence[Message], unseen: int
+) -> str:
+    """Say why compaction is not due; "" when it is, or nobody asked."""
+    if gate is None:
+        return ""
+    situation = Situation(
+        tokens=measured.meter.total(messages) + unseen,
+        available=measured.budget.available,
+        turns=sum(message.starts_turn for message in messages),
+        messages=len(messages),
+    )
+    if gate.fired(situation):
+        return ""
+    return f"{NOT_DUE}: {situation.tokens:,} tokens, the trigger is {gate}"
+
+
+def _protected(messages: Sequence[Message], options: ProtectOptions) -> Mapping[MessageId, str]:
+    newest = newest_id(messages)
+    always = {newest: "the newest message"} if newest else {}
+    chosen = protect(
+        messages,
+        keep_turns=options.keep_turns,
+        pins=options.pins,
+        tools=options.tools,
+        freeze_before=options.freeze_before,
+    )
+    return {**always, **chosen}
+
+
+def _outcome(
+    transcript: Transcript,
+    runs: Sequence[Run],
+    protected: Mapping[MessageId, str],
+    meter: Meter,
+    size: ContextSize,
+) -> Outcome:
+    after = tuple(message for each in runs for message in each.view.messages)
+    sizes = [meter.total(each.view.messages) for each in runs]
+    return Outcome(
+        stages=_joined([each.stages for each in runs]),
+        edits=tuple(edit for each in runs for edit in each.edits),
+        groups={name: stage for each in runs for name, stage in each.groups.items()},
+        before=transcript.effective,
+        after=after,
+        protected=protected,
+        notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
+        tokens_before=meter.total(transcript.effective),
+        tokens_after=sum(sizes),
+        largest_before=max(map(meter.total, conversations(transcript.effective)), default=0),
+        largest_after=max(sizes, default=0),
+        unseen_before=size.unseen,
+        unseen=size.beside(max(sizes, default=0)),
+        unseen_source=size.source,
+    )
+
+
+def _joined(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:
+    """Add up the records of each stage over the conversations; the first one speaks for all."""
+    if len(runs) == 1:
+        return runs[0]
+    return tuple(_sum(records) for records in zip(*runs, strict=True))
+
+
+def _sum(records: Sequence[StageRecord]) -> StageRecord:
+    chosen = next((record for record in records if record.outcome == "applied"), records[0])
+    applied = sum(record.outcome == "applied" for record in records)
+    detail = f"in {applied} of {len(records)} conversations" if applied else chosen.detail
+    return replace(
+        chosen,
+        tokens_before=sum(record.tokens_before for record in records),
+        tokens_after=sum(record.tokens_after for record in records),
+        hidden=sum(record.hidden for record in records),
+        replaced=sum(record.replaced for record in records),
+        detail=detail,
+        figures=summed(*(record.figures for record in records)),
+    )

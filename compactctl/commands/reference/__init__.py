@@ -1,0 +1,1 @@
+"""What there is: models, stages, profiles, settings."""

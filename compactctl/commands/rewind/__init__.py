@@ -1,0 +1,1 @@
+"""Earlier states, and single groups, restored."""

@@ -1,0 +1,28 @@
+"""The operation that records a rewind, so that it can be undone as well."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from compactctl import __version__
+from compactctl.commands.operations.steps import Step
+from compactctl.model.operation import Digest, Operation, OperationId
+
+
+def rewind_operation(
+    before: Digest, after: Digest, chain: Sequence[Step], head: OperationId | None
+) -> Operation:
+    """Return the operation that records a rewind from ``chain``; ``head`` is in effect then."""
+    content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"
+    return Operation(
+        id=OperationId(hashlib.sha256(content.encode()).hexdigest()[:12]),
+        parent=chain[-1].id if chain else None,
+        head=head,
+        kind="rewind",
+        before=before,
+        after=after,
+        format=chain[-1].format if chain else "",
+        counter=chain[-1].counter if chain else "",
+        tool_version=__version__,
+        recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

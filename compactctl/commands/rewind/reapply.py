@@ -1,0 +1,175 @@
+"""Carries archived operations out again on another state."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compactctl.commands.loading.load import parse, split
+from compactctl.commands.operations.inline import own_fields
+from compactctl.commands.operations.steps import Archived
+from compactctl.commands.rewind.message_ids import Names, names_after, with_names
+from compactctl.errors import ChangedError
+from compactctl.formats.registry import format_named
+from compactctl.history.pairs import orphans
+from compactctl.model.edit import Edit, Insert, groups_of
+from compactctl.model.message import MessageId
+from compactctl.model.operation import ArchivedLine, Operation, OperationId
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.archive_rows import StageEdits, archive_rows
+from compactctl.pipeline.edit_codec import (
+    edits_from_rows,
+    load_edits,
+    sizes_from_rows,
+    stages_from_rows,
+)
+from compactctl.pipeline.layout import Layout, Style, lay_out
+from compactctl.pipeline.new_file import NewFile
+from compactctl.store.files.lines import digest_of, split_lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What an archived operation did: its edits, the stage of each group, the sizes it saw.
+
+    ``names`` maps the ids before it to those after it; ``appended`` are the ids of the messages
+    that came between it and the next operation.
+    """
+
+    operation: Operation
+    layout: Layout
+    tags: bool
+    edits: tuple[Edit, ...]
+    stages: dict[str, str]
+    tokens: dict[MessageId, int]
+    names: Names
+    appended: tuple[MessageId, ...]
+
+
+def made_by(step: Archived, state: bytes) -> Made:
+    """Return what a step did; ``state`` is its outcome with what was appended to it."""
+    operation = step.operation
+    rows = load_edits((line.edits for line in step.rows()), step.file.path)
+    edits = edits_from_rows(rows)
+    before = read_state(b"".join(step.before()), operation.format)
+    after = read_state(state[: operation.after.n_bytes], operation.format)
+    return Made(
+        operation=operation,
+        edits=edits,
+        stages=stages_from_rows(rows),
+        tokens={name: n for sizes in sizes_from_rows(rows).values() for name, n in sizes.items()},
+        names=names_after(before.effective, edits, after.effective),
+        layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
+        tags=_any_in(edits, (m.tags.ids for m in after.messages)),
+        appended=_ids_from(read_state(state, operation.format), operation.after.n_lines),
+    )
+
+
+def _any_in(edits: Sequence[Edit], names: Iterable[Sequence[str]]) -> bool:
+    """Tell whether a tag names a group of the edits; only inline leaves tagged originals."""
+    groups = set(groups_of(edits))
+    return any(not groups.isdisjoint(some) for some in names)
+
+
+def read_state(data: bytes, format_name: str) -> Transcript:
+    """Read the messages of a state that the archive knows."""
+    lines, chosen = split(split_lines(data), "an archived state", format_name)
+    return parse(lines, chosen)
+
+
+def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
+    return tuple(message.id for message in transcript.messages if message.line >= line)
+
+
+class Replay:
+    """Carries archived operations out again, one after another.
+
+    ``names`` maps the ids in the state that an operation saw to those in the state so far.
+    """
+
+    def __init__(
+        self, base: bytes, kept: Sequence[OperationId], own: Mapping[str, Any], group: str
+    ) -> None:
+        self.data = base
+        self.own = own
+        self.group = group
+        self.chain = list(kept)
+        self.archives: list[tuple[Operation, tuple[ArchivedLine, ...]]] = []
+        self.names: dict[MessageId, MessageId] = {}
+        self.carried: list[MessageId] = []
+
+    def start(self, transcript: Transcript, n_lines: int, names: Names) -> None:
+        """Take in the state to start from; what stands after ``n_lines`` was appended later.
+
+        ``names`` maps the ids in the state that the first operation saw to those in this one.
+        """
+        self.names = dict(names)
+        self.carried = list(_ids_from(transcript, n_lines))
+
+    @property
+    def parent(self) -> OperationId | None:
+        """The newest compaction in effect so far."""
+        return self.chain[-1] if self.chain else None
+
+    def carry_out(self, made: Made, edits: tuple[Edit, ...]) -> None:
+        """Carry out one operation's remaining edits on the state so far."""
+        wanted = with_names(edits, self.names)
+        new_names = self._carry_out(made, wanted) if wanted else {}
+        written = {e.message.id: e.message.id for e in wanted if isinstance(e, Insert)}
+        known = {**self.names, **written}
+        self.carried = [new_names.get(name, name) for name in self.carried]
+        came, self.carried = self.carried[: len(made.appended)], self.carried[len(made.appended) :]
+        self.names = {
+            later: new_names.get(known[earlier], known[earlier])
+            for earlier, later in made.names.items()
+            if earlier in known
+        } | dict(zip(made.appended, came, strict=False))
+
+    def _carry_out(self, made: Made, edits: tuple[Edit, ...]) -> Names:
+        chosen = format_named(made.operation.format)
+        lines, _ = split(split_lines(self.data), "the restored state", chosen.name)
+        transcript = parse(lines, chosen)
+        name = _new_id(made.operation, self.data, edits)
+        own = self._own(lines, transcript, made)
+        style = Style(layout=made.layout, operation=name, tags=made.tags, own=own)
+        after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
+        before = digest_of(self.data)
+        self.data = b"".join(after)
+        result = read_state(self.data, chosen.name)
+        _require_whole(transcript, result, self.group)
+        operation = replace(
+            made.operation,
+            id=name,
+            head=name,
+            parent=self.parent,
+            before=before,
+            after=digest_of(self.data),
+            detail=f"{made.operation.id} without group {self.group}",
+        )
+        sizes = {self.names[old]: n for old, n in made.tokens.items() if old in self.names}
+        edited = StageEdits(edits=edits, stages=made.stages, tokens=sizes)
+        self.chain.append(name)
+        self.archives.append((operation, tuple(archive_rows(lines, after, transcript, edited))))
+        return names_after(transcript.effective, edits, result.effective)
+
+    def _own(self, lines: Sequence[bytes], transcript: Transcript, made: Made) -> Mapping[str, Any]:
+        if made.layout == "split":
+            return self.own
+        return {**self.own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
+
+
+def _require_whole(before: Transcript, after: Transcript, group: str) -> None:
+    """Raise ChangedError when calls or results were parted that were not parted before."""
+    known = Counter(orphan.kind for orphan in orphans(before.effective))
+    if Counter(orphan.kind for orphan in orphans(after.effective)) - known:
+        raise ChangedError(
+            f"group {group} cannot be taken back alone: a later operation hides the other half of "
+            "a tool call in it; take that one back first, or rewind to the operation before"
+        )
+
+
+def _new_id(operation: Operation, base: bytes, edits: Sequence[Edit]) -> OperationId:
+    content = ("regroup", operation.id, digest_of(base).sha256, *groups_of(edits))
+    return OperationId(hashlib.sha256("\n".join(content).encode()).hexdigest()[:12])

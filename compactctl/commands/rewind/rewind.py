@@ -1,0 +1,297 @@
+"""Restores earlier states of a transcript, byte for byte."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compactctl.commands.loading.load import is_tagged
+from compactctl.commands.operations.appended_lines import appended, appended_since
+from compactctl.commands.operations.history import History, history_of
+from compactctl.commands.operations.steps import Step
+from compactctl.commands.rewind.operation import rewind_operation
+from compactctl.commands.rewind.undo_group import without
+from compactctl.errors import ArchiveError, ChangedError, UsageError
+from compactctl.model.operation import Digest, OperationId
+from compactctl.pipeline.archive_rows import plain_rows
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.displaced import late_lines
+from compactctl.store.files.carry import carried, carry_of, is_open
+from compactctl.store.files.content import Content, Joined, parted
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.lines import STANDARD_INPUT, Source, open_input, split_lines
+from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.publish import publish, write_output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindOptions:
+    """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction."""
+
+    path: str
+    to: str | None = None
+    group: str | None = None
+    all: bool = False
+    check: bool = False
+    output: str | None = None
+    force: bool = False
+    limits: ReadLimits = READ_LIMITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindResult:
+    """What a rewind restored, or would restore with ``check``.
+
+    ``undone`` are the compactions no longer in effect, newest first; ``carried`` counts the bytes
+    that were appended since and are kept; ``late`` those of them that a program with the old file
+    open went on writing there. ``way_back`` are the options that lead back to the state that was
+    left, where it was replaced. ``moved`` is False when there was nothing to undo.
+    """
+
+    path: str
+    output: str | None
+    layout: str
+    before: Digest
+    after: Digest
+    undone: tuple[str, ...]
+    in_effect: tuple[str, ...]
+    carried: int
+    late: int
+    checked: bool
+    group: str | None = None
+    way_back: str | None = None
+    warnings: tuple[str, ...] = ()
+    data: Iterable[bytes] | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the state, or what is in effect in it, differs from the one before."""
+        return self.before != self.after or bool(self.undone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Move:
+    """The state to go to, what is in effect there, and the archives that record the way."""
+
+    content: Content
+    chain: tuple[OperationId, ...]
+    carried: int
+    archives: tuple[Deposit, ...] = ()
+
+
+def rewind(options: RewindOptions) -> RewindResult:
+    """Rewind a transcript.
+
+    Raises ArchiveError, IntegrityError, ChangedError, UsageError, and NotUnderstoodError for what
+    is no transcript at all.
+    """
+    _check_options(options)
+    source = open_input(options.path, options.limits)
+    history, late = _with_late(_history(options, source))
+    if not history.steps:
+        raise ArchiveError(_no_way_back(source, options.path))
+    move = _destination(options)(options, history)
+    return _finish(options, source, history, move, late)
+
+
+def _history(options: RewindOptions, source: Source) -> History:
+    """Return the history; that inside the transcript alone, when its archive knows no more."""
+    history = history_of(source, options.path)
+    try:
+        _ = history.current
+    except ChangedError:
+        inside = History(None, source.lines, options.path)
+        if not inside.steps:
+            raise
+        return inside
+    return history
+
+
+def _with_late(history: History) -> tuple[History, int]:
+    """Return the history with what a program went on writing to a file that was replaced."""
+    archive, current = history.archive, history.current
+    if archive is None or current is None:
+        return history, 0
+    end, suffix = parted(history.lines, current.after.n_bytes)
+    carry = carry_of(suffix, is_open=is_open(end))
+    late = b"".join(late_lines(archive.folder, current, carried(carry, is_open=False)))
+    if not late:
+        return history, 0
+    more = carried(carry_of(late, is_open=False), is_open=is_open(history.data))
+    return History(archive, split_lines(history.data + more), history.where), len(late)
+
+
+def _check_options(options: RewindOptions) -> None:
+    chosen = [name for name in ("to", "group", "all") if getattr(options, name)]
+    if len(chosen) > 1:
+        names = " and ".join(f"--{name}" for name in chosen)
+        raise UsageError(f"{names} contradict each other; choose one")
+
+
+_Destination = Callable[[RewindOptions, History], _Move]
+
+
+def _destination(options: RewindOptions) -> _Destination:
+    if options.group:
+        return _take_back_group
+    if options.to:
+        return _go_to
+    return _undo
+
+
+def _undo(options: RewindOptions, history: History) -> _Move:
+    chain = history.chain
+    if not chain:
+        return _Move(content=Content.of(history.lines), chain=(), carried=0)
+    left = chain[0] if options.all else chain[-1]
+    return _before(left, history)
+
+
+def _before(left: Step, history: History) -> _Move:
+    """Return the state before a step in effect, with what was appended since."""
+    kept = history.chain[: history.chain.index(left)]
+    return _joined(left.before, appended(history, left), kept)
+
+
+def _go_to(options: RewindOptions, history: History) -> _Move:
+    wanted, chain = _step_named(history.steps, options.to or ""), history.chain
+    ids = [step.id for step in chain]
+    if wanted.id not in ids:
+        state = wanted.outcome(history.data)
+        return _joined(lambda: (state,), appended_since(history, wanted), history.chain_to(wanted))
+    following = chain[ids.index(wanted.id) + 1 :]
+    if not following:
+        return _Move(content=Content.of(history.lines), chain=tuple(ids), carried=0)
+    return _before(following[0], history)
+
+
+def _take_back_group(options: RewindOptions, history: History) -> _Move:
+    regrouped = without(options.group or "", history)
+    return _Move(
+        content=Content.of((regrouped.data,)),
+        chain=regrouped.chain,
+        carried=regrouped.carried,
+        archives=regrouped.archives,
+    )
+
+
+def _joined(state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[Step]) -> _Move:
+    content = Content.of(Joined(state))
+    more = carried(carry, is_open=content.is_open)
+    if more:
+        content = Content.of(Joined(state, more))
+    return _Move(content=content, chain=tuple(step.id for step in chain), carried=len(more))
+
+
+def _step_named(steps: Sequence[Step], name: str) -> Step:
+    found = {step.id: step for step in steps if step.id.startswith(name)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    names = ", ".join(found or dict.fromkeys(step.id for step in steps))
+    problem = "is ambiguous" if found else "is no operation of this transcript"
+    raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
+
+
+def _finish(
+    options: RewindOptions, source: Source, history: History, move: _Move, late: int
+) -> RewindResult:
+    left = tuple(step.id for step in history.chain)
+    place = _place(options)
+    result = RewindResult(
+        path=options.path,
+        output=None,
+        layout="split" if history.archived else "inline",
+        before=source.digest,
+        after=move.content.digest,
+        undone=tuple(name for name in reversed(left) if name not in move.chain),
+        in_effect=move.chain,
+        carried=move.carried,
+        late=late,
+        checked=options.check,
+        group=options.group,
+        warnings=_missing(options, history),
+        data=move.content.pieces if place == STANDARD_INPUT else None,
+    )
+    if options.check:
+        return result
+    if place is not None:
+        warnings = (*result.warnings, *_left_behind(history, move))
+        result = replace(result, warnings=warnings)
+    if place == STANDARD_INPUT:
+        return replace(result, output=STANDARD_INPUT)
+    if place is not None:
+        warnings = write_output(
+            FileSystem(),
+            Path(place),
+            move.content,
+            known={source.digest, *history.states},
+            force=options.force,
+        )
+        return replace(result, output=place, warnings=(*result.warnings, *warnings))
+    if not result.moved:
+        return result
+    return _published(options, source, history, move, result)
+
+
+def _place(options: RewindOptions) -> str | None:
+    """Return where the restored state goes; None for the transcript's own place."""
+    if options.path == STANDARD_INPUT:
+        return options.output or STANDARD_INPUT
+    if options.output is None or is_same_place(options.path, options.output):
+        return None
+    return options.output
+
+
+def _missing(options: RewindOptions, history: History) -> tuple[str, ...]:
+    if history.missing is None or not options.all:
+        return ()
+    what = "which is in the archive of another file, with all that came before"
+    return (f"{options.path}: builds upon operation {history.missing}, {what}",)
+
+
+def _left_behind(history: History, move: _Move) -> tuple[str, ...]:
+    """Return the warning for a compacted state that is written without what leads back from it."""
+    if history.archive is None or not (history.archived and move.chain):
+        return ()
+    what = "the restored state is still compacted and takes no archive along"
+    return (f"{what}: the operations before stay in {history.archive.folder}",)
+
+
+def _published(
+    options: RewindOptions, source: Source, history: History, move: _Move, result: RewindResult
+) -> RewindResult:
+    published = publish(
+        FileSystem(),
+        source=source,
+        target=Path(options.path),
+        archives=move.archives or (_rewind_record(source, history, move),),
+        content=move.content,
+        force=options.force,
+    )
+    return replace(
+        result,
+        output=options.path,
+        way_back=f"--to {history.chain[-1].id}" if history.chain else "--all",
+        warnings=(*result.warnings, *published.warnings),
+    )
+
+
+def _rewind_record(source: Source, history: History, move: _Move) -> Deposit:
+    head = move.chain[-1] if move.chain else None
+    operation = rewind_operation(source.digest, move.content.digest, history.chain, head)
+    return operation, plain_rows(source.lines)
+
+
+def _no_way_back(source: Source, path: str) -> str:
+    if is_tagged(source.lines, path):
+        is_piped = path == STANDARD_INPUT
+        way = "name the file instead" if is_piped else f"put {path}.archive back"
+        return f"{path}: was compacted, but its archive is not beside it; {way}"
+    where = Path(path)
+    beside = sorted(
+        other.name
+        for other in where.parent.glob(f"{where.stem}.compacted*{where.suffix}")
+        if other.is_file()
+    )
+    hint = f"; did you mean {beside[-1]}?" if beside else ""
+    return f"{path}: there is no archive beside it and no compaction inside it{hint}"

@@ -1,0 +1,1 @@
+"""Where triggers would have fired, and what would have been left."""

@@ -1,0 +1,252 @@
+"""One conversation lived again with a profile: where it would have been compacted, and to what."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from random import Random
+from typing import Literal
+
+from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.run_stages import ProtectOptions, view_of
+from compactctl.commands.sizing.context_size import ContextSize
+from compactctl.commands.sizing.measure import Measure
+from compactctl.history.turns import steps, turn_starts
+from compactctl.model.edit import Hide, Insert
+from compactctl.model.message import Message, MessageId
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.run import Run, run
+from compactctl.profiles.profile import Background, Profile
+from compactctl.tokens.trigger import Situation
+
+# foreground: before a request, because the trigger fired; background: beside the work, as VS Code
+# Copilot Chat does; reactive: the request did not fit any more; manual: only when asked to.
+Path = Literal["foreground", "background", "reactive", "manual"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Firing:
+    """One compaction that would have run.
+
+    Attributes:
+        turn, step: how many had begun, the request itself included.
+        line: the record that the request was answered with, from 0; None for the next request.
+        path: what set it off.
+        why: the condition that held.
+        tokens_before, tokens_after: the request before and after it.
+        fits: whether the request then fitted into the available input.
+    """
+
+    turn: int
+    step: int
+    line: int | None
+    path: Path
+    why: str
+    tokens_before: int
+    tokens_after: int
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """A conversation with one profile.
+
+    Attributes:
+        profile: its name.
+        trigger: when it compacts, in words.
+        available: tokens free for input by the profile's rule.
+        firings: the compactions that changed something.
+        idle: how often the trigger fired and nothing could be done.
+        peak: the largest request, in tokens.
+        final: the next request.
+        sent: tokens of all requests together.
+        over: requests that did not fit even so.
+    """
+
+    profile: str
+    trigger: str
+    available: int
+    firings: tuple[Firing, ...]
+    idle: int
+    peak: int
+    final: int
+    sent: int
+    over: int
+
+
+# Where nothing could be done it is tried again when the request has grown by this share of the
+# available input, as what would be hidden grows with it.
+_PATIENCE = Fraction(1, 100)
+
+
+@dataclass(slots=True)
+class _Life:
+    """A conversation as it grows and is compacted, with what it comes to."""
+
+    messages: tuple[Message, ...] = ()
+    originals: dict[MessageId, tuple[Message, ...]] = field(default_factory=dict)
+    tokens: int = 0
+    turns: int = 0
+    # It is not tried to compact it below so many tokens.
+    idle_below: int = 0
+
+
+class Replay:
+    """Lives a conversation of a transcript again with a profile, request by request.
+
+    ``measured`` has the profile's budget; ``size`` tells the tokens beside the conversation.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        measured: Measure,
+        profile: Profile,
+        size: ContextSize,
+        random: Random | None = None,
+    ) -> None:
+        self.transcript, self.measured = transcript, measured
+        self.profile, self.size = profile, size
+        self._random = random
+        options = PlanOptions(profile=profile)
+        self._due = options.due
+        self._plan = make_plan(options, measured.budget)
+
+    def live(self, messages: Sequence[Message]) -> Replayed:
+        """Go through all requests of a conversation and the next one."""
+        life = _Life()
+        firings: list[Firing] = []
+        sizes: list[int] = []
+        idle = 0
+        for moment in moments(messages):
+            self._grow(life, moment.new)
+            before = self._situation(life)
+            path, why = self._fired(before, moment)
+            if why and life.tokens >= life.idle_below:
+                if self._compact(life):
+                    firings.append(self._firing(moment, path, why, before, life))
+                else:
+                    idle += 1
+                    patience = max(1, int(self.measured.budget.available * _PATIENCE))
+                    life.idle_below = life.tokens + patience
+            sizes.append(self._situation(life).tokens)
+        return self._replayed(firings, sizes, idle)
+
+    def _grow(self, life: _Life, new: Sequence[Message]) -> None:
+        life.messages = (*life.messages, *new)
+        life.tokens += self.measured.meter.total(new)
+        life.turns += sum(message.starts_turn for message in new)
+
+    def _situation(self, life: _Life) -> Situation:
+        return Situation(
+            tokens=life.tokens + self.size.beside(life.tokens),
+            available=self.measured.budget.available,
+            turns=life.turns,
+            messages=len(life.messages),
+        )
+
+    def _fired(self, situation: Situation, moment: "Moment") -> tuple[Path, str]:
+        if not self._due.conditions:
+            return "manual", ""
+        if situation.tokens > situation.available:
+            return "reactive", "the request does not fit"
+        background = self.profile.background
+        if background is None:
+            return "foreground", self._due.fired(situation)
+        limit = self._threshold(background, warm=moment.warm)
+        is_over = situation.tokens >= limit * situation.available
+        return "background", f"ratio >= {limit:.2f}" if is_over else ""
+
+    def _threshold(self, background: Background, *, warm: bool) -> float:
+        if not warm:
+            return background.cold
+        share = 0.5 if self._random is None else self._random.random()
+        return background.warm + background.jitter * share
+
+    def _compact(self, life: _Life) -> bool:
+        """Run the stages; tell whether they changed anything."""
+        messages, target = life.messages, self._plan.target
+        view = replace(
+            view_of(messages, self.transcript, self.measured, ProtectOptions()),
+            target=None if target is None else self.size.room(target - self._plan.below),
+            originals=life.originals,
+        )
+        result = run(view, self._plan.steps, self.measured.meter)
+        life.originals.update(_summarized(result, messages))
+        if result.edits:
+            life.messages, life.tokens, life.turns = (), 0, 0
+            self._grow(life, result.view.messages)
+            life.idle_below = 0
+        return bool(result.edits)
+
+    def _firing(
+        self, moment: "Moment", path: Path, why: str, before: Situation, life: _Life
+    ) -> Firing:
+        after = self._situation(life)
+        return Firing(
+            turn=moment.turn,
+            step=moment.step,
+            line=moment.line,
+            path=path,
+            why=why,
+            tokens_before=before.tokens,
+            tokens_after=after.tokens,
+            fits=after.tokens <= after.available,
+        )
+
+    def _replayed(self, firings: Sequence[Firing], sizes: Sequence[int], idle: int) -> Replayed:
+        return Replayed(
+            profile=self.profile.name,
+            trigger=str(self._due),
+            available=self.measured.budget.available,
+            firings=tuple(firings),
+            idle=idle,
+            peak=max(sizes),
+            final=sizes[-1],
+            sent=sum(sizes),
+            over=sum(size > self.measured.budget.available for size in sizes),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The moment before a request: what came since the one before, and where it is.
+
+    ``warm`` tells that a tool call was answered in this turn; ``line`` is that of the answer.
+    """
+
+    new: tuple[Message, ...]
+    turn: int
+    step: int
+    line: int | None
+    warm: bool
+
+
+def moments(messages: Sequence[Message]) -> Iterator[Moment]:
+    """Yield the moments before each request of a conversation, the next one last."""
+    starts = [step[0] for step in steps(messages)]
+    begun = turn_starts(messages)
+    seen = 0
+    for number, end in enumerate((*starts, len(messages)), 1):
+        turn = sum(start < end for start in begun)
+        opening = begun[turn - 1] if turn else 0
+        yield Moment(
+            new=tuple(messages[seen:end]),
+            turn=turn,
+            step=number,
+            line=messages[end].line if end < len(messages) else None,
+            warm=any(message.results for message in messages[opening:end]),
+        )
+        seen = end
+
+
+def _summarized(
+    result: Run, messages: Sequence[Message]
+) -> Mapping[MessageId, tuple[Message, ...]]:
+    """Return what each new summary stands for."""
+    known = {message.id: message for message in messages}
+    hidden = {edit.group: edit.ids for edit in result.edits if isinstance(edit, Hide)}
+    return {
+        edit.message.id: tuple(known[name] for name in hidden[edit.message.group] if name in known)
+        for edit in result.edits
+        if isinstance(edit, Insert) and edit.message.kind == "summary"
+    }

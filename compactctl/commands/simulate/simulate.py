@@ -1,0 +1,125 @@
+"""Where the triggers of profiles would have fired in a transcript, and what would be left."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.simulate.session import Replay, Replayed, moments
+from compactctl.commands.sizing.context_size import ContextSize, unseen_size
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, budget_of, measure
+from compactctl.errors import UsageError
+from compactctl.history.conversations import conversations
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
+from compactctl.profiles.profile import Profile
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.models.lookup import ModelInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateOptions:
+    """What to simulate: no ``profiles`` stands for all; ``seed`` jitters background triggers."""
+
+    path: str
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    profiles: tuple[Profile, ...] = ()
+    full: bool = False
+    seed: int | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateResult:
+    """What became of the transcript's largest conversation, without compaction and per profile.
+
+    ``unusable`` says of profiles that nobody asked for by name why they could not be simulated.
+    """
+
+    path: str
+    transcript: Transcript
+    measure: Measure
+    conversations: int
+    turns: int
+    requests: int
+    unseen: int
+    peak: int
+    sent: int
+    replays: tuple[Replayed, ...]
+    unusable: tuple[str, ...] = ()
+
+
+def simulate(options: SimulateOptions) -> SimulateResult:
+    """Walk through a transcript with each profile. Raises what ``stats`` raises."""
+    transcript = scan(options.path, options.format, None, options.limits)
+    if options.strict:
+        check_strict(transcript, options.path)
+    measured = measure(transcript, options.measure)
+    talks = conversations(transcript.messages if options.full else transcript.effective)
+    measured.meter.prime(message for talk in talks for message in talk)
+    talk = max(talks, key=measured.meter.total, default=())
+    size = unseen_size(transcript, measured)
+    random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
+    sizes = _sizes(talk, measured, size)
+
+    def replayed(profile: Profile) -> Replayed:
+        budget = _budget(transcript, options, profile, measured.model)
+        return Replay(transcript, replace(measured, budget=budget), profile, size, random).live(
+            talk
+        )
+
+    replays, unusable = _tried(replayed, options.profiles)
+    return SimulateResult(
+        path=options.path,
+        transcript=transcript,
+        measure=measured,
+        conversations=len(talks),
+        turns=sum(message.starts_turn for message in talk),
+        requests=len(sizes),
+        unseen=size.unseen,
+        peak=max(sizes),
+        sent=sum(sizes),
+        replays=replays,
+        unusable=unusable,
+    )
+
+
+def _tried(
+    replayed: Callable[[Profile], Replayed], named: tuple[Profile, ...]
+) -> tuple[tuple[Replayed, ...], tuple[str, ...]]:
+    """Replay profiles; of those that nobody named, one without room for input is only told of."""
+    if named:
+        return tuple(map(replayed, named)), ()
+    replays, unusable = [], []
+    for profile in default_profiles():
+        try:
+            replays.append(replayed(profile))
+        except UsageError as error:
+            unusable.append(f"{profile.name}: {error}")
+    if not replays:
+        raise UsageError(unusable[0])
+    return tuple(replays), tuple(unusable)
+
+
+def _budget(
+    transcript: Transcript, options: SimulateOptions, profile: Profile, model: ModelInfo
+) -> Budget:
+    return budget_of(transcript, replace(options.measure, profile=profile), model)
+
+
+def default_profiles() -> tuple[Profile, ...]:
+    """Return the built-in profiles that compact by themselves."""
+    return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
+
+
+def _sizes(talk: Sequence[Message], measured: Measure, size: ContextSize) -> list[int]:
+    """Return the tokens of every request when nothing is ever compacted."""
+    total, sizes = 0, []
+    for moment in moments(talk):
+        total += measured.meter.total(moment.new)
+        sizes.append(total + size.beside(total))
+    return sizes

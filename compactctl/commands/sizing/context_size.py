@@ -1,0 +1,130 @@
+"""The size of a transcript's context, from recorded usage where there is any."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compactctl.commands.sizing.measure import Measure
+from compactctl.history.calibration import Calibration, calibrate
+from compactctl.history.conversations import conversations
+from compactctl.history.turns import leading_system
+from compactctl.model.message import Message
+from compactctl.model.transcript import ClientSplit, Transcript
+from compactctl.tokens.counters.chars import NeuroLinkCounter
+from compactctl.tokens.framing import framed_tokens, framing_for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSize:
+    """What one conversation's next request comes to, in tokens; the rows add up to ``total``.
+
+    Attributes:
+        counted: the text and media of the messages.
+        overhead: system prompt, tool definitions and the like, which are not in the transcript.
+        hidden_reasoning: reasoning that is sent although its text is not stored.
+        unexplained: framing of messages and counting error; negative when more was counted.
+        source: where the rows beside ``counted`` come from, in words; "" when there are none.
+        calibration: what they were derived from, None without recorded usage to trust.
+    """
+
+    counted: int
+    overhead: int = 0
+    hidden_reasoning: int = 0
+    unexplained: int = 0
+    source: str = ""
+    calibration: Calibration | None = None
+
+    @property
+    def total(self) -> int:
+        """The tokens of the next request."""
+        return self.counted + self.unseen
+
+    @property
+    def unseen(self) -> int:
+        """The tokens of the next request beside those counted."""
+        return self.beside(self.counted)
+
+    def beside(self, tokens: int) -> int:
+        """Return what a request with ``tokens`` of the messages holds beside them.
+
+        The overhead is in every request; hidden reasoning, framing and counting error come with
+        messages, and go with them.
+        """
+        rest = self.hidden_reasoning + self.unexplained
+        return self.overhead + (round(rest * tokens / self.counted) if self.counted else rest)
+
+    def room(self, limit: int) -> int:
+        """Return how many tokens of the messages a request of ``limit`` tokens may hold."""
+        left = limit - self.overhead
+        whole = self.counted + self.hidden_reasoning + self.unexplained
+        if left <= 0 or whole <= 0:
+            return left
+        room = int(left * self.counted / whole)
+        return room if room + self.beside(room) <= limit else room - 1
+
+
+def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:
+    """Measure one conversation: from its newest trustworthy usage, else by counting alone.
+
+    After a compaction, until the provider reports again, the rows are those of the compaction.
+    """
+    framing = framing_for(measured.model, measured.counter)
+    counted = measured.meter.total(messages)
+
+    def size(message: Message) -> float:
+        return framed_tokens(message, measured.meter, framing)
+
+    found = calibrate(messages, size)
+    if found is None:
+        return _uncalibrated(messages, measured, counted)
+    rest = found.total - counted - found.overhead - found.hidden_reasoning
+    return ContextSize(
+        counted=counted,
+        overhead=found.overhead,
+        hidden_reasoning=found.hidden_reasoning,
+        unexplained=rest,
+        source=f"inferred from the usage reported on line {found.anchor_line + 1}",
+        calibration=found,
+    )
+
+
+def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) -> ContextSize:
+    unseen = recorded_unseen(messages)
+    if unseen:
+        return ContextSize(
+            counted=counted, overhead=unseen, source="recorded when it was compacted"
+        )
+    if isinstance(measured.counter, NeuroLinkCounter):
+        framing = measured.counter.framing(len(messages))
+        source = "NeuroLink's constants for messages and conversation"
+        return ContextSize(counted=counted, unexplained=framing, source=source if framing else "")
+    return ContextSize(counted=counted)
+
+
+def recorded_unseen(messages: Sequence[Message]) -> int:
+    """Return the unseen tokens that the newest compaction recorded; 0 without one."""
+    recorded = (m.tags.unseen for m in reversed(messages) if m.tags.unseen is not None)
+    return next(recorded, 0)
+
+
+def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
+    """Measure what a request holds beside a conversation; nothing is known for several in one."""
+    talks = conversations(transcript.effective)
+    if len(talks) != 1:
+        return ContextSize(counted=measured.meter.total(transcript.effective))
+    size = context_size(talks[0], measured)
+    if size.calibration is None and transcript.split is not None:
+        return _from_split(transcript.split, talks[0], measured)
+    return size
+
+
+def _from_split(split: ClientSplit, messages: Sequence[Message], measured: Measure) -> ContextSize:
+    """Measure from the client's own count: what of its system part is not counted is overhead."""
+    counted = measured.meter.total(messages)
+    system = measured.meter.total(messages[: leading_system(messages)])
+    overhead = split.tool_definitions + max(0, split.system - system)
+    return ContextSize(
+        counted=counted,
+        overhead=overhead,
+        unexplained=split.total - counted - overhead,
+        source="counted by the client when the session ended",
+    )

@@ -1,0 +1,113 @@
+"""What a transcript is measured with: model, counter, window and budget."""
+
+import math
+from dataclasses import dataclass, replace
+
+from compactctl.errors import UsageError
+from compactctl.model.transcript import Transcript
+from compactctl.profiles.profile import Profile
+from compactctl.tokens.budget import DEFAULT_RULE, Budget, output_reserve
+from compactctl.tokens.counters.chars import CharsCounter
+from compactctl.tokens.counters.choose import counter_for, counter_named
+from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.meter import Meter
+from compactctl.tokens.models.lookup import ModelInfo, resolve_model
+from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
+from compactctl.tokens.models.table import LONG_WINDOW
+from compactctl.tokens.models.windows import parse_window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """What the user said about measuring; None and "" mean: find out from the transcript.
+
+    ``profile`` says how much of the window is kept for the answer, NeuroLink's rule without one;
+    ``own`` is the user's table of models, asked before the built-in one.
+    """
+
+    model: str | None = None
+    window: str | None = None
+    counter: str | None = None
+    chars_per_token: float | None = None
+    max_tokens: int | None = None
+    profile: Profile | None = None
+    own: OwnModels = NO_MODELS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """The model, the meter and the budget for one transcript."""
+
+    model: ModelInfo
+    meter: Meter
+    budget: Budget
+
+    @property
+    def counter(self) -> TokenCounter:
+        """The counter behind every number."""
+        return self.meter.counter
+
+    def forgetting(self) -> "Measure":
+        """Return the same without the texts that were measured."""
+        return replace(self, meter=Meter(self.counter))
+
+
+def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
+    """Choose counter and window. Raises UsageError for names and sizes that mean nothing.
+
+    The window is the one given, else the one in the user's table, else the one the transcript
+    records, else the model's, or the long one where the provider reported a larger context than
+    that.
+    """
+    model = resolve_model(options.model or transcript.model, options.own)
+    counter = _counter(options, model)
+    budget = budget_of(transcript, options, model)
+    return Measure(model=model, meter=Meter(counter), budget=budget)
+
+
+def budget_of(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
+    """Return the window and what of it is kept for the answer, by the profile's rule if any."""
+    window, source = _window(transcript, options, model)
+    rule = options.profile.budget if options.profile else DEFAULT_RULE
+    reserve = output_reserve(window, options.max_tokens, rule, model.max_output)
+    return Budget(window=window, output_reserve=reserve, source=source, usable=rule.usable)
+
+
+def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
+    """Return the counter that the user or the profile names, else the model's best."""
+    if options.chars_per_token is None:
+        if options.counter:
+            return counter_asked_for(options.counter)
+        name = options.profile.counter if options.profile else ""
+        return counter_named(name) if name else counter_for(model)
+    if options.counter:
+        raise UsageError("--counter and --chars-per-token both say how to count; give one of them")
+    if not 0 < options.chars_per_token < math.inf:
+        raise UsageError(f"--chars-per-token {options.chars_per_token:g}: give a number over 0")
+    return CharsCounter(options.chars_per_token)
+
+
+def counter_asked_for(name: str) -> TokenCounter:
+    """Return the counter that ``--counter`` names; UsageError says so when there is none."""
+    try:
+        return counter_named(name)
+    except UsageError as error:
+        raise UsageError(f"--counter: {error}") from error
+
+
+def _window(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> tuple[int, str]:
+    if options.window:
+        return parse_window(options.window), "--window"
+    if options.profile and options.profile.window:
+        return parse_window(options.profile.window), f"profile {options.profile.name}"
+    if model.own and model.own.window:
+        return model.window, f"{model.own.prefix!r} in {model.own.source}"
+    if transcript.window and not options.model:
+        return transcript.window, "recorded in the transcript"
+    peak = max((m.usage.context for m in transcript.messages if m.usage), default=0)
+    if model.window < peak <= LONG_WINDOW and not options.model:
+        return LONG_WINDOW, f"inferred: the provider reported {peak:,} tokens"
+    if not model.known:
+        return model.window, "default for unknown models"
+    where = "--model" if options.model else "model in the transcript"
+    return model.window, f"{model.name}, {where}"

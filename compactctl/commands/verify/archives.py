@@ -1,0 +1,171 @@
+"""Proves every archive in a folder by reading all of it."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compactctl.commands.verify.finding import Finding, Severity
+from compactctl.errors import ArchiveError, CompactctlError, NewerArchiveError
+from compactctl.model.operation import Digest, Operation
+from compactctl.pipeline.edit_codec import load_edits
+from compactctl.store.archive.archive_file import archived_lines, read_operation
+from compactctl.store.archive.contents import FolderContents
+from compactctl.store.archive.known_states import beginnings
+from compactctl.store.archive.names import archive_name
+
+_NUMBER = re.compile(r"\d{4,}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenArchives:
+    """The archives that were read to their end, and what was found.
+
+    ``operations`` are the proven ones, by number; ``kept`` the outcomes with which the state
+    before another operation begins.
+    """
+
+    operations: tuple[Operation, ...]
+    kept: frozenset[Digest]
+    n_bytes: int
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    path: Path
+    number: int | None
+    operation: Operation
+
+
+def prove_archives(contents: FolderContents) -> ProvenArchives:
+    """Read every archive in the folder and prove that it gives the state before its operation."""
+    findings: list[Finding] = []
+    known = [*_operations(contents, findings)]
+    outcomes = frozenset(each.operation.after for each in known)
+    proven: list[_Named] = []
+    kept: set[Digest] = set()
+    for each in known:
+        try:
+            kept |= _read(each, outcomes)
+        except CompactctlError as error:
+            findings.append(_refused(error))
+        else:
+            proven.append(each)
+    findings += _names(contents, proven)
+    findings += _gaps(contents, proven)
+    return ProvenArchives(
+        operations=tuple(each.operation for each in proven),
+        kept=frozenset(kept),
+        n_bytes=sum(each.operation.before.n_bytes for each in proven),
+        findings=tuple(findings),
+    )
+
+
+def _operations(contents: FolderContents, findings: list[Finding]) -> Iterator[_Named]:
+    for file in contents.archives:
+        try:
+            yield _Named(file.path, file.number, read_operation(file.path))
+        except CompactctlError as error:
+            findings.append(_refused(error))
+    for path in contents.strays:
+        try:
+            yield _Named(path, _number_in(path.name), read_operation(path))
+        except NewerArchiveError as error:
+            findings.append(_refused(error))
+        except CompactctlError as error:
+            text = f"{error}; it is not named as an archive is, and nothing depends on it"
+            findings.append(Finding(severity="note", text=text))
+
+
+def _number_in(name: str) -> int | None:
+    match = _NUMBER.match(name)
+    return int(match[0]) if match else None
+
+
+def _refused(error: CompactctlError) -> Finding:
+    severity: Severity = "unknown" if isinstance(error, NewerArchiveError) else "damaged"
+    return Finding(severity=severity, text=str(error))
+
+
+def _read(archive: _Named, outcomes: Collection[Digest]) -> frozenset[Digest]:
+    """Read an archive to its end; return the outcomes that the state in it begins with."""
+    before = archive.operation.before
+    edits: list[str] = []
+    sizes: list[int] = []
+    found = beginnings(_raw(archive.path, edits, sizes), {*outcomes, before})
+    if before not in found or sum(sizes) != before.n_bytes:
+        raise ArchiveError(
+            f"{archive.path}: does not give back the state before; restore it from a backup"
+        )
+    load_edits(edits, archive.path)
+    return found & frozenset(outcomes)
+
+
+def _raw(path: Path, edits: list[str], sizes: list[int]) -> Iterator[bytes]:
+    for line in archived_lines(path):
+        if line.edits:
+            edits.append(line.edits)
+        sizes.append(len(line.raw))
+        yield line.raw
+
+
+def _names(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Finding]:
+    """Yield the archives that do not have their own name, and what it is where that is clear."""
+    right = {each.path for each in proven if each.path.name == _name(each, each.number)}
+    ids = {each.operation.id for each in proven if each.path in right}
+    free = _free_numbers(contents, right)
+    for each in proven:
+        if each.path in right:
+            continue
+        if each.operation.id in ids:
+            yield _copy(each, is_stray=each.path in contents.strays)
+            continue
+        number = each.number if each.number in free else free[0] if len(free) == 1 else None
+        yield _misnamed(each, number)
+
+
+def _copy(archive: _Named, *, is_stray: bool) -> Finding:
+    what = f"{archive.path}: holds operation {archive.operation.id}, as another archive does"
+    if is_stray:
+        return Finding(severity="note", text=what)
+    text = f"{what}; restore the one that belongs here from a backup"
+    return Finding(severity="damaged", text=text)
+
+
+def _misnamed(archive: _Named, number: int | None) -> Finding:
+    what = f"{archive.path}: holds operation {archive.operation.id} under another name"
+    if number is None:
+        text = f"{what}; give it its name and number back"
+        return Finding(severity="damaged", text=text)
+    place = archive.path.with_name(_name(archive, number))
+    text = f"{what}; its own name is {place.name}"
+    return Finding(severity="repairable", text=text, rename=(archive.path, place))
+
+
+def _free_numbers(contents: FolderContents, right: Collection[Path]) -> list[int]:
+    """Return the numbers that no rightly named archive has, up to the next one."""
+    taken = {file.number for file in contents.archives if file.path in right}
+    n_all = len(contents.archives) + len(contents.strays)
+    return [number for number in range(1, max(n_all, *taken, 0) + 1) if number not in taken]
+
+
+def _name(archive: _Named, number: int | None) -> str:
+    return "" if number is None else archive_name(number, archive.operation)
+
+
+def _gaps(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Finding]:
+    """Yield the numbers up to the newest archive that are not there under any name."""
+    numbers = {file.number for file in contents.archives}
+    moved = {each.number for each in proven if each.path in contents.strays}
+    missing = sorted(set(range(1, max(numbers, default=0) + 1)) - numbers - moved)
+    if missing and not contents.strays:
+        names = ", ".join(f"{number:04}" for number in missing)
+        what, files = "before that operation", "the file"
+        if len(missing) > 1:
+            what, files = "before each of these operations", "the files"
+        text = (
+            f"{contents.archives[0].path.parent}: has no archive {names}; the state {what} cannot "
+            f"be restored, put {files} back from a backup"
+        )
+        yield Finding(severity="damaged", text=text)

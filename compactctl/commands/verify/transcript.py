@@ -1,0 +1,156 @@
+"""Proves that every state of one transcript can be restored."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from compactctl.commands.loading.load import Loaded, loaded_from
+from compactctl.commands.operations.history import history_behind
+from compactctl.commands.verify.archives import ProvenArchives, prove_archives
+from compactctl.commands.verify.finding import Finding, Verdict, verdict_of
+from compactctl.commands.verify.history import prove_history
+from compactctl.commands.verify.moved import is_marked, moved_folder
+from compactctl.errors import ArchiveError, CompactctlError, NoInputError
+from compactctl.store.archive.contents import FolderContents, contents_of
+from compactctl.store.archive.names import archive_folder
+from compactctl.store.archive.private import check_owner, is_open_to_others
+from compactctl.store.files.leftovers import left_behind
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.lines import Source, open_input
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What a verification of one transcript came to.
+
+    ``operations`` counts what was proven to be there to take back, ``n_bytes`` what was read of
+    archives, unpacked. ``repaired`` says what a repair has set right.
+    """
+
+    path: str
+    verdict: Verdict
+    operations: int
+    n_bytes: int
+    findings: tuple[Finding, ...]
+    repaired: tuple[str, ...] = ()
+
+
+def verify_transcript(path: Path, limits: ReadLimits = READ_LIMITS) -> Verified | None:
+    """Prove every state of a transcript; None when it is no compacted one. Writes nothing."""
+    folder = archive_folder(path)
+    try:
+        check_owner(folder)
+        contents = contents_of(folder)
+    except (ArchiveError, OSError) as error:
+        return _verified(path, (Finding(severity="unknown", text=_text(folder, error)),))
+    archives = prove_archives(contents)
+    findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder))
+    source = _source(path, limits)
+    if not contents.archives and not contents.strays:
+        if isinstance(source, Finding) or not is_marked(source):
+            return None
+        return _inside(path, source, archives, findings)
+    if isinstance(source, Finding):
+        return _verified(path, (*findings, source), archives)
+    return _beside(path, source, archives, findings)
+
+
+def _verified(
+    path: Path,
+    findings: tuple[Finding, ...],
+    archives: ProvenArchives | None = None,
+    operations: int | None = None,
+) -> Verified:
+    proven = archives.operations if archives else ()
+    return Verified(
+        path=str(path),
+        verdict=verdict_of(findings),
+        operations=len(proven) if operations is None else operations,
+        n_bytes=archives.n_bytes if archives else 0,
+        findings=tuple(dict.fromkeys(findings)),
+    )
+
+
+def _inside(
+    path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
+) -> Verified | None:
+    """Judge a transcript without archives that holds records of ours."""
+    moved = moved_folder(path, source)
+    if moved is not None:
+        text = f"{moved}: is its archive folder, named for what the transcript was called before"
+        place = (moved, archive_folder(path))
+        return _verified(path, (Finding(severity="repairable", text=text, rename=place),))
+    try:
+        loaded = loaded_from(source, str(path))
+    except CompactctlError as error:
+        return _verified(path, (Finding(severity="damaged", text=str(error)),))
+    tags = (message.tags for message in loaded.transcript.messages)
+    if not any(each.operation or each.through for each in tags):
+        return None
+    return _with_history(path, loaded, archives, findings)
+
+
+def _beside(
+    path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
+) -> Verified:
+    """Judge a transcript with archives beside it."""
+    if verdict_of(archives.findings) != "proven":
+        return _verified(path, findings, archives)
+    try:
+        loaded = loaded_from(source, str(path), archives.operations[-1].format or None)
+    except CompactctlError as error:
+        return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
+    return _with_history(path, loaded, archives, findings)
+
+
+def _with_history(
+    path: Path, loaded: Loaded, archives: ProvenArchives, findings: tuple[Finding, ...]
+) -> Verified:
+    history = history_behind(loaded)
+    found = tuple(prove_history(loaded, history, archives))
+    verified = _verified(path, (*findings, *found), archives)
+    if verified.verdict in ("damaged", "changed"):
+        return verified
+    return _verified(path, verified.findings, archives, len(history.steps))
+
+
+def _source(path: Path, limits: ReadLimits) -> Source | Finding:
+    try:
+        return open_input(path, limits)
+    except NoInputError as error:
+        if not path.exists():
+            text = (
+                f"{path}: is missing, and its archive is there; put it back from a backup, or "
+                f"restore a state by hand as {archive_folder(path)}/README says"
+            )
+            return Finding(severity="damaged", text=text)
+        empty = path.is_file() and path.stat().st_size == 0
+        return Finding(severity="changed" if empty else "unknown", text=str(error))
+    except CompactctlError as error:
+        return Finding(severity="unknown", text=str(error))
+
+
+def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
+    if not contents.archives:
+        return
+    if not contents.has_readme:
+        yield Finding(severity="repairable", text=f"{folder}: has no README")
+    if is_open_to_others(folder):
+        yield Finding(severity="repairable", text=f"{folder}: other users may read it")
+    for path in contents.foreign:
+        yield Finding(severity="note", text=f"{path}: is not of compactctl, and was left alone")
+    known = {file.id for file in contents.archives}
+    for path in contents.displaced:
+        if not any(path.name.removeprefix("displaced-").startswith(name) for name in known):
+            text = f"{path}: was displaced by an operation whose archive is not here"
+            yield Finding(severity="note", text=text)
+
+
+def _drafts(path: Path, folder: Path) -> Iterator[Finding]:
+    beside = (each for each in left_behind(path.parent) if path.name in each.name)
+    for draft in (*left_behind(folder), *beside):
+        yield Finding(severity="repairable", text=f"{draft}: was left behind by a killed run")
+
+
+def _text(folder: Path, error: Exception) -> str:
+    return f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)

@@ -1,0 +1,166 @@
+"""Proves that everything compactctl ever took out of transcripts can be put back."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compactctl.commands.loading.discover import TRANSCRIPTS
+from compactctl.commands.loading.folders import matches
+from compactctl.commands.verify.finding import Finding, Verdict
+from compactctl.commands.verify.moved import moved_transcript
+from compactctl.commands.verify.repair import repair
+from compactctl.commands.verify.transcript import Verified, verify_transcript
+from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NoInputError
+from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.leftovers import DRAFT
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+
+__all__ = ["Verified", "VerifyOptions", "VerifyResult", "verify"]
+
+GATE = 1
+EXIT_CODES: Mapping[Verdict, int] = {
+    "damaged": IntegrityError.exit_code,
+    "changed": ChangedError.exit_code,
+    "unknown": ArchiveError.exit_code,
+    "repairable": GATE,
+    "proven": 0,
+}
+"""The exit code for the worst verdict, the worst first."""
+
+Progress = Callable[[int, int, Verified], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOptions:
+    """What to look at, what to leave out by shell patterns, and whether to repair.
+
+    ``limits`` are for the transcripts; archives hold what their operations promise.
+    """
+
+    paths: tuple[str, ...]
+    exclude: tuple[str, ...] = ()
+    repair: bool = False
+    limits: ReadLimits = READ_LIMITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyResult:
+    """What became of every compacted transcript that was found, in the order of the paths.
+
+    ``looked_at`` counts all files that were looked at.
+    """
+
+    transcripts: tuple[Verified, ...]
+    looked_at: int
+
+    @property
+    def verdicts(self) -> Mapping[Verdict, int]:
+        """How many transcripts there are of each verdict."""
+        found = Counter(each.verdict for each in self.transcripts)
+        return {verdict: found[verdict] for verdict in EXIT_CODES}
+
+    @property
+    def exit_code(self) -> int:
+        """7 when anything is damaged, else that of the next worst verdict, 0 when all is proven."""
+        found = {each.verdict for each in self.transcripts}
+        return next((code for verdict, code in EXIT_CODES.items() if verdict in found), 0)
+
+
+def verify(options: VerifyOptions, progress: Progress | None = None) -> VerifyResult:
+    """Verify every compacted transcript among files and below folders.
+
+    Raises NoInputError when there is none, and for a path that does not exist; DiskError and
+    ChangedError when a repair cannot be carried out.
+    """
+    paths = tuple(dict.fromkeys(_found(options)))
+    results: list[Verified] = []
+    for done, path in enumerate(paths, 1):
+        result = path if isinstance(path, Verified) else _verified(path, options)
+        if result is not None:
+            results.append(result)
+            if progress is not None:
+                progress(done, len(paths), result)
+    if not results:
+        names = ", ".join(options.paths)
+        raise NoInputError(
+            f"{names}: no compacted transcript found; name transcripts that compactctl wrote, or "
+            "folders that hold them"
+        )
+    return VerifyResult(transcripts=tuple(results), looked_at=len(paths))
+
+
+def _verified(path: Path, options: VerifyOptions) -> Verified | None:
+    first = verify_transcript(path, options.limits)
+    wrong = [each for each in first.findings if each.severity == "repairable"] if first else []
+    if first is None or not wrong or not options.repair:
+        return first
+    repair(FileSystem(), path, wrong)
+    second = verify_transcript(path, options.limits)
+    if second is None:
+        return first
+    done = tuple(each.text for each in wrong if each not in second.findings)
+    return replace(second, repaired=done)
+
+
+def _found(options: VerifyOptions) -> Iterator[Path | Verified]:
+    for name in options.paths:
+        path = Path(name)
+        if path.name.endswith(SUFFIX) and path.is_dir():
+            yield _transcript_of(path)
+        elif path.is_dir():
+            yield from _below(path, options.exclude)
+        elif not os.path.lexists(path) and not _is_archived(path):
+            raise NoInputError(f"{name}: no such file or folder; name existing ones")
+        else:
+            yield path
+
+
+def _below(root: Path, exclude: Sequence[str]) -> Iterator[Path | Verified]:
+    """Yield the files below a folder that may be compacted, and folders that could not be read."""
+    problems: list[OSError] = []
+    for at, folders, files in os.walk(root, onerror=problems.append):
+        place = Path(at)
+        kept = sorted(each for each in folders if not _is_excluded(root, place / each, exclude))
+        archives = {each for each in kept if each.endswith(SUFFIX) and _is_archive(place / each)}
+        folders[:] = [each for each in kept if each not in archives]
+        found = {_transcript_of(place / each) for each in archives}
+        found |= {place / each for each in files if _may_be_compacted(each)}
+        yield from sorted(each for each in found if not _is_excluded(root, each, exclude))
+    for problem in problems:
+        yield _unreadable(problem)
+
+
+def _is_excluded(root: Path, path: Path, exclude: Sequence[str]) -> bool:
+    return matches(path.relative_to(root).as_posix(), exclude)
+
+
+def _may_be_compacted(name: str) -> bool:
+    return matches(name, TRANSCRIPTS) and not DRAFT.fullmatch(name)
+
+
+def _is_archive(folder: Path) -> bool:
+    return bool(archive_files(folder)) or any(folder.glob("*.parquet"))
+
+
+def _is_archived(path: Path) -> bool:
+    return path.with_name(path.name + SUFFIX).is_dir()
+
+
+def _transcript_of(folder: Path) -> Path:
+    """Return the transcript of an archive folder, also when it was renamed since."""
+    path = transcript_of(folder)
+    return path if path.exists() else moved_transcript(folder) or path
+
+
+def _unreadable(problem: OSError) -> Verified:
+    text = f"{problem.filename}: cannot be looked into ({problem.strerror}); change its mode"
+    return Verified(
+        path=str(problem.filename),
+        verdict="unknown",
+        operations=0,
+        n_bytes=0,
+        findings=(Finding(severity="unknown", text=text),),
+    )

@@ -1,0 +1,259 @@
+"""Claude Code sessions: one content block per line, linked by parent ids."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.claude_code.attachments import attachment_message_parts
+from compactctl.formats.claude_code.chain import Chain
+from compactctl.formats.content.anthropic import content_parts, new_content
+from compactctl.formats.content.anthropic_usage import reported_usage
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.records.builder import Gatherer, damage_reason, is_written, own_id
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import (
+    JsonPath,
+    Message,
+    Part,
+    Role,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.tags import tags_of
+from compactctl.model.transcript import Link, Pointer, Transcript
+
+TYPES = frozenset(
+    {
+        "user",
+        "assistant",
+        "system",
+        "attachment",
+        "progress",
+        "summary",
+        "file-history-snapshot",
+        "queue-operation",
+        "last-prompt",
+        "custom-title",
+        "ai-title",
+        "agent-name",
+        "mode",
+        "permission-mode",
+        "pr-link",
+        "frame-link",
+    }
+)
+_COPIED = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
+
+
+class ClaudeCode:
+    """Reads and writes session files of Claude Code."""
+
+    name = "claude-code"
+    title = "Claude Code session"
+    reads_arrays = False
+    parent_path: JsonPath | None = ("parentUuid",)
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise records that carry a session id and one of the client's types."""
+        known = [r for r in records if _str(r.get("type")) in TYPES]
+        if not known or len(known) * 2 < len(records):
+            return False
+        linked = ("sessionId", "parentUuid", "leafUuid", "messageId")
+        return any(name in record for record in known for name in linked)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = _Reader()
+        for decoded in lines:
+            reader.line(decoded)
+        return reader.finish()
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return a UUID derived from the message's id."""
+        digest = hashlib.sha256(message.id.encode()).hexdigest()
+        return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,
+    ) -> Mapping[str, Any]:
+        """Build a user record that continues the chain at ``parent``."""
+        flag = "isCompactSummary" if message.kind == "summary" else "isMeta"
+        return {
+            "parentUuid": parent,
+            **{name: like[name] for name in _COPIED if name in like},
+            "type": "user",
+            "message": {"role": "user", "content": message.text},
+            flag: True,
+            "uuid": self.new_id(message),
+            **({"timestamp": like["timestamp"]} if "timestamp" in like else {}),
+        }
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
+            return new_content(current, text)
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+
+
+class _Reader:
+    """Reads records in file order and settles the effective history at the end."""
+
+    def __init__(self) -> None:
+        self.gather = Gatherer()
+        self.chain = Chain()
+        self.tools: dict[str, str] = {}
+        self.model: str | None = None
+        self.cwd: str | None = None
+
+    def line(self, decoded: Decoded) -> None:
+        self.gather.line(decoded)
+        if decoded.damage is not None:
+            self.chain.gap(decoded.index)
+        for value in decoded.values:
+            if isinstance(value, dict) and isinstance(value.get("type"), str):
+                self.record(value, decoded)
+            else:
+                self.gather.opaque(decoded, "a JSON value of no known type")
+
+    def record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        uuid, parent = record.get("uuid"), record.get("parentUuid")
+        if isinstance(uuid, str) and uuid:
+            parent = parent if isinstance(parent, str) else None
+            self.gather.links.append(Link(line=decoded.index, id=uuid, parent=parent))
+            if decoded.damage is not None and parent is not None:
+                self.chain.hold(parent, "a record on a damaged line follows it")
+            self.chain.add(record, decoded.index)
+        else:
+            self.pointer(record, decoded)
+        message = self.message(record, decoded)
+        if message is None:
+            self.gather.meta(_kind(record), decoded.n_bytes)
+            return
+        self.cwd = self.cwd or _str(record.get("cwd"))
+        self.gather.messages.append(message)
+        self.chain.message(message, uuid if isinstance(uuid, str) else "")
+
+    def pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Take in what names the end of a branch: a title, or where the session is to go on."""
+        leaf = _str(record.get("leafUuid"))
+        if leaf is not None and decoded.damage is None:
+            pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
+            self.gather.pointers.append(pointer)
+
+    def message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
+        kind = record["type"]
+        if kind == "attachment":
+            parts = attachment_message_parts(record)
+            typed = _attachment_type(record) == "queued_command"
+            injected = not typed or is_injected(parts, CLAUDE_CODE)
+            return self.build(record, decoded, parts, injected=injected)
+        if kind not in ("user", "assistant") or _is_client_error(record):
+            return None
+        inner = record.get("message")
+        if not isinstance(inner, dict):
+            return None
+        content, path = inner.get("content"), ("message", "content")
+        if kind == "assistant":
+            return self.response(record, inner, decoded, content_parts(content, path))
+        parts = content_parts(content, path, self.tools)
+        return self.build(record, decoded, parts, injected=_is_injected(record, parts))
+
+    def response(
+        self,
+        record: Mapping[str, Any],
+        inner: Mapping[str, Any],
+        decoded: Decoded,
+        parts: tuple[Part, ...],
+    ) -> Message | None:
+        message = self.build(record, decoded, parts, response=inner)
+        if message is None:
+            return None
+        self.tools.update([(call.call_id, call.tool) for call in message.calls])
+        if message.model and (self.model is None or record.get("isSidechain") is not True):
+            self.model = message.model
+        return message
+
+    def build(
+        self,
+        record: Mapping[str, Any],
+        decoded: Decoded,
+        parts: tuple[Part, ...],
+        *,
+        injected: bool = False,
+        response: Mapping[str, Any] | None = None,
+    ) -> Message | None:
+        if not parts:
+            return None
+        role: Role = "user" if response is None else "assistant"
+        if role == "user" and all(isinstance(part, ToolResultPart) for part in parts):
+            role = "tool"
+        tags = tags_of(record)
+        written = is_written(tags)
+        uuid = _str(record.get("uuid")) or f"line-{decoded.index}"
+        name = self.gather.unique(own_id(uuid, tags))
+        return Message(
+            id=name,
+            role=role,
+            parts=parts,
+            line=decoded.index,
+            response_id=None if response is None else _str(response.get("id")) or name,
+            model=None if response is None else _str(response.get("model")),
+            usage=None if response is None else reported_usage(response),
+            injected=injected or written,
+            summary=record.get("isCompactSummary") is True,
+            synthetic=written,
+            fixed=damage_reason(decoded),
+            tags=tags,
+        )
+
+    def finish(self) -> Transcript:
+        effective = self.chain.effective()
+        followed = self.chain.resumed
+        self.gather.links = [
+            replace(link, parent=followed[link.id]) if link.id in followed else link
+            for link in self.gather.links
+        ]
+        self.gather.warnings += self.chain.warnings
+        return self.gather.transcript(ClaudeCode.name, effective, model=self.model, cwd=self.cwd)
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    data = record.get("data")
+    detail = record.get("subtype") or (data.get("type") if isinstance(data, Mapping) else None)
+    if record["type"] == "attachment":
+        detail = _attachment_type(record)
+    if _is_client_error(record):
+        detail = "client error"
+    return f"{record['type']}/{detail}" if isinstance(detail, str) else str(record["type"])
+
+
+def _attachment_type(record: Mapping[str, Any]) -> str | None:
+    attachment = record.get("attachment")
+    return _str(attachment.get("type")) if isinstance(attachment, Mapping) else None
+
+
+def _is_client_error(record: Mapping[str, Any]) -> bool:
+    inner = record.get("message")
+    synthetic = isinstance(inner, dict) and inner.get("model") == "<synthetic>"
+    return record.get("isApiErrorMessage") is True or synthetic
+
+
+def _is_injected(record: Mapping[str, Any], parts: tuple[Part, ...]) -> bool:
+    if record.get("isMeta") is True:
+        return True
+    return is_injected(parts, CLAUDE_CODE)
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,1 @@
+"""Histories of Cline, its SDK and Roo Code."""

@@ -1,0 +1,103 @@
+"""Task histories of Cline and of Roo Code, and sessions of Cline's SDK."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.cline.reader import ClineReader
+from compactctl.formats.content.anthropic import new_content
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.records.chat_log import sample_messages
+from compactctl.formats.records.containers import containers
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
+from compactctl.model.tags import OWN_KEY
+from compactctl.model.transcript import Transcript
+
+_ROLES = ("user", "assistant")
+# What only Roo Code writes: the marks of its own compaction, and the mode in the editor's state.
+_ROO_MARKS = ("isSummary", "isTruncationMarker")
+# Versions until early 2025 name the mode by its slug alone; Cline's are ACT MODE and PLAN MODE.
+_ROO_STATE = re.compile(r"# Current Mode\n(?:<slug>|[\w-]+\n)|# Current Context Size \(Tokens\)")
+
+
+class Cline:
+    """Reads and writes ``api_conversation_history.json`` of Cline."""
+
+    name = "cline"
+    title = "Cline task history"
+    reads_arrays = True
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise Anthropic messages that also carry a time, a model or its metrics."""
+        messages = sample_messages(records)
+        known = [message for message in messages if _is_message(message)]
+        return len(known) * 2 > len(messages) and any(map(_is_own, known))
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = ClineReader(self.name)
+        for container in containers(lines, reader.gather):
+            reader.container(container)
+        return reader.finish()
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id, which becomes the record's where records have one."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - records are not linked
+    ) -> Mapping[str, Any]:
+        """Build a user message, just older than the record it stands before."""
+        name = {"id": self.new_id(message)} if "id" in like else {}
+        ts = like.get("ts")
+        time = {"ts": ts - 1} if isinstance(ts, int | float) else {}
+        return {**name, "role": "user", "content": new_content([], message.text), **time}
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content; what stands in the same text before a result stays there."""
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        shared = [(i, p) for i, p in enumerate(message.parts) if p.path == old.path]
+        calls = any(isinstance(other, ToolCallPart) for _, other in shared)
+        if calls or not isinstance(old, REPLACEABLE):
+            raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        if len(shared) == 1 or not isinstance(current, str):
+            return new_content(current, text)
+        return "".join(text if i == part else getattr(p, "text", "") for i, p in shared)
+
+
+class Roo(Cline):
+    """Reads and writes ``api_conversation_history.json`` of Roo Code."""
+
+    name = "roo"
+    title = "Roo Code task history"
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise what Cline's are, with a mark or an editor's state of Roo Code's."""
+        return super().sniff(records) and any(map(_is_roo, sample_messages(records)))
+
+
+def _is_message(record: Mapping[str, Any]) -> bool:
+    return record.get("role") in _ROLES and isinstance(record.get("content"), str | list)
+
+
+def _is_own(record: Mapping[str, Any]) -> bool:
+    time = isinstance(record.get("ts"), int | float)
+    return time or any(isinstance(record.get(n), Mapping) for n in ("modelInfo", "metrics"))
+
+
+def _is_roo(record: Mapping[str, Any]) -> bool:
+    if OWN_KEY not in record and any(record.get(mark) is True for mark in _ROO_MARKS):
+        return True
+    content = record.get("content")
+    blocks = content if isinstance(content, list) else []
+    texts = (block.get("text") for block in blocks if isinstance(block, Mapping))
+    return any(isinstance(text, str) and _ROO_STATE.search(text) for text in texts)

@@ -1,0 +1,139 @@
+"""Reads the histories of Cline and Roo Code, which join answers to calls by order and by name."""
+
+from collections.abc import Sequence
+
+from compactctl.formats.cline.assistant_messages import (
+    blocks_of,
+    encrypted_reasoning,
+    model_of,
+    response_parts,
+    usage_of,
+)
+from compactctl.formats.cline.calls import OpenCalls
+from compactctl.formats.cline.client_texts import named_model, working_folder
+from compactctl.formats.cline.sent import Said, effective
+from compactctl.formats.cline.user_messages import UserInput
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.containers import Container, Entry
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
+from compactctl.model.transcript import Transcript
+
+
+class ClineReader:
+    """Reads whole conversations and settles their effective history."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.gather = Gatherer()
+        self.effective: list[Message] = []
+        self._count = 0
+
+    def container(self, container: Container) -> None:
+        """Read one conversation."""
+        if not container.entries:
+            self.gather.meta("empty conversation", container.decoded.n_bytes)
+        self._system_prompt(container)
+        talk = _Talk(container.entries, self._count)
+        said = []
+        for index, entry in enumerate(container.entries):
+            message = self._message(talk.draft(index), entry)
+            if message is not None:
+                said.append(Said(entry.record, message))
+        self.effective += effective(said)
+        self._count += 1
+
+    def finish(self) -> Transcript:
+        """Return what was read."""
+        messages = self.gather.messages
+        texts = [p.text for m in messages for p in m.parts if isinstance(p, TextPart)]
+        cwd = next(filter(None, map(working_folder, texts)), None)
+        model = next((m.model for m in reversed(messages) if m.model), None)
+        model = model or next(filter(None, map(named_model, reversed(texts))), None)
+        return self.gather.transcript(self.name, tuple(self.effective), model=model, cwd=cwd)
+
+    def _system_prompt(self, container: Container) -> None:
+        text = container.document.get("system_prompt")
+        if isinstance(text, str) and text:
+            path: JsonPath = ("system_prompt",)
+            name = f"{self._count}-system_prompt"
+            parts = (TextPart(text=text, path=path),)
+            draft = Draft(role="system", parts=parts, name=name, fixed="system prompt")
+            message = self.gather.message(
+                draft, {}, container.decoded, element=path, conversation=self._count
+            )
+            self.effective.append(message)
+
+    def _message(self, draft: Draft | None, entry: Entry) -> Message | None:
+        if draft is None:
+            self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
+        elif not draft.parts:
+            self.gather.meta("empty message", entry.n_bytes)
+        else:
+            return self.gather.message(
+                draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
+            )
+        return None
+
+
+class _Talk:
+    """One conversation; its records are read in order, each with a look at the next one."""
+
+    def __init__(self, entries: Sequence[Entry], number: int) -> None:
+        self._entries = entries
+        self._number = number
+        self._tools: dict[str, str] = {}
+        self._open = OpenCalls()
+        blocks = (block for entry in entries for block in blocks_of(entry.record))
+        self._answered = frozenset(
+            str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"
+        )
+
+    def draft(self, index: int) -> Draft | None:
+        """Return what the record at ``index`` says, None when it is no message."""
+        entry = self._entries[index]
+        match entry.record.get("role"):
+            case "user":
+                return self._input(entry)
+            case "assistant":
+                return self._response(entry, index)
+            case _ if entry.record.get("type") == "reasoning":
+                parts = encrypted_reasoning(entry.record, entry.element)
+                return Draft(role="assistant", parts=parts)
+            case _:
+                return None
+
+    def _input(self, entry: Entry) -> Draft:
+        found = UserInput(self._open, by_order=not self._answered)
+        found.read(entry.record.get("content"), (*entry.element, "content"), self._tools)
+        summary = entry.record.get("isSummary") is True
+        answers = not all(isinstance(part, TextPart) for part in found.parts)
+        return Draft(
+            role="tool" if answers and not found.spoken else "user",
+            parts=tuple(found.parts),
+            name=_id(entry),
+            injected=not (found.spoken or summary),
+            summary=summary,
+        )
+
+    def _response(self, entry: Entry, index: int) -> Draft:
+        following = self._entries[index + 1].record if index + 1 < len(self._entries) else {}
+        prefix = f"call-{self._number}-{index}"
+        parts = response_parts(entry, following, self._answered, prefix)
+        calls = [part for part in parts if isinstance(part, ToolCallPart)]
+        self._tools.update((call.call_id, call.tool) for call in calls)
+        self._open = OpenCalls(calls)
+        return Draft(
+            role="assistant",
+            parts=parts,
+            name=_id(entry),
+            response_id=f"response-{self._number}-{index}",
+            model=model_of(entry.record),
+            summary=entry.record.get("isSummary") is True,
+            usage=usage_of(entry.record),
+        )
+
+
+def _id(entry: Entry) -> str | None:
+    name = entry.record.get("id")
+    return name if isinstance(name, str) and name else None

@@ -1,0 +1,74 @@
+"""Codex CLI rollouts: conversation items among session records, each in an envelope."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.codex.items import is_item
+from compactctl.formats.codex.reader import ENVELOPES, Reader
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.content.openai import new_content
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
+from compactctl.model.transcript import Transcript
+
+
+class Codex:
+    """Reads and writes session files of Codex CLI."""
+
+    name = "codex"
+    title = "Codex CLI rollout"
+    reads_arrays = False
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise the envelope, or bare items as the oldest rollouts have them."""
+        enveloped = [r for r in records if _kind(r) in ENVELOPES and _has_payload(r)]
+        bare = [r for r in records if "type" in r and is_item(r)]
+        special = [r for r in bare if _kind(r) != "message"]
+        known = max(len(enveloped), len(bare) if special else 0)
+        return known > 0 and known * 2 >= len(records)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = Reader()
+        for decoded in lines:
+            reader.line(decoded)
+        return reader.finish(self.name)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id: items need none."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - records are not linked
+    ) -> Mapping[str, Any]:
+        """Build a user message; inside a compaction's history items have no envelope."""
+        content = [{"type": "input_text", "text": message.text}]
+        item = {"type": "message", "role": "user", "content": content}
+        if anchor.element or not _has_payload(like):
+            return item
+        timestamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+        return {**timestamp, "type": "response_item", "payload": item}
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
+            return new_content(current, text, kind="input_text")
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    kind = record.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _has_payload(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("payload"), Mapping)

@@ -1,0 +1,147 @@
+"""Items of a Codex conversation: messages, reasoning, calls and outputs as drafts.
+
+They are those of OpenAI's Responses API, and of it alone what Codex stores.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.formats.content.injected import CODEX, is_injected
+from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.openai import content_media, content_parts, content_text
+from compactctl.formats.content.tool_definitions import tool_definitions
+from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import (
+    CallId,
+    JsonPath,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    Role,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_ROLES: Mapping[str, Role] = {
+    "user": "user",
+    "assistant": "assistant",
+    "developer": "system",
+    "system": "system",
+}
+_COMPACTIONS = frozenset({"compaction", "context_compaction", "compaction_summary"})
+# Where the kinds of calls keep what the tool is given.
+_ARGUMENTS = ("arguments", "input", "action", "revised_prompt")
+# The exit code stands at the start of an output, or at the end of an older output's JSON text.
+_EXIT_CODE = re.compile(r'(?:Exit code: |exited with code |"exit_code": ?)(-?\d+)')
+_EXIT_CODE_WITHIN = 300
+
+
+def item_kind(item: Mapping[str, Any]) -> str:
+    """Return an item's type; a message may leave it out."""
+    kind = item.get("type")
+    if isinstance(kind, str):
+        return kind
+    return "message" if isinstance(item.get("role"), str) else ""
+
+
+def is_item(item: Mapping[str, Any]) -> bool:
+    """Tell from its type alone whether this is an item of a conversation."""
+    kind = item_kind(item)
+    return (
+        kind in _COMPACTIONS
+        or kind in ("message", "reasoning")
+        or kind.endswith(("_call", "_output"))
+    )
+
+
+def item_draft(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> Draft | None:
+    """Return what an item at ``path`` says, None when its kind is not known.
+
+    ``tools`` names the tools of the calls so far, by call id.
+    """
+    kind = item_kind(item)
+    if kind == "message":
+        return _message(item, path)
+    if kind == "reasoning":
+        return Draft(role="assistant", parts=_reasoning(item, path))
+    if kind in _COMPACTIONS:
+        return _compaction(path)
+    if kind.endswith("_output"):
+        return _output(item, path, tools)
+    if kind.endswith("_call"):
+        return Draft(role="assistant", parts=_call(item, kind, path))
+    return None
+
+
+def _message(item: Mapping[str, Any], path: JsonPath) -> Draft | None:
+    role = _ROLES.get(_text(item.get("role")))
+    if role is None:
+        return None
+    parts = content_parts(item.get("content"), (*path, "content"))
+    injected = role == "system" or (role == "user" and is_injected(parts, CODEX))
+    return Draft(role=role, parts=parts, injected=injected)
+
+
+def _reasoning(item: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for name in ("summary", "content"):
+        texts = content_parts(item.get(name), (*path, name))
+        parts += (part for part in texts if isinstance(part, ReasoningPart))
+    if item.get("encrypted_content") or not parts:
+        key = "encrypted_content" if "encrypted_content" in item else "type"
+        parts.append(ReasoningPart(text="", opaque=True, path=(*path, key)))
+    return tuple(parts)
+
+
+def _compaction(path: JsonPath) -> Draft:
+    part = ReasoningPart(text="", opaque=True, path=(*path, "encrypted_content"))
+    fixed = "the client's own summary, which only the provider can read"
+    return Draft(role="assistant", parts=(part,), summary=True, fixed=fixed)
+
+
+def _call(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...]:
+    key = next((name for name in _ARGUMENTS if name in item), "arguments")
+    call = ToolCallPart(
+        call_id=CallId(_text(item.get("call_id"))),
+        tool=_text(item.get("name")) or kind.removesuffix("_call"),
+        arguments=json_text(item.get(key, "")),
+        path=(*path, key),
+    )
+    image = item.get("result") if kind == "image_generation_call" else None
+    return (call, _image(image, path)) if isinstance(image, str) else (call,)
+
+
+def _image(data: str, path: JsonPath) -> MediaPart:
+    return media_from_base64(data, "image/png", (*path, "result"))
+
+
+def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> Draft:
+    call_id = CallId(_text(item.get("call_id")))
+    output = item.get("output", "")
+    parts = content_parts(output, (*path, "output"))
+    text = content_text(parts) if isinstance(output, str | list) else json_text(output)
+    result = ToolResultPart(
+        call_id=call_id,
+        tool=tools.get(call_id, ""),
+        text=text,
+        is_error=_failed(text),
+        media=content_media(parts),
+        path=(*path, "output"),
+    )
+    definitions = tool_definitions(item.get("tools"), (*path, "tools"))
+    fixed = "it defines tools the model may call" if definitions else None
+    return Draft(role="tool", parts=(result, *definitions), fixed=fixed)
+
+
+def _failed(text: str) -> bool:
+    for piece in (text[:_EXIT_CODE_WITHIN], text[-_EXIT_CODE_WITHIN:]):
+        match = _EXIT_CODE.search(piece)
+        if match:
+            return int(match[1]) != 0
+    return False
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,230 @@
+"""Reads a Codex rollout record by record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compactctl.formats.codex.header import header_parts
+from compactctl.formats.codex.items import is_item, item_draft, item_kind
+from compactctl.formats.codex.responses import Responses
+from compactctl.formats.codex.sent import History
+from compactctl.formats.codex.usage import TokenCounts
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_text import json_size
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import JsonPath, Message, TextPart
+from compactctl.model.transcript import Transcript
+
+# Types of records, as RolloutItem of Codex names them.
+ENVELOPES = frozenset(
+    {
+        "session_meta",
+        "response_item",
+        "compacted",
+        "turn_context",
+        "event_msg",
+        "world_state",
+        "inter_agent_communication",
+        "inter_agent_communication_metadata",
+    }
+)
+_SILENT = frozenset({"world_state", "inter_agent_communication_metadata"})
+# More turns than a session has: a damaged number must not count for hours.
+_MAX_ROLLBACK = 100_000
+
+
+class Reader:
+    """Takes in records in file order and settles the effective history at the end."""
+
+    def __init__(self) -> None:
+        self.gather = Gatherer()
+        self.history = History()
+        self.counts = TokenCounts()
+        self.responses = Responses(self.gather)
+        self.tools: dict[str, str] = {}
+        self.header: Message | None = None
+        self.model: str | None = None
+        self.cwd: str | None = None
+        self._sessions = 0
+        self._replacements: list[_Replacement] = []
+
+    def line(self, decoded: Decoded) -> None:
+        """Take in a line."""
+        self.gather.line(decoded)
+        for value in decoded.values:
+            if not isinstance(value, Mapping):
+                self.gather.opaque(decoded, "a JSON value that is no record")
+            elif isinstance(value.get("payload"), Mapping):
+                self._enveloped(value, value["payload"], decoded)
+            else:
+                self._bare(value, decoded)
+
+    def finish(self, name: str) -> Transcript:
+        """Return the transcript."""
+        sent = self.history.ids()
+        self._drop_superseded(set(sent))
+        by_id = {str(message.id): message for message in self.gather.messages}
+        header = [self.header.id] if self.header else []
+        effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
+        return self.gather.transcript(
+            name, effective, model=self.model, window=self.counts.window, cwd=self.cwd
+        )
+
+    def _held(self, message: Message) -> Message:
+        if message.id not in self.history.held:
+            return message
+        return replace(message, anchored="what stands in its place would be a turn to the client")
+
+    def _enveloped(
+        self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
+    ) -> None:
+        match record.get("type"):
+            case "response_item":
+                self._item(record, payload, ("payload",), decoded)
+            case "event_msg":
+                self._event(payload, decoded)
+            case "session_meta":
+                self._session(record, payload, ("payload",), decoded)
+            case "turn_context":
+                self._turn_context(payload, decoded)
+            case "compacted":
+                self._compacted(record, payload, decoded)
+            case str(kind) if kind in _SILENT:
+                self.gather.meta(kind, decoded.n_bytes)
+            case _:
+                self.gather.opaque(decoded, "a record of unknown type")
+
+    def _bare(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Take in a record of the oldest rollouts, which have no envelope."""
+        if is_item(record):
+            self._item(record, record, (), decoded)
+        elif "instructions" in record:
+            self._session(record, record, (), decoded)
+        elif "record_type" in record:
+            self.gather.meta("state", decoded.n_bytes)
+        else:
+            self.gather.opaque(decoded, "a record of unknown type")
+
+    def _item(
+        self,
+        record: Mapping[str, Any],
+        item: Mapping[str, Any],
+        path: JsonPath,
+        decoded: Decoded,
+    ) -> None:
+        message = self._message(record, item, path, decoded, self.responses)
+        if message is not None:
+            self.history.add(message)
+
+    def _message(
+        self,
+        record: Mapping[str, Any],
+        item: Mapping[str, Any],
+        path: JsonPath,
+        decoded: Decoded,
+        responses: Responses,
+    ) -> Message | None:
+        """Take in an item; ``record`` carries its tags, and is the item in a compaction."""
+        kind = item_kind(item)
+        element = path if record is item else ()
+        draft = item_draft(item, path, self.tools)
+        size = json_size(item) if element else decoded.n_bytes
+        if draft is None and kind == "ghost_snapshot":
+            self.gather.meta("response_item/ghost_snapshot", size)
+        elif draft is None:
+            self.gather.opaque(decoded, "an item of unknown type", size)
+        elif not draft.parts:
+            self.gather.meta(f"response_item/{kind} without content", size)
+        else:
+            draft = responses.joined(draft, self.model)
+            message = self.gather.message(draft, record, decoded, element=element)
+            self.tools.update((call.call_id, call.tool) for call in message.calls)
+            return message
+        return None
+
+    def _session(
+        self,
+        record: Mapping[str, Any],
+        payload: Mapping[str, Any],
+        path: JsonPath,
+        decoded: Decoded,
+    ) -> None:
+        """Take in a session header; a resumed session repeats those it comes from."""
+        self._sessions += 1
+        self.cwd = self.cwd or _str(payload.get("cwd"))
+        parts = header_parts(payload, path)
+        if self._sessions > 1 or not parts:
+            self.gather.meta("session_meta", decoded.n_bytes)
+            return
+        draft = Draft(role="system", parts=parts, anchored="the session header")
+        self.header = self.gather.message(draft, record, decoded)
+
+    def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
+        self.model = _str(payload.get("model")) or self.model
+        self.cwd = self.cwd or _str(payload.get("cwd"))
+        self.gather.meta("turn_context", decoded.n_bytes)
+
+    def _event(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
+        kind = _str(payload.get("type")) or "event of no type"
+        self.gather.meta(f"event_msg/{kind}", decoded.n_bytes)
+        if kind == "token_count":
+            usage = self.counts.take(payload)
+            if usage is not None:
+                self.responses.cost(usage)
+        turns = payload.get("num_turns")
+        if kind == "thread_rolled_back" and isinstance(turns, int):
+            self.history.roll_back(min(turns, _MAX_ROLLBACK))
+            self.responses.close()
+
+    def _compacted(
+        self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
+    ) -> None:
+        self.responses.close()
+        items = payload.get("replacement_history")
+        if isinstance(items, list):
+            self._replaced(items, decoded)
+            return
+        text = _str(payload.get("message"))
+        if text is None:
+            self.gather.meta("compacted", decoded.n_bytes)
+            self.history.condense(None)
+            return
+        part = TextPart(text=text, path=("payload", "message"))
+        why = "the client's own compaction"
+        draft = Draft(role="user", parts=(part,), summary=True, anchored=why)
+        self.history.condense(self.gather.message(draft, record, decoded))
+
+    def _replaced(self, items: list[Any], decoded: Decoded) -> None:
+        path: JsonPath = ("payload", "replacement_history")
+        responses = Responses(self.gather, f"line-{decoded.index}-response-")
+        found = []
+        for index, item in enumerate(items):
+            record = item if isinstance(item, Mapping) else {}
+            message = self._message(record, record, (*path, index), decoded, responses)
+            if message is not None:
+                found.append(message)
+        self.history.replace(found)
+        self._replacements.append(
+            _Replacement(n_bytes=decoded.n_bytes, ids=frozenset(m.id for m in found))
+        )
+
+    def _drop_superseded(self, sent: set[str]) -> None:
+        """Take out the messages of compactions that a newer one or a rollback made void."""
+        void = [each for each in self._replacements if sent.isdisjoint(each.ids)]
+        dropped = {name for each in void for name in each.ids}
+        self.gather.messages = [m for m in self.gather.messages if m.id not in dropped]
+        for each in void:
+            self.gather.meta("compacted", each.n_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Replacement:
+    """A compaction that gave the whole history: its size and its messages."""
+
+    n_bytes: int
+    ids: frozenset[str]
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

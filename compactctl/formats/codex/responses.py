@@ -1,0 +1,54 @@
+"""Which items of a Codex session are one model response, and what each response cost."""
+
+from dataclasses import replace
+
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import ReportedUsage
+
+
+class Responses:
+    """Groups what the model said up to the first output: parallel calls are one response."""
+
+    def __init__(self, gather: Gatherer, prefix: str = "response-") -> None:
+        self._gather = gather
+        self._prefix = prefix
+        self._count = 0
+        self._open = False
+        self._known = False
+        self._newest: int | None = None
+        self._early: ReportedUsage | None = None
+
+    def joined(self, draft: Draft, model: str | None) -> Draft:
+        """Return the draft as part of its response; to be called right before it is taken in."""
+        if draft.role != "assistant" or draft.summary:
+            self._open = False
+            return draft
+        if not self._open:
+            self._open = True
+            self._count += 1
+            self._known = False
+        self._newest = len(self._gather.messages)
+        usage, self._early = self._early, None
+        self._known = self._known or usage is not None
+        name = f"{self._prefix}{self._count}"
+        return replace(draft, response_id=name, model=model, usage=usage)
+
+    def cost(self, usage: ReportedUsage) -> None:
+        """Take in a response's usage.
+
+        Newer clients report it after the response's outputs, older ones before its first item:
+        when the newest response has one already, it is the next one's.
+        """
+        if self._newest is None or self._known:
+            self._early = usage
+            return
+        messages = self._gather.messages
+        messages[self._newest] = replace(messages[self._newest], usage=usage)
+        self._known = True
+
+    def close(self) -> None:
+        """End the newest response: a compaction or a rollback parts it from what follows."""
+        self._open = False
+        self._newest = None
+        self._early = None

@@ -1,0 +1,1 @@
+"""What stands in messages, shared by formats: blocks, tool calls, images, what clients inject."""

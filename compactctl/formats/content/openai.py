@@ -1,0 +1,179 @@
+"""Content and tool calls of OpenAI messages as parts; shared by Chat, Responses and Codex.
+
+Exporters add shapes of their own: texts under ``value``, reasoning and tool calls as content.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compactctl.formats.content.anthropic import block_part
+from compactctl.formats.content.media_url import media_from_base64, media_from_url
+from compactctl.formats.records.json_text import json_text
+from compactctl.model.message import (
+    CallId,
+    JsonPath,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+)
+
+_TEXT_KEYS = ("text", "value", "refusal", "thinking", "reasoning")
+_REASONING = frozenset({"reasoning", "thinking", "reasoning_text", "summary_text"})
+_DEFAULT_TYPES = {
+    "image_url": "image/unknown",
+    "input_image": "image/unknown",
+    "video_url": "video/unknown",
+    "input_audio": "audio/unknown",
+    "file": "application/pdf",
+    "input_file": "application/pdf",
+}
+
+
+def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
+    """Return the parts of a message's content: a string, null or a list of parts."""
+    if isinstance(content, str):
+        return (TextPart(text=content, path=path),) if content else ()
+    if not isinstance(content, list):
+        return ()
+    return tuple(
+        part for index, item in enumerate(content) for part in _parts(item, (*path, index))
+    )
+
+
+def content_text(parts: tuple[Part, ...]) -> str:
+    """Return the texts among parts as one text."""
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def content_media(parts: tuple[Part, ...]) -> tuple[MediaPart, ...]:
+    """Return the media among parts."""
+    return tuple(part for part in parts if isinstance(part, MediaPart))
+
+
+def new_content(current: object, text: str, *, kind: str = "text") -> object:
+    """Return ``text`` as content of the same shape as ``current``.
+
+    A list becomes a list of one part, shaped like the first text in it, else of type ``kind``.
+    """
+    if isinstance(current, Mapping):
+        return _new_item(current, text, kind)
+    if not isinstance(current, list):
+        return text
+    shapes = [item for item in current if isinstance(item, Mapping) and _text_key(item)]
+    return [_new_item(shapes[0] if shapes else {}, text, kind)]
+
+
+def text_content(like: object, text: str) -> object:
+    """Return ``text`` as the content of a message whose neighbour has the content ``like``."""
+    if not isinstance(like, list):
+        return text
+    keys = (_text_key(item) for item in like if isinstance(item, Mapping))
+    key = "value" if next(filter(None, keys), "") == "value" else "text"
+    return [{"type": "text", key: text}]
+
+
+def call_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
+    """Return the calls in ``tool_calls`` or ``function_call``; a missing call id is empty."""
+    calls = record.get("tool_calls")
+    for index, call in enumerate(calls if isinstance(calls, list) else ()):
+        if isinstance(call, Mapping):
+            yield _listed_call(call, (*path, "tool_calls", index))
+    function = record.get("function_call")
+    if isinstance(function, Mapping):
+        yield _call(function, "", (*path, "function_call"))
+
+
+def _parts(item: object, path: JsonPath) -> Iterator[Part]:
+    if not isinstance(item, Mapping):
+        yield TextPart(text=json_text(item), path=path)
+        return
+    kind = _text(item.get("type"))
+    key = _text_key(item)
+    if kind == "tool_call":
+        yield from _content_calls(item, path)
+    elif kind in _DEFAULT_TYPES:
+        yield _media(item, kind, path)
+    elif kind in _REASONING:
+        text = item[key] if key else ""
+        yield ReasoningPart(text=text, opaque=not text, path=(*path, key or "type"))
+    elif key:
+        yield TextPart(text=item[key], path=(*path, key))
+    else:
+        # Gateways pass blocks of other providers on as they are.
+        yield block_part(item, path)
+
+
+def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:
+    inner = item.get(kind, item)
+    if isinstance(inner, str):
+        return media_from_url(inner, _DEFAULT_TYPES[kind], path)
+    inner = inner if isinstance(inner, Mapping) else {}
+    if kind == "input_audio":
+        media_type = f"audio/{_text(inner.get('format')) or 'unknown'}"
+        return media_from_base64(_text(inner.get("data")), media_type, path)
+    url = next((_text(inner[k]) for k in ("url", "image_url", "file_data") if k in inner), "")
+    return media_from_url(url, _DEFAULT_TYPES[kind], path)
+
+
+def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
+    value = item.get("value")
+    if not isinstance(value, str):
+        yield _listed_call(item, path)
+        return
+    for call in _calls_in(value):
+        part = _listed_call(call, path)
+        yield ToolCallPart(
+            call_id=part.call_id,
+            tool=part.tool,
+            arguments=part.arguments,
+            embedded=True,
+            path=(*path, "value"),
+        )
+
+
+def _calls_in(text: str) -> list[Mapping[str, Any]]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return [{"arguments": text}]
+    calls = value if isinstance(value, list) else [value]
+    return [call if isinstance(call, Mapping) else {"arguments": call} for call in calls]
+
+
+def _listed_call(call: Mapping[str, Any], path: JsonPath) -> ToolCallPart:
+    name = _text(call.get("id")) or _text(call.get("tool_call_id"))
+    for key in ("function", "custom"):
+        inner = call.get(key)
+        if isinstance(inner, Mapping):
+            return _call(inner, name, (*path, key))
+    return _call(call, name, path)
+
+
+def _call(function: Mapping[str, Any], call_id: str, path: JsonPath) -> ToolCallPart:
+    key = next((k for k in ("arguments", "input", "args") if k in function), "arguments")
+    return ToolCallPart(
+        call_id=CallId(call_id),
+        tool=_text(function.get("name")),
+        arguments=json_text(function.get(key, "")),
+        path=(*path, key),
+    )
+
+
+def _new_item(shape: Mapping[str, Any], text: str, kind: str) -> dict[str, str]:
+    key = _text_key(shape)
+    return {"type": _text(shape.get("type")) or kind, key: text} if key else _plain(text, kind)
+
+
+def _plain(text: str, kind: str) -> dict[str, str]:
+    return {"type": kind, "text": text}
+
+
+def _text_key(item: Mapping[str, Any]) -> str:
+    return next((key for key in _TEXT_KEYS if isinstance(item.get(key), str)), "")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

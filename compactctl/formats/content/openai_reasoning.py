@@ -1,0 +1,45 @@
+"""Thinking in chat messages, which providers store under names of their own."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from compactctl.formats.content.anthropic import content_parts
+from compactctl.model.message import JsonPath, Part, ReasoningPart
+
+
+def reasoning_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return the thinking of a message; fields that repeat one another count once."""
+    for name, read in _FIELDS.items():
+        parts = read(record.get(name), (*path, name))
+        if parts:
+            return parts
+    return ()
+
+
+def _plain(value: object, path: JsonPath) -> tuple[Part, ...]:
+    return (ReasoningPart(text=value, path=path),) if isinstance(value, str) and value else ()
+
+
+def _details(value: object, path: JsonPath) -> tuple[Part, ...]:
+    items = value if isinstance(value, list) else []
+    return tuple(
+        _detail(item, (*path, index))
+        for index, item in enumerate(items)
+        if isinstance(item, Mapping)
+    )
+
+
+def _detail(item: Mapping[str, Any], path: JsonPath) -> ReasoningPart:
+    for key in ("text", "summary"):
+        if isinstance(item.get(key), str):
+            return ReasoningPart(text=item[key], path=(*path, key))
+    return ReasoningPart(text="", opaque=True, path=(*path, "data"))
+
+
+# DeepSeek and LiteLLM; OpenRouter; LiteLLM with Anthropic models; OpenRouter with signatures.
+_FIELDS: Mapping[str, Callable[[object, JsonPath], tuple[Part, ...]]] = {
+    "reasoning_content": _plain,
+    "reasoning": _plain,
+    "thinking_blocks": content_parts,
+    "reasoning_details": _details,
+}

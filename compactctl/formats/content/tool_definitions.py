@@ -1,0 +1,24 @@
+"""Tool definitions of a request as parts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.formats.records.json_text import json_text
+from compactctl.model.message import JsonPath, ToolDefinitionPart
+
+
+def tool_definitions(value: object, path: JsonPath) -> tuple[ToolDefinitionPart, ...]:
+    """Return one part per tool of a list; a JSON text is one part, as it cannot be told apart."""
+    if isinstance(value, str) and value.strip() not in ("", "[]"):
+        return (ToolDefinitionPart(name="", text=value, path=path),)
+    tools = value if isinstance(value, list) else []
+    return tuple(_definition(tool, (*path, index)) for index, tool in enumerate(tools))
+
+
+def _definition(tool: Any, path: JsonPath) -> ToolDefinitionPart:  # noqa: ANN401 - JSON is any value
+    inner = tool.get("function", tool) if isinstance(tool, Mapping) else tool
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    if not isinstance(name, str):
+        return ToolDefinitionPart(name="", text=json_text(tool), path=path)
+    rest = {key: value for key, value in inner.items() if key != "name"}
+    return ToolDefinitionPart(name=name, text=json_text(rest), path=path)

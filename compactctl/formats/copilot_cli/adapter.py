@@ -1,0 +1,81 @@
+"""Sessions of Copilot CLI: a list of events, each naming the one before it."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.copilot_cli.events import new_result
+from compactctl.formats.copilot_cli.media import as_text
+from compactctl.formats.copilot_cli.reader import Reader
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import (
+    JsonPath,
+    MediaPart,
+    Message,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.transcript import Transcript
+
+_ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
+
+
+class CopilotCli:
+    """Reads and writes ``events.jsonl`` of Copilot CLI."""
+
+    name = "copilot-cli"
+    title = "Copilot CLI session"
+    reads_arrays = False
+    parent_path: JsonPath | None = ("parentId",)
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise the envelope of events; VS Code writes it too, but not what tools gave back."""
+        events = [record for record in records if record.keys() >= _ENVELOPE]
+        data = [event["data"] for event in events if isinstance(event["data"], Mapping)]
+        if any("vscodeVersion" in each for each in data):
+            return False
+        return bool(data) and len(data) * 2 >= len(records)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = Reader()
+        for decoded in lines:
+            reader.line(decoded)
+        return reader.finish(self.name)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return a UUID derived from the message's id."""
+        digest = hashlib.sha256(message.id.encode()).hexdigest()
+        return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,
+    ) -> Mapping[str, Any]:
+        """Build a user message event with the whole envelope: the client refuses any less."""
+        return {
+            "type": "user.message",
+            "data": {"content": message.text, "attachments": [], "source": "system"},
+            "id": self.new_id(message),
+            "timestamp": like.get("timestamp"),
+            "parentId": parent,
+        }
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, ToolResultPart) and isinstance(current, Mapping):
+            return new_result(current, text)
+        if isinstance(old, MediaPart) and isinstance(current, Mapping):
+            return as_text(current, text)
+        if isinstance(old, REPLACEABLE):
+            return text
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")

@@ -1,0 +1,131 @@
+"""Events of Copilot CLI as drafts of messages; what is sent is in each event's ``data``."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compactctl.formats.copilot_cli.media import Assets
+from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import (
+    CallId,
+    JsonPath,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+_DATA: JsonPath = ("data",)
+# Origins of user messages that a person wrote, of those that the published types have named.
+_PERSONS = frozenset({"user", "immediate-prompt", "unknown"})
+# Structured content is the same result in the shape its tool gave it.
+_SENT_BESIDE = frozenset({"binaryResultsForLlm", "contents", "structuredContent"})
+_OPAQUE = ("reasoningOpaque", "encryptedContent")
+
+
+def event_draft(
+    kind: str, data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]
+) -> Draft | None:
+    """Return what an event of type ``kind`` says, None when it is not sent or says nothing.
+
+    ``tools`` names the tools of the calls so far, by call id. What a person ran by hand, without
+    the model, is not sent.
+    """
+    match kind:
+        case "system.message":
+            draft = Draft(role="system", parts=text_parts(data, "content"))
+        case "user.message":
+            draft = _user(data, assets)
+        case "assistant.message":
+            draft = _response(data)
+        case "tool.execution_complete" if data.get("isUserRequested") is not True:
+            draft = _result(data, assets, tools)
+        case "session.compaction_complete" if data.get("success") is True:
+            parts = text_parts(data, "summaryContent")
+            why = "the client's own compaction"
+            draft = Draft(role="user", parts=parts, summary=True, anchored=why)
+        case "session.context_cleared":
+            parts = text_parts(data, "initialMessage")
+            why = "it stands where the client started anew"
+            draft = Draft(role="user", parts=parts, injected=True, anchored=why)
+        case _:
+            return None
+    return draft if draft.parts else None
+
+
+def new_result(current: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    """Return a result with ``text`` as all that is sent of it."""
+    kept = {name: value for name, value in current.items() if name not in _SENT_BESIDE}
+    return {**kept, "content": text}
+
+
+def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
+    """Return a text of an event's data as a part; () when there is none."""
+    text = _text(data.get(name))
+    return (TextPart(text=text, path=(*_DATA, name)),) if text else ()
+
+
+def _user(data: Mapping[str, Any], assets: Assets) -> Draft:
+    parts = text_parts(data, "transformedContent") or text_parts(data, "content")
+    source = data.get("source")
+    written = isinstance(source, str) and source != "" and source not in _PERSONS
+    injected = written or data.get("isAutopilotContinuation") is True
+    return Draft(role="user", parts=(*parts, *assets.attachments(data, _DATA)), injected=injected)
+
+
+def _response(data: Mapping[str, Any]) -> Draft:
+    # A response may be several events.
+    response = _text(data.get("apiCallId")) or _text(data.get("messageId"))
+    return Draft(
+        role="assistant",
+        parts=(*_reasoning(data), *text_parts(data, "content"), *_calls(data)),
+        response_id=response or None,
+        model=_text(data.get("model")) or None,
+    )
+
+
+def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -> Draft:
+    result, error = data.get("result"), data.get("error")
+    media = assets.results(result, (*_DATA, "result")) if isinstance(result, Mapping) else ()
+    path: JsonPath = ()
+    text = ""
+    if isinstance(result, Mapping) and "content" in result:
+        path, text = (*_DATA, "result", "content"), json_text(result["content"])
+    elif isinstance(error, Mapping) and "message" in error:
+        path, text = (*_DATA, "error", "message"), json_text(error["message"])
+    call_id = CallId(_text(data.get("toolCallId")))
+    part = ToolResultPart(
+        call_id=call_id,
+        tool=tools.get(call_id, ""),
+        text=text,
+        is_error=data.get("success") is False,
+        media=media,
+        path=(*_DATA, "result") if media else path,
+    )
+    fixed = None if part.path else "it records no result"
+    return Draft(role="tool", parts=(part,), fixed=fixed)
+
+
+def _reasoning(data: Mapping[str, Any]) -> tuple[Part, ...]:
+    text = _text(data.get("reasoningText"))
+    if text:
+        return (ReasoningPart(text=text, path=(*_DATA, "reasoningText")),)
+    hidden = next((name for name in _OPAQUE if _text(data.get(name))), None)
+    return (ReasoningPart(text="", opaque=True, path=(*_DATA, hidden)),) if hidden else ()
+
+
+def _calls(data: Mapping[str, Any]) -> Iterator[ToolCallPart]:
+    requests = data.get("toolRequests")
+    for index, request in enumerate(requests if isinstance(requests, list) else ()):
+        if isinstance(request, Mapping):
+            yield ToolCallPart(
+                call_id=CallId(_text(request.get("toolCallId"))),
+                tool=_text(request.get("name")),
+                arguments=json_text(request.get("arguments", {})),
+                path=(*_DATA, "toolRequests", index, "arguments"),
+            )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

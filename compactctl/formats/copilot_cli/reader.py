@@ -1,0 +1,159 @@
+"""Reads a Copilot CLI session event by event."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.copilot_cli.events import event_draft, text_parts
+from compactctl.formats.copilot_cli.media import Assets
+from compactctl.formats.copilot_cli.sent import History
+from compactctl.formats.copilot_cli.usage import Usages, client_split
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import NO_TAGS, Message
+from compactctl.model.transcript import ClientSplit, Link, Transcript
+
+# Under which name each event gives the model in force.
+_MODELS = {
+    "session.start": "selectedModel",
+    "session.resume": "selectedModel",
+    "session.model_change": "newModel",
+    "session.shutdown": "currentModel",
+    "assistant.message": "model",
+    "tool.execution_complete": "model",
+}
+
+
+class Reader:
+    """Takes in records in file order and settles the effective history at the end."""
+
+    def __init__(self) -> None:
+        self.gather = Gatherer()
+        self.history = History()
+        self.assets = Assets()
+        self.usages = Usages()
+        self.tools: dict[str, str] = {}
+        self.model: str | None = None
+        self.window: int | None = None
+        self.cwd: str | None = None
+        self.split: ClientSplit | None = None
+        self._lines: dict[str, int] = {}
+        self._held: set[str] = set()
+
+    def line(self, decoded: Decoded) -> None:
+        """Take in a line."""
+        self.gather.line(decoded)
+        for value in decoded.values:
+            data = value.get("data") if isinstance(value, Mapping) else None
+            if isinstance(data, Mapping) and isinstance(value.get("type"), str):
+                self._event(value, data, decoded)
+            else:
+                self.gather.opaque(decoded, "a JSON value that is no event")
+
+    def finish(self, name: str) -> Transcript:
+        """Return the transcript."""
+        self.gather.messages = [self.usages.put(message) for message in self.gather.messages]
+        effective = (self.usages.put(message) for message in self.history.effective())
+        edited = any(message.tags != NO_TAGS for message in self.gather.messages)
+        return self.gather.transcript(
+            name,
+            tuple(self._anchored(message) for message in effective),
+            model=self.model,
+            window=self.window,
+            cwd=self.cwd,
+            split=None if edited else self.split,
+        )
+
+    def _event(self, event: Mapping[str, Any], data: Mapping[str, Any], decoded: Decoded) -> None:
+        kind = event["type"]
+        self._link(event, decoded)
+        draft = event_draft(kind, data, self.assets, self.tools)
+        message: Message | None = None
+        if draft is None:
+            self.gather.meta(kind, decoded.n_bytes)
+        else:
+            message = self.gather.message(self._named(draft, event), event, decoded)
+            self.tools.update((call.call_id, call.tool) for call in message.calls)
+        if not _is_subagents(event, data):
+            self._facts(kind, data)
+            self._settle(kind, data, decoded.index, message)
+
+    def _link(self, event: Mapping[str, Any], decoded: Decoded) -> None:
+        name, parent = _str(event.get("id")), _str(event.get("parentId"))
+        if name is None:
+            return
+        self._lines.setdefault(name, decoded.index)
+        self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
+        if decoded.damage is not None and parent is not None:
+            self._held.add(parent)
+
+    def _facts(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Take in what any event may say about the session."""
+        self.model = _str(data.get(_MODELS.get(kind, ""))) or self.model
+        window, context = data.get("tokenLimit"), data.get("context")
+        if isinstance(window, int) and window > 0:
+            self.window = window
+        if isinstance(context, Mapping):
+            self.cwd = self.cwd or _str(context.get("cwd"))
+        if kind == "session.binary_asset":
+            self.assets.take(data)
+        elif kind == "assistant.usage":
+            self.usages.take(data)
+
+    def _settle(
+        self, kind: str, data: Mapping[str, Any], line: int, message: Message | None
+    ) -> None:
+        """Take in what an event of the main conversation changes in what is sent."""
+        if kind == "session.compaction_complete" and data.get("success") is True:
+            self.history.condense(line, message)
+        elif kind == "session.context_cleared":
+            self.history.clear(line, message)
+        elif kind == "session.truncation":
+            self._truncated(data, line)
+        elif kind == "session.snapshot_rewind":
+            self.history.rewind(self._lines.get(str(data.get("upToEventId")), line))
+        elif message is not None:
+            self.usages.answer(message)
+            self.history.add(message, next(iter(text_parts(data, "content")), None))
+        elif kind == "session.shutdown":
+            self.split = client_split(data)
+            return
+        else:
+            return
+        self.split = None
+
+    def _truncated(self, data: Mapping[str, Any], line: int) -> None:
+        removed = data.get("messagesRemovedDuringTruncation")
+        if isinstance(removed, int) and removed > 0:
+            self.history.truncate(line, removed)
+            self.gather.warnings.append(
+                f"line {line + 1}: the client left out {removed:,} of its messages and the file "
+                "does not say which; they are taken to be the oldest"
+            )
+
+    def _named(self, draft: Draft, event: Mapping[str, Any]) -> Draft:
+        """Return the draft under its event's id; a response without an id gets its event's."""
+        name = _str(event.get("id"))
+        if draft.role != "assistant":
+            return replace(draft, name=name)
+        response, model = draft.response_id or name, draft.model or self.model
+        return replace(draft, name=name, response_id=response, model=model)
+
+    def _anchored(self, message: Message) -> Message:
+        if message.id not in self._held:
+            return message
+        return replace(message, anchored="an event on a damaged line follows it")
+
+
+def _is_subagents(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
+    """Tell whether an event belongs to a subagent, whose context is its own.
+
+    ``parentAgentTaskId`` says nothing of the kind: prompts that a person typed have it.
+    """
+    owners = (event.get("agentId"), data.get("agentId"), data.get("parentToolCallId"))
+    return any(isinstance(owner, str) and owner for owner in owners)
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

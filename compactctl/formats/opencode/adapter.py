@@ -1,0 +1,110 @@
+"""OpenCode sessions, as its export command writes them."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.opencode.reader import NAME, OpenCodeReader, is_message
+from compactctl.formats.opencode.sent import mapping
+from compactctl.formats.records.containers import containers
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart, ToolResultPart
+from compactctl.model.transcript import Transcript
+
+# Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
+_MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
+_RANDOM = 14
+# Sorts behind what the client draws at random, so that an id comes last in its millisecond.
+_LAST = "zzzz"
+
+
+class OpenCode:
+    """Reads and writes the messages of an export document."""
+
+    name = NAME
+    title = "OpenCode export"
+    reads_arrays = True
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise records of ``info`` and ``parts``, bare or in a document's ``messages``."""
+        return any(map(is_message, records)) or any(
+            isinstance(record.get("info"), Mapping) and any(map(is_message, inner))
+            for record in records
+            if isinstance(inner := record.get("messages"), list)
+        )
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = OpenCodeReader()
+        for container in containers(lines, reader.gather):
+            reader.container(container)
+        return reader.finish()
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id; the record's is derived from the one it stands before."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - a user message names no parent
+    ) -> Mapping[str, Any]:
+        """Build a user message of one text that the client sorts right before ``like``."""
+        info = mapping(like.get("info"))
+        name = _id_before(_text(info.get("id")), message.id)
+        session = {"sessionID": info["sessionID"]} if "sessionID" in info else {}
+        part = {"id": "prt" + name.removeprefix("msg"), **session, "messageID": name}
+        return {
+            "info": {"id": name, **session, "role": "user", **_sender(info)},
+            "parts": [{**part, "type": "text", "text": message.text, "synthetic": True}],
+        }
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if not isinstance(old, REPLACEABLE):
+            raise ValueError(f"a {type(old).__name__} has no replaceable content")  # noqa: TRY004 - the parts are not what a caller gave
+        if isinstance(old, ToolResultPart):
+            if old.path[-1] != "state":
+                return text
+            rest = {name: value for name, value in current.items() if name != "attachments"}
+            return {**rest, "output": text}
+        if isinstance(current, Mapping):
+            kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
+            return {**kept, "type": "text", "text": text}
+        return text
+
+
+def _id_before(anchor: str, name: str) -> str:
+    """Return an id that sorts right before ``anchor`` where that is one of the client's ids."""
+    digest = hashlib.sha256(f"{anchor} {name}".encode()).hexdigest()
+    match = _MESSAGE_ID.fullmatch(anchor)
+    time = int(match[1], 16) - 1 if match else -1
+    if time < 0:
+        return f"{anchor or 'msg_'}{digest[:12]}"
+    return f"msg_{time:012x}{_LAST}{digest[: _RANDOM - len(_LAST)]}"
+
+
+def _sender(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts that a user message must have, as its neighbour has them."""
+    model = info.get("model")
+    if not isinstance(model, Mapping):
+        model = {name: info[name] for name in ("providerID", "modelID") if name in info}
+    created = mapping(info.get("time")).get("created")
+    return {
+        **({} if created is None else {"time": {"created": created}}),
+        **({} if "agent" not in info else {"agent": info["agent"]}),
+        **({"model": model} if model else {}),
+    }
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

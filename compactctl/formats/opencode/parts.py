@@ -1,0 +1,132 @@
+"""The parts of OpenCode's messages, as the client sends them to the model."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from compactctl.formats.content.media_url import media_from_url
+from compactctl.formats.records.json_text import json_text
+from compactctl.model.message import (
+    CallId,
+    JsonPath,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+# What the client sends in place of content that it does not send, from its source.
+CLEARED = "[Old tool result content cleared]"
+INTERRUPTED = "[Tool execution was interrupted]"
+_STANDING_FOR = {
+    "compaction": "What did we do so far?",
+    "subtask": "The following tool was executed by the user",
+}
+# Files of these types are sent as text parts that the client adds to the same message.
+_SENT_AS_TEXT = ("text/plain", "application/x-directory")
+
+
+def message_parts(parts: Iterable[Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return what the model is sent of a message's ``parts``, which stand at ``path``."""
+    return tuple(
+        found
+        for index, part in enumerate(parts)
+        if isinstance(part, Mapping)
+        for found in _sent(part, (*path, index))
+    )
+
+
+def is_typed(part: object) -> bool:
+    """Tell whether a person wrote or attached this part of a user message."""
+    if not isinstance(part, Mapping) or part.get("type") not in ("text", "file"):
+        return False
+    return not (part.get("synthetic") or part.get("ignored"))
+
+
+def _sent(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    match part.get("type"):
+        case "text" if not part.get("ignored"):
+            yield TextPart(text=json_text(part.get("text") or ""), path=(*path, "text"))
+        case "reasoning":
+            yield from _reasoning(part, path)
+        case "tool":
+            yield from _tool(part, path)
+        case "file" if part.get("mime") not in _SENT_AS_TEXT:
+            yield _media(part, path)
+        case "compaction" | "subtask" as kind:
+            yield TextPart(text=_STANDING_FOR[kind], embedded=True, path=path)
+        case _:
+            pass
+
+
+def _reasoning(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    text = json_text(part.get("text") or "")
+    if text:
+        yield ReasoningPart(text=text, path=(*path, "text"))
+    metadata = part.get("metadata")
+    providers = metadata.values() if isinstance(metadata, Mapping) else ()
+    encrypted = any(
+        isinstance(p, Mapping) and p.get("reasoningEncryptedContent") for p in providers
+    )
+    if encrypted or not text:
+        yield ReasoningPart(text="", opaque=True, path=(*path, "metadata"))
+
+
+def _tool(part: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    found = part.get("state")
+    state: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+    names = (_str(part.get(key)) for key in ("callID", "id"))
+    call = ToolCallPart(
+        call_id=CallId(next(filter(None, names), "call-" + ".".join(map(str, path)))),
+        tool=_str(part.get("tool")),
+        arguments=json_text(state.get("input", {})),
+        path=(*path, "state", "input"),
+    )
+    return call, _result(call, state, (*path, "state"))
+
+
+def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
+    match state.get("status"):
+        case "completed" if _is_compacted(state):
+            text, key, cleared = CLEARED, "output", True
+        case "completed":
+            text, key, cleared = _output(state.get("output")), "output", False
+        case "error":
+            text, key, cleared = _output(state.get("error")), "error", False
+        case _:
+            text, key, cleared = INTERRUPTED, "status", True
+    media = () if cleared or key == "error" else _attachments(state.get("attachments"))
+    return ToolResultPart(
+        call_id=call.call_id,
+        tool=call.tool,
+        text=text,
+        is_error=key != "output",
+        cleared=cleared,
+        media=media,
+        # Attachments go together with the output, so that an edit needs the object around both.
+        path=path if media else (*path, key),
+    )
+
+
+def _is_compacted(state: Mapping[str, Any]) -> bool:
+    time = state.get("time")
+    return isinstance(time, Mapping) and bool(time.get("compacted"))
+
+
+def _output(value: object) -> str:
+    return "" if value is None else json_text(value)
+
+
+def _attachments(values: object) -> tuple[MediaPart, ...]:
+    items = values if isinstance(values, list) else []
+    return tuple(_media(item, ()) for item in items if isinstance(item, Mapping))
+
+
+def _media(part: Mapping[str, Any], path: JsonPath) -> MediaPart:
+    mime = _str(part.get("mime")) or "application/octet-stream"
+    return media_from_url(_str(part.get("url")), mime, path)
+
+
+def _str(value: object) -> str:
+    return value if isinstance(value, str) else ""

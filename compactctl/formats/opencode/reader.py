@@ -1,0 +1,109 @@
+"""Reads OpenCode's sessions: what each record says, and what was reported for it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.opencode.parts import is_typed, message_parts
+from compactctl.formats.opencode.sent import Said, effective, mapping
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.containers import Container, Entry
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import Message, ReportedUsage
+from compactctl.model.transcript import Transcript
+
+NAME = "opencode"
+# Published sessions went through tools that put one word in place of what looked like a secret.
+_NO_IDS = ("", "REDACTED")
+
+
+class OpenCodeReader:
+    """Reads whole conversations and settles their effective history."""
+
+    def __init__(self) -> None:
+        self.gather = Gatherer()
+        self.effective: list[Message] = []
+        self.cwd: str | None = None
+        self._count = 0
+
+    def container(self, container: Container) -> None:
+        """Read one session."""
+        session = mapping(container.document.get("info"))
+        self.cwd = _text(session.get("directory")) or self.cwd
+        said = [one for entry in container.entries if (one := self._said(entry)) is not None]
+        if not container.entries:
+            self.gather.meta("empty conversation", container.decoded.n_bytes)
+        self.effective += effective(said, session)
+        self._count += 1
+
+    def finish(self) -> Transcript:
+        """Return what was read."""
+        spoken = (message.model for message in reversed(self.gather.messages) if message.model)
+        shown = tuple(self.effective)
+        return self.gather.transcript(NAME, shown, model=next(spoken, None), cwd=self.cwd)
+
+    def _said(self, entry: Entry) -> Said | None:
+        draft = _draft(entry)
+        if draft is None:
+            self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
+            return None
+        if not draft.parts:
+            self.gather.meta("empty message", entry.n_bytes)
+            return Said(entry.record, None)
+        message = self.gather.message(
+            draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
+        )
+        return Said(entry.record, message)
+
+
+def _draft(entry: Entry) -> Draft | None:
+    record = entry.record
+    info = mapping(record.get("info"))
+    if not is_message(record) or info.get("role") not in ("user", "assistant"):
+        return None
+    parts = message_parts(record["parts"], (*entry.element, "parts"))
+    found = _text(info.get("id"))
+    name = None if found in _NO_IDS else found
+    place = ".".join(map(str, entry.element)) or str(entry.decoded.index)
+    if info["role"] == "user":
+        injected = not any(map(is_typed, record["parts"]))
+        return Draft(role="user", parts=parts, name=name, injected=injected)
+    return Draft(
+        role="assistant",
+        parts=parts,
+        name=name,
+        # Redaction makes ids alike, and each of these records is a response of its own.
+        response_id=f"{name} {place}",
+        model=_text(info.get("modelID")) or None,
+        summary=info.get("summary") is True,
+        usage=_usage(info, record["parts"]),
+    )
+
+
+def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | None:
+    """Return what was reported for an answer's request.
+
+    An answer of several steps tells the numbers of its last request, which also held the first
+    steps: those are left out.
+    """
+    tokens = mapping(info.get("tokens"))
+    cache = mapping(tokens.get("cache"))
+    sent = (tokens.get("input"), cache.get("read"), cache.get("write"))
+    context = sum(number for number in sent if isinstance(number, int))
+    steps = sum(mapping(part).get("type") == "step-finish" for part in parts)
+    if context <= 0 or steps > 1:
+        return None
+    total, output = tokens.get("total"), tokens.get("output")
+    if isinstance(total, int) and total >= context:
+        # Whether ``output`` has the reasoning in it depends on the version; the total always has.
+        output = total - context
+    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+
+
+def is_message(record: object) -> bool:
+    """Tell whether a record has the two halves of a message."""
+    found = mapping(record)
+    return isinstance(found.get("info"), Mapping) and isinstance(found.get("parts"), list)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

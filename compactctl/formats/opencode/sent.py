@@ -1,0 +1,120 @@
+"""Which messages of an OpenCode session the next request sends, and in which order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compactctl.formats.opencode.parts import message_parts
+from compactctl.model.message import Message
+
+_BOUNDARY = "the client's own compaction: without it, what it replaced would be sent again"
+# Parts beside which an aborted answer holds nothing worth sending.
+_EMPTY = ("step-start", "reasoning")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A record with ``info`` and ``parts``; ``message`` is None where it holds nothing to send."""
+
+    record: Mapping[str, Any]
+    message: Message | None
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """The record's facts."""
+        return mapping(self.record.get("info"))
+
+    @property
+    def parts(self) -> list[Any]:
+        """The record's parts, sent or not."""
+        found = self.record.get("parts")
+        return found if isinstance(found, list) else []
+
+
+def effective(said: Sequence[Said], session: Mapping[str, Any]) -> tuple[Message, ...]:
+    """Return what the next request sends, with what must stay for that marked as anchored."""
+    shown = _since_compaction(_not_undone(said, mapping(session.get("revert"))))
+    sent = (one.message for one in shown if not _is_dropped(one))
+    return tuple(message for message in sent if message is not None and message.parts)
+
+
+def _not_undone(said: Sequence[Said], revert: Mapping[str, Any]) -> list[Said]:
+    """Return what stands before the point that a person went back to."""
+    message_id, part_id = revert.get("messageID"), revert.get("partID")
+    kept: list[Said] = []
+    for one in said:
+        if message_id and one.info.get("id") == message_id:
+            return [*kept, _cut(one, part_id)] if part_id else kept
+        kept.append(one)
+    return kept
+
+
+def _cut(one: Said, part_id: object) -> Said:
+    if one.message is None:
+        return one
+    names = [mapping(part).get("id") for part in one.parts]
+    kept = one.parts[: names.index(part_id)] if part_id in names else one.parts
+    parts = message_parts(kept, (*one.message.element, "parts"))
+    # The parts that are left are a head of all parts, so that their places stay the same.
+    return Said({**one.record, "parts": kept}, replace(one.message, parts=parts))
+
+
+def _since_compaction(said: list[Said]) -> list[Said]:
+    """Return the newest finished compaction, its summary, the tail it kept, and what followed."""
+    found = _newest_compaction(said)
+    if found is None:
+        return said
+    start, end = found
+    tail = _tail_start(said, start)
+    first = start if tail is None else tail
+    if first == 0 and tail is None:
+        return said
+    anchored = {start, end, first}
+    marked = [_anchored(one) if index in anchored else one for index, one in enumerate(said)]
+    return marked[start : end + 1] + marked[first:start] + marked[end + 1 :]
+
+
+def _newest_compaction(said: Sequence[Said]) -> tuple[int, int] | None:
+    """Return the places of the newest compaction with a finished summary, and of the summary."""
+    for end in range(len(said) - 1, -1, -1):
+        info = said[end].info
+        finished = info.get("summary") is True and info.get("finish") and not info.get("error")
+        if info.get("role") == "assistant" and finished:
+            start = _place_of(said[:end], info.get("parentID"))
+            if start is not None:
+                return start, end
+    return None
+
+
+def _place_of(said: Sequence[Said], name: object) -> int | None:
+    places = (i for i in range(len(said) - 1, -1, -1) if said[i].info.get("id") == name)
+    return next((i for i in places if _compaction(said[i])), None)
+
+
+def _tail_start(said: Sequence[Said], start: int) -> int | None:
+    name = (_compaction(said[start]) or {}).get("tail_start_id")
+    return next((i for i in range(start) if name and said[i].info.get("id") == name), None)
+
+
+def _compaction(one: Said) -> Mapping[str, Any] | None:
+    parts = map(mapping, one.parts) if one.info.get("role") == "user" else ()
+    return next((part for part in parts if part.get("type") == "compaction"), None)
+
+
+def _anchored(one: Said) -> Said:
+    message = one.message
+    return Said(one.record, None if message is None else replace(message, anchored=_BOUNDARY))
+
+
+def _is_dropped(one: Said) -> bool:
+    """Tell whether the client leaves out an answer because its request failed."""
+    error = one.info.get("error")
+    if one.info.get("role") != "assistant" or not error:
+        return False
+    kinds = {mapping(part).get("type") for part in one.parts}
+    return mapping(error).get("name") != "MessageAbortedError" or kinds <= set(_EMPTY)
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a JSON object, empty when the value is something else."""
+    return value if isinstance(value, Mapping) else {}

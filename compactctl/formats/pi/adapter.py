@@ -1,0 +1,91 @@
+"""Sessions of pi and its relatives: entries in a tree, in version 1 in a list."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from compactctl.formats.content.anthropic import new_content
+from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.pi.messages import OWN_ROLES
+from compactctl.formats.pi.reader import Reader
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
+from compactctl.model.transcript import Transcript
+
+# Digits of the ids that the client gives its entries.
+_ID_LENGTH = 8
+
+
+class Pi:
+    """Reads and writes session files of pi."""
+
+    name = "pi"
+    title = "pi session"
+    reads_arrays = False
+    parent_path: JsonPath | None = ("parentId",)
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise a session's header, or messages that only pi writes."""
+        return any(_is_header(record) or _is_own_message(record) for record in records)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = Reader()
+        for decoded in lines:
+            reader.line(decoded)
+        return reader.finish(self.name)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return an entry id derived from the message's id."""
+        return hashlib.sha256(message.id.encode()).hexdigest()[:_ID_LENGTH]
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,
+    ) -> Mapping[str, Any]:
+        """Build a user message; entries of version 1 have no ids."""
+        linked = {"id": self.new_id(message), "parentId": parent} if "id" in like else {}
+        content = [{"type": "text", "text": message.text}]
+        inner = {"role": "user", "content": content, "timestamp": _milliseconds(like)}
+        return {
+            "type": "message",
+            **linked,
+            "timestamp": like.get("timestamp"),
+            "message": inner,
+        }
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        if isinstance(old, ToolCallPart):
+            return new_arguments(old, current, text)
+        if isinstance(old, REPLACEABLE):
+            return new_content(current, text)
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+
+
+def _is_header(record: Mapping[str, Any]) -> bool:
+    return record.get("type") == "session" and isinstance(record.get("id"), str)
+
+
+def _is_own_message(record: Mapping[str, Any]) -> bool:
+    message = record.get("message")
+    if record.get("type") != "message" or not isinstance(message, Mapping):
+        return False
+    role = message.get("role")
+    return "stopReason" in message or (isinstance(role, str) and role in OWN_ROLES)
+
+
+def _milliseconds(entry: Mapping[str, Any]) -> int:
+    """Return when an entry was made, in milliseconds since 1970; 0 when it does not say."""
+    try:
+        made = datetime.fromisoformat(str(entry.get("timestamp")))
+    except ValueError:
+        return 0
+    made = made if made.tzinfo else made.replace(tzinfo=UTC)
+    return round(made.timestamp() * 1_000)

@@ -1,0 +1,70 @@
+"""Content of pi messages as parts: texts, thinking, tool calls and images."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.records.json_text import json_text
+from compactctl.model.message import (
+    CallId,
+    JsonPath,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+
+def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
+    """Return the parts of a message's content: a string or a list of blocks."""
+    if isinstance(content, str):
+        return text_parts(content, path)
+    blocks = content if isinstance(content, list) else []
+    return tuple(_block(block, (*path, index)) for index, block in enumerate(blocks))
+
+
+def text_parts(value: object, path: JsonPath) -> tuple[TextPart, ...]:
+    """Return a text as a part; () when there is none."""
+    return (TextPart(text=value, path=path),) if isinstance(value, str) and value else ()
+
+
+def result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) -> ToolResultPart:
+    """Return what a ``toolResult`` message at ``path`` answers; its details are never sent."""
+    inner = content_parts(message.get("content"), (*path, "content"))
+    return ToolResultPart(
+        call_id=CallId(_text(message.get("toolCallId"))),
+        tool=_text(message.get("toolName")),
+        text="\n".join(part.text for part in inner if isinstance(part, TextPart)),
+        is_error=message.get("isError") is True,
+        cleared=cleared,
+        media=tuple(part for part in inner if isinstance(part, MediaPart)),
+        path=(*path, "content"),
+    )
+
+
+def _block(block: Any, path: JsonPath) -> Part:  # noqa: ANN401 - JSON is any value
+    kind = block.get("type") if isinstance(block, Mapping) else None
+    match kind:
+        case "text":
+            return TextPart(text=_text(block.get("text")), path=(*path, "text"))
+        case "thinking":
+            text = _text(block.get("thinking"))
+            return ReasoningPart(text=text, opaque=not text, path=(*path, "thinking"))
+        case "toolCall":
+            return ToolCallPart(
+                call_id=CallId(_text(block.get("id"))),
+                tool=_text(block.get("name")),
+                arguments=json_text(block.get("arguments", {})),
+                path=(*path, "arguments"),
+            )
+        case "image":
+            media_type = _text(block.get("mimeType")) or "image/unknown"
+            return media_from_base64(_text(block.get("data")), media_type, path)
+        case _:
+            return TextPart(text=json_text(block), path=path)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,110 @@
+"""Entries of a pi session as drafts of messages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from compactctl.formats.content.injected import ANY_CLIENT, is_injected
+from compactctl.formats.pi.content import content_parts, result_part, text_parts
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import Part, ReportedUsage, TextPart
+
+# Roles that only pi and its relatives have; ``hookMessage`` is what version 2 called ``custom``.
+OWN_ROLES = frozenset(
+    {"toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}
+)
+_CUSTOM = frozenset({"custom", "hookMessage", "developer"})
+_SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
+# The client never sends such a response again: it may have been cut anywhere.
+_BROKEN_OFF = frozenset({"error", "aborted"})
+_CONTEXT = ("input", "cacheRead", "cacheWrite")
+
+
+def message_draft(entry: Mapping[str, Any]) -> Draft | None:
+    """Return what a ``message`` entry says, without parts when that is nothing.
+
+    None stands for a role that is not known.
+    """
+    message = entry.get("message")
+    if not isinstance(message, Mapping):
+        return None
+    role = message.get("role")
+    content = content_parts(message.get("content"), ("message", "content"))
+    match role:
+        case "user":
+            return Draft(role="user", parts=content, injected=is_injected(content, ANY_CLIENT))
+        case "assistant":
+            return _response(message, content)
+        case "toolResult":
+            result = result_part(message, ("message",), cleared="evictedContent" in entry)
+            return Draft(role="tool", parts=(result,))
+        case "bashExecution":
+            return Draft(role="user", parts=_shell_command(message), injected=True)
+        case str() if role in _CUSTOM:
+            return Draft(role="user", parts=content, injected=True)
+        case str() if role in _SUMMARIES:
+            parts = text_parts(message.get("summary"), ("message", "summary"))
+            return Draft(role="user", parts=parts, summary=True)
+        case _:
+            return None
+
+
+def entry_draft(entry: Mapping[str, Any]) -> Draft | None:
+    """Return what an entry of any type puts into the context.
+
+    It has no parts when that is nothing; None stands for a message of an unknown role.
+    """
+    match entry.get("type"):
+        case "message":
+            return message_draft(entry)
+        case "custom_message":
+            parts = content_parts(entry.get("content"), ("content",))
+            return Draft(role="user", parts=parts, injected=True)
+        case "branch_summary":
+            parts = text_parts(entry.get("summary"), ("summary",))
+            return Draft(role="user", parts=parts, summary=True)
+        case "compaction":
+            parts = text_parts(entry.get("summary"), ("summary",))
+            why = "the client's own compaction"
+            return Draft(role="user", parts=parts, summary=True, anchored=why)
+        case _:
+            return Draft(role="user", parts=())
+
+
+def was_broken_off(entry: Mapping[str, Any]) -> bool:
+    """Tell whether an entry is a response that ended in an error or was aborted."""
+    message = entry.get("message")
+    reason = message.get("stopReason") if isinstance(message, Mapping) else None
+    return isinstance(reason, str) and reason in _BROKEN_OFF
+
+
+def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> Draft:
+    return Draft(
+        role="assistant",
+        parts=parts,
+        response_id=_str(message.get("responseId")),
+        model=_str(message.get("model")),
+        usage=_usage(message.get("usage")),
+    )
+
+
+def _usage(usage: object) -> ReportedUsage | None:
+    if not isinstance(usage, Mapping):
+        return None
+    context = sum(n for n in map(usage.get, _CONTEXT) if isinstance(n, int))
+    output = usage.get("output")
+    if context <= 0:
+        return None
+    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+
+
+def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return a command that a person ran, and its output, unless they are kept from the model."""
+    command = message.get("command")
+    if message.get("excludeFromContext") is True or not isinstance(command, str):
+        return ()
+    ran = TextPart(text=f"Ran `{command}`", embedded=True, path=("message", "command"))
+    return (ran, *text_parts(message.get("output"), ("message", "output")))
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

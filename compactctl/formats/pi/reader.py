@@ -1,0 +1,99 @@
+"""Reads a pi session entry by entry."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.pi.chain import Chain
+from compactctl.formats.pi.messages import entry_draft, was_broken_off
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.transcript import Link, Transcript
+
+
+class Reader:
+    """Takes in records in file order and settles the effective history at the end."""
+
+    def __init__(self) -> None:
+        self.gather = Gatherer()
+        self.chain = Chain()
+        self.model: str | None = None
+        self.cwd: str | None = None
+        self._responses = 0
+
+    def line(self, decoded: Decoded) -> None:
+        """Take in a line."""
+        self.gather.line(decoded)
+        if decoded.damage is not None:
+            self.chain.gap(decoded.index)
+        for value in decoded.values:
+            if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
+                self.gather.opaque(decoded, "a JSON value of no known type")
+            elif value["type"] == "session":
+                self._header(value, decoded)
+            else:
+                self._entry(value, decoded)
+
+    def finish(self, name: str) -> Transcript:
+        """Return the transcript."""
+        effective = self.chain.effective()
+        follows = self.chain.resumed
+        self.gather.links = [
+            replace(link, parent=follows.get(link.id, link.parent)) for link in self.gather.links
+        ]
+        self.gather.warnings += self.chain.warnings
+        answered = [message.model for message in effective if message.model]
+        model = answered[-1] if answered else self.model
+        return self.gather.transcript(name, effective, model=model, cwd=self.cwd)
+
+    def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        self.cwd = self.cwd or _str(record.get("cwd"))
+        self.model = _str(record.get("modelId")) or self.model
+        self.chain.header()
+        self.gather.meta("session", decoded.n_bytes)
+
+    def _entry(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
+        if entry["type"] == "model_change" and entry.get("role") in (None, "default"):
+            self.model = _str(entry.get("modelId")) or _str(entry.get("model")) or self.model
+        self._link(entry, decoded)
+        node = self.chain.add(entry, decoded.index)
+        draft = entry_draft(entry)
+        if draft is None:
+            self.gather.opaque(decoded, "a message of unknown role")
+        elif not draft.parts:
+            self.gather.meta(_kind(entry), decoded.n_bytes)
+        else:
+            message = self.gather.message(self._numbered(draft, entry), entry, decoded)
+            if not was_broken_off(entry):
+                self.chain.message(node, message)
+
+    def _link(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
+        name, parent = _str(entry.get("id")), _str(entry.get("parentId"))
+        if name is None:
+            return
+        self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
+        if decoded.damage is not None and parent is not None:
+            self.chain.hold(parent, "an entry on a damaged line follows it")
+
+    def _numbered(self, draft: Draft, entry: Mapping[str, Any]) -> Draft:
+        """Return the draft under its entry's id; each assistant message is a response."""
+        name = _str(entry.get("id"))
+        if draft.role != "assistant":
+            return replace(draft, name=name)
+        self._responses += 1
+        response = draft.response_id or f"response-{self._responses}"
+        return replace(draft, name=name, response_id=response)
+
+
+def _kind(entry: Mapping[str, Any]) -> str:
+    """Name an entry that is not sent: its type, of a message also its role."""
+    message = entry.get("message")
+    if entry["type"] != "message" or not isinstance(message, Mapping):
+        return str(entry["type"])
+    hidden = message.get("excludeFromContext") is True
+    return f"message/{message.get('role')} {'kept from the model' if hidden else 'without content'}"
+
+
+def _str(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,1 @@
+"""From raw lines to messages, shared by formats: decoding, containers, the transcript built."""

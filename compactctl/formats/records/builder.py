@@ -1,0 +1,177 @@
+"""Collects what a reader finds: messages, links, metadata and lines not understood."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import NO_TAGS, JsonPath, Message, MessageId, Tags
+from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
+from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
+
+BLANK = "blank line"
+
+
+class Gatherer:
+    """Takes in a file's records one by one, in file order."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.links: list[Link] = []
+        self.pointers: list[Pointer] = []
+        self.warnings: list[str] = []
+        self.n_lines = 0
+        self.n_bytes = 0
+        self._opaque: list[Opaque] = []
+        self._meta: Counter[str] = Counter()
+        self._meta_bytes: Counter[str] = Counter()
+        self._repeated: Counter[str] = Counter()
+        self._taken: set[str] = set()
+
+    def line(self, decoded: Decoded) -> None:
+        """Take in a line as such: its size, and its damage if it has any."""
+        self.n_lines += 1
+        self.n_bytes += decoded.n_bytes
+        if decoded.damage is not None:
+            self.opaque(decoded, decoded.damage)
+        elif not decoded.values:
+            self.meta(BLANK, decoded.n_bytes)
+
+    def opaque(self, decoded: Decoded, damage: str, n_bytes: int | None = None) -> None:
+        """Take in a line, or ``n_bytes`` of it, that is carried without being understood."""
+        size = decoded.n_bytes if n_bytes is None else n_bytes
+        self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
+
+    def meta(self, kind: str, n_bytes: int) -> None:
+        """Take in a record that never reaches the model."""
+        self._meta[kind] += 1
+        self._meta_bytes[kind] += n_bytes
+
+    def message(
+        self,
+        draft: Draft,
+        record: Mapping[str, Any],
+        decoded: Decoded,
+        *,
+        element: JsonPath = (),
+        conversation: int = 0,
+    ) -> Message:
+        """Take in a record that is a message; ``record`` is what may carry tags."""
+        tags = tags_of(record)
+        written = is_written(tags)
+        name = own_id(draft.name, tags) if draft.name else record_id(record, tags)
+        message = Message(
+            id=self.unique(f"{conversation}.{name}" if conversation else name),
+            role=draft.role,
+            parts=draft.parts,
+            line=decoded.index,
+            element=element,
+            conversation=conversation,
+            response_id=draft.response_id,
+            model=draft.model,
+            injected=draft.injected or written or tags.is_truncation_marker,
+            summary=draft.summary or (written and tags.condense_id is not None),
+            synthetic=written,
+            fixed=damage_reason(decoded) or draft.fixed,
+            anchored=draft.anchored,
+            tags=tags,
+            usage=draft.usage,
+        )
+        self.messages.append(message)
+        return message
+
+    def unique(self, name: str) -> MessageId:
+        """Return ``name`` as a message id, with a number when it was taken before."""
+        chosen = name
+        while chosen in self._taken:
+            self._repeated[name] += 1
+            chosen = f"{name}#{self._repeated[name] + 1}"
+        self._taken.add(chosen)
+        return MessageId(chosen)
+
+    def _links(self) -> Iterator[Link]:
+        """Yield the links without those of originals whose rewritten record has the same one."""
+        rewritten = {message.tags.edit_id for message in self.messages if message.tags.edit_id}
+        left = {m.line for m in self.messages if m.tags.edit_parent in rewritten}
+        return (link for link in self.links if link.line not in left)
+
+    def transcript(self, name: str, effective: tuple[Message, ...], **facts: Any) -> Transcript:  # noqa: ANN401
+        """Return the finished transcript; tagged originals are taken out of ``effective``."""
+        shown, orphaned = drop_hidden(effective)
+        if orphaned:
+            self.warnings.append(
+                f"{orphaned} messages carry a tag whose summary or marker is gone; they are shown"
+            )
+        return Transcript(
+            format=name,
+            n_lines=self.n_lines,
+            n_bytes=self.n_bytes,
+            messages=tuple(self.messages),
+            effective=shown,
+            links=tuple(self._links()),
+            pointers=tuple(self.pointers),
+            meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},
+            opaque=tuple(self._opaque),
+            warnings=tuple(self.warnings),
+            **facts,
+        )
+
+
+def own_id(name: str, tags: Tags) -> str:
+    """Return the id of a record that has one itself, which a rewritten one keeps for itself."""
+    return f"{name}#{tags.edit_parent}" if tags.edit_parent else name
+
+
+def is_written(tags: Tags) -> bool:
+    """Tell whether these are the tags of a summary or marker that compactctl wrote."""
+    return bool(tags.operation and (tags.condense_id or tags.truncation_id))
+
+
+def record_id(record: Mapping[str, Any], tags: Tags) -> str:
+    """Derive an id from a record's content; tags do not count, so a tagged record keeps its id."""
+    if tags == NO_TAGS:
+        return content_id(record)
+    names = {*tag_fields(tags), OWN_KEY}
+    return content_id({name: value for name, value in record.items() if name not in names})
+
+
+def content_id(value: object) -> str:
+    """Derive an id from a record's content, for formats whose records have none."""
+    return hashlib.sha256(_content(value)).hexdigest()[:12]
+
+
+def _content(value: object) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # Lone surrogates, integers beyond 64 bits and deep nesting are refused by orjson.
+        pass
+    try:
+        return repr(value).encode("utf-8", "backslashreplace")
+    except RecursionError:
+        return b"nested too deeply"
+
+
+def drop_hidden(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], int]:
+    """Return the messages not hidden by a tag, and how many tags point to nothing.
+
+    A message is hidden only when the summary, marker or rewritten record with that id exists.
+    """
+    tagged = [message.tags for message in messages if message.tags is not NO_TAGS]
+    present = {name for tags in tagged for name in tags.ids}
+    orphaned = sum(any(parent not in present for parent in tags.parents) for tags in tagged)
+    shown = (
+        tuple(m for m in messages if present.isdisjoint(m.tags.parents)) if present else messages
+    )
+    return shown, orphaned
+
+
+def damage_reason(decoded: Decoded) -> str | None:
+    """Return why a record of this line must stay as it is, or None."""
+    if decoded.damage is None:
+        return None
+    return f"its line is damaged ({decoded.damage}) and is carried verbatim"

@@ -1,0 +1,149 @@
+"""Reads the containers that formats of plain messages share.
+
+(a) one message per line, (b) an object with ``messages`` per line, (c) one such object as a
+document, (d) an array of messages. Every container is a conversation of its own; all bare lines
+together are one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Protocol
+
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_text import json_size
+from compactctl.formats.records.message_draft import Draft
+from compactctl.model.message import JsonPath, Message, ReportedUsage
+from compactctl.model.transcript import Transcript
+
+# As many messages as tell formats apart; containers can hold thousands.
+_SAMPLE = 50
+
+
+class Conversation(Protocol):
+    """Understands the records of one conversation, in their order; ``number`` counts from 0."""
+
+    number: int
+
+    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, Draft]]:
+        """Return what a request sends before its messages, with the path where it stands."""
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+        """Return what a record at ``path`` says, None when it is no message."""
+
+    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, Draft] | None:
+        """Return the logged answer to a request, with the path where it stands."""
+
+    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
+        """Return the usage reported for a document whose newest message is the answer."""
+
+
+class ConversationReader:
+    """Reads a file line by line; ``start`` begins the conversation of a number."""
+
+    def __init__(self, name: str, start: Callable[[int], Conversation]) -> None:
+        self.name = name
+        self.start = start
+        self.gather = Gatherer()
+        self._model: str | None = None
+        self._window: int | None = None
+        self._count = 0
+        self._bare: Conversation | None = None
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines once, in order."""
+        for decoded in lines:
+            self.gather.line(decoded)
+            for value in decoded.values:
+                self._value(value, decoded)
+        messages = tuple(self.gather.messages)
+        spoken = (message.model for message in reversed(messages) if message.model)
+        model = next(spoken, None) or self._model
+        return self.gather.transcript(self.name, messages, model=model, window=self._window)
+
+    def _value(self, value: object, decoded: Decoded) -> None:
+        if isinstance(value, Mapping) and isinstance(value.get("messages"), list):
+            self._document(value, self._next(), decoded)
+        elif isinstance(value, list):
+            self._members(value, (), self._next(), decoded)
+        else:
+            self._bare = self._bare or self._next()
+            self._record(value, (), self._bare, decoded)
+
+    def _next(self) -> Conversation:
+        self._count += 1
+        return self.start(self._count - 1)
+
+    def _document(
+        self, document: Mapping[str, Any], conversation: Conversation, decoded: Decoded
+    ) -> None:
+        for path, draft in conversation.opening(document):
+            self._beside(draft, path, conversation, decoded)
+        newest = self._members(document["messages"], ("messages",), conversation, decoded)
+        answer = conversation.answer(document)
+        if answer is not None:
+            self._beside(answer[1], answer[0], conversation, decoded)
+        elif newest and newest.role == "assistant" and newest.usage is None:
+            self.gather.messages[-1] = replace(newest, usage=conversation.usage(document))
+        self._facts(document)
+
+    def _facts(self, document: Mapping[str, Any]) -> None:
+        model, window = document.get("model"), document.get("context_window")
+        if isinstance(model, str) and model:
+            self._model = model
+        if isinstance(window, int) and not isinstance(window, bool) and window > 0:
+            self._window = window
+
+    def _members(
+        self, values: Sequence[Any], path: JsonPath, conversation: Conversation, decoded: Decoded
+    ) -> Message | None:
+        """Take in the elements of an array; return the last one's message."""
+        newest = None
+        for index, value in enumerate(values):
+            newest = self._record(value, (*path, index), conversation, decoded)
+        if not values:
+            self.gather.meta("empty conversation", decoded.n_bytes)
+        return newest
+
+    def _record(
+        self, value: object, path: JsonPath, conversation: Conversation, decoded: Decoded
+    ) -> Message | None:
+        record = value if isinstance(value, Mapping) else {}
+        draft = conversation.message(record, path)
+        if draft is not None and draft.parts:
+            return self.gather.message(
+                draft, record, decoded, element=path, conversation=conversation.number
+            )
+        size = json_size(value) if path else decoded.n_bytes
+        if draft is None:
+            self.gather.opaque(decoded, "a record that is no message", size)
+        else:
+            self.gather.meta("empty message", size)
+        return None
+
+    def _beside(
+        self, draft: Draft, path: JsonPath, conversation: Conversation, decoded: Decoded
+    ) -> None:
+        """Take in what stands beside the messages of a document; its place is its id."""
+        name = f"{conversation.number}-{'.'.join(map(str, path))}"
+        self.gather.message(
+            replace(draft, name=name),
+            {},
+            decoded,
+            element=path,
+            conversation=conversation.number,
+        )
+
+
+def sample_messages(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the first messages, those inside containers included."""
+    return list(islice(_flattened(records), _SAMPLE))
+
+
+def _flattened(records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    for record in records:
+        inner = record.get("messages")
+        for item in inner if isinstance(inner, list) else [record]:
+            if isinstance(item, Mapping):
+                yield item

@@ -1,0 +1,62 @@
+"""The records of each conversation in a file whose records only make sense all together.
+
+A conversation is an object with ``messages``, an array, or all bare lines of the file.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_text import json_size
+from compactctl.model.message import JsonPath
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A JSON value where a message is expected, and where it stands."""
+
+    value: Any
+    element: JsonPath
+    decoded: Decoded
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The value, empty when it is no object."""
+        return self.value if isinstance(self.value, Mapping) else {}
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the value: of its line, or as compact text inside a container."""
+        return json_size(self.value) if self.element else self.decoded.n_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A conversation's entries; ``document`` is the object around them, empty without one."""
+
+    document: Mapping[str, Any]
+    entries: tuple[Entry, ...]
+    decoded: Decoded
+
+
+def containers(lines: Iterable[Decoded], gather: Gatherer) -> Iterator[Container]:
+    """Yield the conversations of a file, bare lines last; every line is taken in as such."""
+    bare: list[Entry] = []
+    for decoded in lines:
+        gather.line(decoded)
+        for value in decoded.values:
+            inner = value.get("messages") if isinstance(value, Mapping) else None
+            if isinstance(value, Mapping) and isinstance(inner, list):
+                yield Container(value, _entries(inner, ("messages",), decoded), decoded)
+            elif isinstance(value, list):
+                yield Container({}, _entries(value, (), decoded), decoded)
+            else:
+                bare.append(Entry(value, (), decoded))
+    if bare:
+        yield Container({}, tuple(bare), bare[-1].decoded)
+
+
+def _entries(values: list[Any], path: JsonPath, decoded: Decoded) -> tuple[Entry, ...]:
+    return tuple(Entry(value, (*path, index), decoded) for index, value in enumerate(values))

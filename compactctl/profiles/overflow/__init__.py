@@ -1,0 +1,1 @@
+"""What an error of a provider says."""

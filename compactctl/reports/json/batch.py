@@ -1,0 +1,24 @@
+"""``batch`` as a JSON document."""
+
+from typing import Any
+
+from compactctl.commands.batch.batch import BatchResult
+from compactctl.commands.batch.row import BatchRow
+from compactctl.reports.rendering.json_document import fields_of
+
+
+def batch_json(result: BatchResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.batch/1",
+        "compacted": result.compacted,
+        "written": result.written,
+        "failOver": result.fail_over,
+        "exitCode": result.exit_code,
+        "totals": {**fields_of(result.totals), "counters": list(result.totals.counters)},
+        "files": [_row(row) for row in result.rows],
+    }
+
+
+def _row(row: BatchRow) -> dict[str, Any]:
+    return {**fields_of(row), "stages": list(row.stages)}

@@ -1,0 +1,16 @@
+"""``limit-output`` as a JSON document."""
+
+from typing import Any
+
+from compactctl.commands.harness.limit_output import LimitOutputResult
+
+
+def limit_output_json(result: LimitOutputResult) -> dict[str, Any]:
+    """Return the document, with the fields of NeuroLink's truncation result."""
+    return {
+        "schema": "compactctl.limit-output/1",
+        "content": result.content,
+        "truncated": result.truncated,
+        "savedPath": result.saved_path,
+        "originalSize": result.original_size,
+    }

@@ -1,0 +1,1 @@
+"""Models, stages, profiles and settings as JSON documents."""

@@ -1,0 +1,24 @@
+"""``stages`` as a JSON document."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from compactctl.commands.reference.stages import StageInfo
+
+
+def stages_json(stages: Sequence[StageInfo]) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.stages/1",
+        "stages": [
+            {
+                "name": stage.name,
+                "title": stage.title,
+                "options": {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in stage.options.items()
+                },
+            }
+            for stage in stages
+        ],
+    }

@@ -1,0 +1,23 @@
+"""``rewind`` as a JSON document."""
+
+from typing import Any
+
+from compactctl.commands.rewind.rewind import RewindResult
+from compactctl.reports.rendering.json_document import digest_fields
+
+
+def rewind_json(result: RewindResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.rewind/1",
+        "path": result.path,
+        "output": result.output,
+        "layout": result.layout,
+        "checked": result.checked,
+        "moved": result.moved,
+        "undone": list(result.undone),
+        "inEffect": list(result.in_effect),
+        "carriedBytes": result.carried,
+        "before": digest_fields(result.before),
+        "after": digest_fields(result.after),
+    }

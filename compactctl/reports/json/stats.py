@@ -1,0 +1,75 @@
+"""``stats`` as a JSON document."""
+
+from typing import Any
+
+from compactctl.commands.inspect.stats import StatsResult
+from compactctl.history.breakdown import LargeMessage
+from compactctl.model.transcript import Transcript, Volume
+from compactctl.reports.rendering.json_document import fields_of, measure_fields, opaque_fields
+
+
+def stats_json(result: StatsResult) -> dict[str, Any]:
+    """Return the document."""
+    transcript, usage, found = result.transcript, result.usage, result.breakdown
+    return {
+        "schema": "compactctl.stats/1",
+        "path": result.path,
+        "format": transcript.format,
+        "scope": result.scope,
+        **measure_fields(result.measure),
+        "estimatedInputTokens": usage.tokens,
+        "usageRatio": usage.ratio,
+        "percentLeft": usage.percent_left,
+        "level": usage.level,
+        "withinBudget": usage.tokens <= usage.available,
+        "shouldCompact": usage.level in ("warning", "critical", "over"),
+        "reportedContextTokens": result.reported,
+        "countedTokens": result.size.counted,
+        "overheadTokens": result.size.overhead,
+        "hiddenReasoningTokens": result.size.hidden_reasoning,
+        "unexplainedTokens": result.size.unexplained,
+        "overheadSource": result.size.source,
+        "overheadExactness": "calibrated" if result.size.source else None,
+        **_health(result),
+        "messageCount": result.messages,
+        "turnCount": result.turns,
+        "stepCount": result.steps,
+        "conversationCount": result.conversations,
+        "totalTokens": found.total,
+        "breakdown": dict(found.categories),
+        "mediaExactness": "estimate" if found.categories["media"] else None,
+        "largestMessages": [_large(row) for row in found.largest],
+        "tools": [fields_of(use) for use in found.tools],
+        "rereads": [fields_of(file) for file in found.rereads],
+        "file": {**_file(transcript), "textBytes": result.text_bytes},
+        "warnings": list(transcript.warnings),
+    }
+
+
+def _health(result: StatsResult) -> dict[str, Any]:
+    """Return how the counts compare with what was reported between requests."""
+    found = result.size.calibration
+    return {
+        "recordedRequests": 0 if found is None else found.requests,
+        "observedRatio": None if found is None else found.ratio,
+    }
+
+
+def _large(row: LargeMessage) -> dict[str, Any]:
+    """Return one of the largest messages; one that was added to the transcript has no line."""
+    line = row.line + 1 if row.line >= 0 else None
+    return {**fields_of(row), "line": line, "tools": list(row.tools)}
+
+
+def _file(transcript: Transcript) -> dict[str, Any]:
+    return {
+        "lines": transcript.n_lines,
+        "bytes": transcript.n_bytes,
+        "historyMessages": len(transcript.messages),
+        "metadata": {kind: _volume(volume) for kind, volume in sorted(transcript.meta.items())},
+        "notUnderstood": [opaque_fields(opaque) for opaque in transcript.opaque],
+    }
+
+
+def _volume(volume: Volume) -> dict[str, int]:
+    return {"count": volume.count, "bytes": volume.n_bytes}

@@ -1,0 +1,1 @@
+"""What reports are made with: screen, tables, safe text, JSON documents, progress."""

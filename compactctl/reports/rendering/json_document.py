@@ -1,0 +1,96 @@
+"""JSON documents: how they are written, and the pieces that several of them have.
+
+Each document names its schema and version. A field is only ever added within a version. Field
+names follow the reference systems where these name them (``tokensBefore``, ``stagesUsed``).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from compactctl.commands.sizing.measure import Measure
+from compactctl.model.operation import Digest, StageRecord
+from compactctl.model.transcript import Opaque
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+# What JSON allows in a string as it is, and a terminal takes as a command or a change of direction.
+_RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# What CI runners take for the beginning of a command. Of those that begin a line none can stand
+# here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
+_COMMAND = re.compile(r"#(?=#)|_(?=(?:start|end):\d)")
+_SNAKE = re.compile(r"_(\w)")
+
+
+def dump_json(document: Mapping[str, Any]) -> str:
+    """Return a document as indented JSON text that ends with a newline, safe to be shown.
+
+    What a terminal or a CI runner would obey is written as an escape, which means the same in
+    JSON.
+    """
+    return _COMMAND.sub(_escaped, _RAW.sub(_escaped, _dumped(document)))
+
+
+def fields_of(value: "DataclassInstance") -> dict[str, Any]:
+    """Return a dataclass as an object, its names in camel case: ``result_tokens``, resultTokens."""
+    return {_SNAKE.sub(lambda m: m[1].upper(), name): each for name, each in asdict(value).items()}
+
+
+def measure_fields(measured: Measure) -> dict[str, Any]:
+    """Return the fields that say what everything was measured with."""
+    budget = measured.budget
+    return {
+        "model": measured.model.name,
+        "modelKnown": measured.model.known,
+        "counter": measured.counter.id,
+        "exactness": measured.counter.exactness,
+        "windowTokens": budget.window,
+        "windowSource": budget.source,
+        "outputReserveTokens": budget.output_reserve,
+        "availableInputTokens": budget.available,
+    }
+
+
+def stage_fields(record: StageRecord) -> dict[str, Any]:
+    """Return what one stage did as an object."""
+    return {
+        "name": record.name,
+        "outcome": record.outcome,
+        "tokensBefore": record.tokens_before,
+        "tokensAfter": record.tokens_after,
+        "tokensSaved": record.saved,
+        "hidden": record.hidden,
+        "replaced": record.replaced,
+        "group": record.group,
+        "detail": record.detail,
+        "options": {k: list(v) if isinstance(v, tuple) else v for k, v in record.options.items()},
+    }
+
+
+def digest_fields(digest: Digest) -> dict[str, Any]:
+    """Return the identity of a file's content as an object."""
+    return {"sha256": digest.sha256, "bytes": digest.n_bytes, "lines": digest.n_lines}
+
+
+def opaque_fields(opaque: Opaque) -> dict[str, Any]:
+    """Return a line that is not understood as an object; lines count from 1."""
+    return {"line": opaque.line + 1, "bytes": opaque.n_bytes, "damage": opaque.damage}
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+def _dumped(document: Mapping[str, Any]) -> str:
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    try:
+        return orjson.dumps(document, option=options).decode()
+    except TypeError:
+        # A lone surrogate in a path or message can only be written as an escape.
+        import json
+
+        return json.dumps(document, indent=2) + "\n"

@@ -1,0 +1,75 @@
+"""Text from transcripts made safe for terminals and logs, and small figures as text."""
+
+import re
+import shlex
+
+from compactctl.reports.rendering.runner_commands import inert
+
+# C0 controls but tab and newline, DEL and C1; marks that reorder text on screen; lone surrogates.
+_UNSAFE = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_CONTROL = re.compile(f"[{_UNSAFE}]")
+_NOT_TYPED = re.compile(f"[\t\n{_UNSAFE}]")
+_LAST_ASCII = 0x7F
+_LAST_BYTE = 0xFF
+# Python's stand-ins for the bytes of a file name that are no UTF-8.
+_BYTES = range(0xDC80, 0xDD00)
+_NO_BYTE = 0xDC00
+# Ends a quotation and begins the next: nothing to a shell.
+_TWO_QUOTES = "''"
+_UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+
+
+def safe_text(text: str) -> str:
+    """Return text with control characters as visible escapes and without runners' commands."""
+    return inert(_visible(text))
+
+
+def one_line(text: str, width: int = 200) -> str:
+    """Return safe text on one line of at most ``width`` characters."""
+    joined = inert(" ".join(_visible(text[: width * 8]).split()))
+    return joined if len(joined) <= width else f"{joined[: max(0, width - 1)]}…"
+
+
+def size_text(n_bytes: int) -> str:
+    """Return a size in bytes as people read it: 950 B, 3.9 MB (powers of ten)."""
+    unit, factor = next((row for row in _UNITS if n_bytes >= row[1]), ("B", 1))
+    return f"{n_bytes} B" if factor == 1 else f"{n_bytes / factor:.1f} {unit}"
+
+
+def share_text(share: float) -> str:
+    """Return a share as a percentage with one decimal: 12.5 %."""
+    return f"{share * 100:.1f} %"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 line, 1,204 lines."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def shell_path(path: str) -> str:
+    """Return a path as it can be pasted into a shell, where a leading dash is no option."""
+    is_like_option = path.startswith("-") and path != "-"
+    quoted = shlex.quote(f"./{path}" if is_like_option else path)
+    return inert(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)
+
+
+def path_name(path: str) -> str:
+    """Return a path as people read it."""
+    return "standard input" if path == "-" else safe_text(path)
+
+
+def _visible(text: str) -> str:
+    return _CONTROL.sub(_escaped, text.replace("\r\n", "\n"))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code <= _LAST_BYTE else f"\\u{code:04x}"
+
+
+def _typed(match: re.Match[str]) -> str:
+    """Return a character inside of a quotation as bash and zsh take it."""
+    code = ord(match[0])
+    if code in _BYTES:
+        return f"'$'\\x{code - _NO_BYTE:02x}''"
+    return f"'$'\\x{code:02x}''" if code <= _LAST_ASCII else f"'$'\\u{code:04x}''"

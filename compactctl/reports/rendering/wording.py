@@ -1,0 +1,45 @@
+"""What every figure was measured with, in words."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.sizing.measure import Measure
+from compactctl.reports.rendering.screen import Fact
+from compactctl.reports.rendering.text import one_line
+
+# What ``resolve_model`` calls a model that nobody named.
+_UNNAMED = "unknown"
+
+
+def counter_text(measured: Measure) -> str:
+    """Return the counter and how far its counts can be trusted."""
+    counter, model = measured.counter, measured.model
+    is_own = model.exact and counter.id == model.counter
+    if counter.exactness == "exact" and not is_own:
+        return f"{counter.id} (exact for this vocabulary, which is not known to be the model's)"
+    return f"{counter.id} ({counter.exactness})"
+
+
+def model_text(measured: Measure) -> str:
+    """Return the model, or that nothing is known of it."""
+    model = measured.model
+    if model.known:
+        return f"model {one_line(model.name)}"
+    if model.name == _UNNAMED:
+        return "no model is recorded; name it with --model"
+    return f"model {one_line(model.name)} is not in the table; see --counter and --window"
+
+
+def window_facts(measured: Measure) -> Iterator[Fact]:
+    """Yield the context window, with its source, and what of it is free for input."""
+    budget = measured.budget
+    yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
+    yield Fact("output reserve", tokens_text(budget.output_reserve))
+    if budget.usable != 1:
+        left = budget.window - budget.output_reserve - budget.available
+        yield Fact("safety margin", tokens_text(left))
+    yield Fact("available input", tokens_text(budget.available))
+
+
+def tokens_text(count: int) -> str:
+    """Return a number of tokens, aligned with others of its kind."""
+    return f"{count:>11,} {'token' if count == 1 else 'tokens'}"

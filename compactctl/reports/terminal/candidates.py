@@ -1,0 +1,61 @@
+"""The transcripts to choose from, where a command was given none."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.loading.candidates import Candidate, Candidates
+from compactctl.reports.rendering.screen import Item
+from compactctl.reports.rendering.tables import number, table, text
+from compactctl.reports.rendering.text import one_line, plural, safe_text, shell_path, size_text
+
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+def candidates_screen(candidates: Candidates, command: str, now: float) -> Iterator[Item]:
+    """Yield what to print: the files and what to type; ``now`` is in seconds since the epoch."""
+    if not candidates.found:
+        yield _nothing(candidates, command)
+        return
+    where = "Compacted in this folder" if candidates.compacted else "In this folder"
+    yield f"{command}: which transcript? {where}, the newest first:"
+    yield ""
+    columns = (
+        text("File", "end"),
+        number("Size"),
+        text("Written"),
+        text("Format", spare=1),
+    )
+    yield table(columns, [_cells(each, now) for each in candidates.found])
+    yield ""
+    if candidates.more:
+        yield f"and {plural(candidates.more, 'older file')}"
+    yield f"type: {command} {shell_path(candidates.found[0].name)}"
+
+
+def _nothing(candidates: Candidates, command: str) -> str:
+    folder = safe_text(str(candidates.folder))
+    if candidates.compacted:
+        return (
+            f"{command}: no transcript that compactctl compacted is in {folder}; name one, as in "
+            f"{command} run.compacted.jsonl, or pipe one in"
+        )
+    return (
+        f"{command}: no transcript is in {folder}; name one, as in {command} run.jsonl, pipe one "
+        "in, or see those below a folder with compactctl batch FOLDER"
+    )
+
+
+def _cells(each: Candidate, now: float) -> tuple[str, ...]:
+    return (
+        one_line(each.name),
+        size_text(each.n_bytes),
+        _age(now - each.modified),
+        each.format or "not told by its beginning",
+    )
+
+
+def _age(seconds: float) -> str:
+    """Return an age in its largest unit; what lies in the future is now."""
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{plural(int(seconds // size), unit)} ago"
+    return "now"

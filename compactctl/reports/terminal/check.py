@@ -1,0 +1,36 @@
+"""``check`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.inspect.check import CheckResult
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item, Style
+from compactctl.reports.rendering.text import one_line, path_name, share_text
+from compactctl.reports.rendering.wording import tokens_text
+
+_STYLES: dict[str, Style] = {
+    "warning": "yellow",
+    "critical": "bold red",
+    "over": "bold red",
+    "blocked": "bold red",
+}
+
+
+def check_screen(result: CheckResult) -> Iterator[Item]:
+    """Yield what to print: the answer first, then what it rests on."""
+    answer = f"compaction is due: {result.fired}" if result.due else "compaction is not due"
+    style: Style = "bold red" if result.due else "bold"
+    yield Accent(f"{path_name(result.stats.path)}: {answer}", style)
+    yield Facts(tuple(_facts(result)))
+    yield from (Accent(line, _STYLES.get(result.level, "")) for line in result.text.splitlines())
+
+
+def _facts(result: CheckResult) -> Iterator[Fact]:
+    usage = result.stats.usage
+    share = f"{share_text(usage.ratio)} of the available input, {usage.percent_left} % left"
+    yield Fact("profile", f"{one_line(result.profile.name)}: {one_line(result.profile.title)}")
+    yield Fact("trigger", str(result.trigger))
+    yield Fact("next request", f"{tokens_text(usage.tokens)}, {share}")
+    yield Fact("available input", tokens_text(usage.available))
+    counts = result.situation
+    yield Fact("history", f"{counts.turns:,} turns, {counts.messages:,} messages")
+    yield Fact("level", result.level, _STYLES.get(result.level, ""))

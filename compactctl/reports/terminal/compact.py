@@ -1,0 +1,141 @@
+"""``compact`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.compact.compact import CompactResult
+from compactctl.commands.planning.run_stages import NOT_DUE
+from compactctl.model.operation import StageRecord
+from compactctl.reports.rendering.screen import Fact, Facts, Item
+from compactctl.reports.rendering.tables import number, table, text
+from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
+from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
+
+_SHOWN_LINES = 3
+
+
+def compact_screen(result: CompactResult) -> Iterator[Item]:
+    """Yield what to print: one row per stage, the sum, and what it means."""
+    columns = (
+        text("Stage"),
+        text("Outcome"),
+        number("Tokens before", spare=1),
+        number("Tokens after"),
+        number("Saved"),
+    )
+    saved = result.tokens_before - result.tokens_after
+    numbers = (result.tokens_before, result.tokens_after, saved)
+    yield table(
+        columns,
+        map(_stage_cells, result.stages),
+        ("all", "", *(f"{count:,}" for count in numbers)),
+    )
+    yield ""
+    yield from _reasons(result)
+    yield ""
+    yield Facts(tuple(_facts(result)))
+    yield from _outcome(result)
+
+
+def compact_messages(result: CompactResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was written, how to undo it, warnings."""
+    for opaque in result.opaque[:_SHOWN_LINES]:
+        yield f"warning: line {opaque.line + 1}: {opaque.damage}; carried as it is"
+    rest = len(result.opaque) - _SHOWN_LINES
+    if rest > 0:
+        yield f"warning: {plural(rest, 'more line')} carried without being understood"
+    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    if result.dry_run:
+        yield "dry run: nothing was written"
+    if result.output is None:
+        return
+    yield f"wrote {safe_text(result.output)} ({size_text(result.after.n_bytes)})"
+    yield from _growth(result)
+    if result.archive:
+        yield f"originals are in {safe_text(result.archive)} (may hold secrets, as the input does)"
+    if result.operation:
+        undo = f"compactctl rewind {shell_path(result.output)}"
+        yield f"operation {result.operation}; undo with: {undo}"
+
+
+def _growth(result: CompactResult) -> Iterator[str]:
+    if result.carried_lines:
+        were = "line was" if result.carried_lines == 1 else "lines were"
+        yield f"{result.carried_lines:,} {were} appended meanwhile; carried over"
+    if result.left_out_from is not None:
+        yield (
+            f"{path_name(result.path)} went on growing; left out from line "
+            f"{result.left_out_from:,} on"
+        )
+
+
+def _stage_cells(record: StageRecord) -> tuple[str, ...]:
+    outcome: str = record.outcome.replace("-", " ")
+    if record.outcome == "applied":
+        changes = [
+            f"{record.hidden:,} hidden" if record.hidden else "",
+            f"{record.replaced:,} rewritten" if record.replaced else "",
+        ]
+        outcome = ", ".join(filter(None, changes))
+    numbers = (record.tokens_before, record.tokens_after, record.saved)
+    return (record.name, outcome, *(f"{count:,}" for count in numbers))
+
+
+def _reasons(result: CompactResult) -> Iterator[str]:
+    for record in result.stages:
+        if record.detail and record.outcome != "not-needed":
+            yield f"{record.name}: {safe_text(record.detail)}"
+    held = _held_back(result)
+    idle = ", ".join(record.name for record in result.stages if record.outcome == "not-needed")
+    if held:
+        yield held
+    elif idle:
+        yield f"{idle}: not needed, the context was within the target by then"
+
+
+def _held_back(result: CompactResult) -> str:
+    details = (record.detail for record in result.stages if record.outcome == "not-needed")
+    return next((detail for detail in details if detail.startswith(NOT_DUE)), "")
+
+
+def _facts(result: CompactResult) -> Iterator[Fact]:
+    counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
+    yield Fact("counted with", counted)
+    yield Fact("before", f"{tokens_text(result.tokens_before)} in {_count(result.messages_before)}")
+    yield Fact("after", f"{tokens_text(result.tokens_after)} in {_count(result.messages_after)}")
+    if result.unseen:
+        what = f"more in the next request ({safe_text(result.unseen_source)})"
+        yield Fact("unseen", f"{tokens_text(result.unseen)} {what}")
+    is_single = result.largest_after == result.tokens_after + result.unseen
+    name = "next request" if is_single else "largest request"
+    yield Fact(name, tokens_text(result.largest_after))
+    budget = result.measure.budget
+    limit, name, good = budget.available, "available input", "it fits"
+    if result.target is not None:
+        limit, name, good = result.target, "target", "reached"
+    over = f"STILL OVER by {result.largest_after - limit:,}"
+    verdict = f"{tokens_text(limit)}: {good if result.fits else over}"
+    yield Fact(name, verdict, "" if result.fits else "bold red")
+
+
+def _way_on(result: CompactResult) -> str:
+    limit = result.measure.budget.available if result.target is None else result.target
+    if result.unseen >= limit:
+        return "no compaction reaches that: what is in every request beside the transcript is more"
+    ways = "other --stages" if result.keep_turns == 0 else "--keep-turns 0 or other --stages"
+    return f"--explain tells why each message stays; {ways} free more"
+
+
+def _count(messages: int) -> str:
+    return plural(messages, "message")
+
+
+def _outcome(result: CompactResult) -> Iterator[Item]:
+    if not result.fits:
+        yield _way_on(result)
+    if result.compacted:
+        return
+    is_idle = all(record.outcome == "not-needed" for record in result.stages)
+    advice = "; name --stages or a lower --target to compact anyway" if is_idle else ""
+    if _held_back(result):
+        advice = "; leave out --if-needed to compact anyway"
+    yield f"nothing was changed{advice}"

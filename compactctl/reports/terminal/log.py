@@ -1,0 +1,104 @@
+"""``log`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.inspect.log import LogEntry, LogResult
+from compactctl.model.operation import Operation
+from compactctl.reports.rendering.screen import Item
+from compactctl.reports.rendering.tables import number, table, text
+from compactctl.reports.rendering.text import one_line, path_name, shell_path, size_text
+
+
+def log_screen(result: LogResult) -> Iterator[Item]:
+    """Yield what to print: a row per operation, then a row per group in effect."""
+    if not result.entries:
+        yield from _nothing(result)
+        return
+    columns = (
+        number("No"),
+        text("Operation"),
+        text("Kind", spare=3),
+        text("When (UTC)", spare=2),
+        number("Tokens before", spare=1),
+        number("Tokens after"),
+        number("Archive", spare=4),
+        text("State", "end", least=9),
+    )
+    yield table(columns, map(_cells, result.entries))
+    yield from _groups(result)
+    if result.below:
+        yield ""
+        yield f"operation {result.below} came before; it is in the archive of another file"
+    if result.appended:
+        yield ""
+        yield f"{size_text(result.appended)} were appended after the last operation"
+
+
+def _cells(entry: LogEntry) -> tuple[str, ...]:
+    operation = entry.operation
+    if operation is None:
+        state = "in effect" if entry.in_effect else ""
+        return (str(entry.number), entry.step.id, "compact", "", "", "", "in the file", state)
+    before, after = _tokens(operation)
+    return (
+        str(entry.number),
+        operation.id,
+        operation.kind,
+        operation.recorded_at.removesuffix("+00:00").replace("T", " "),
+        before,
+        after,
+        size_text(entry.archive_bytes),
+        _state(operation, in_effect=entry.in_effect),
+    )
+
+
+def _tokens(operation: Operation) -> tuple[str, str]:
+    """Return the tokens before and after, where the stages that were recorded still say them."""
+    stages = operation.stages
+    if not stages or operation.detail:
+        return "", ""
+    return f"{stages[0].tokens_before:,}", f"{stages[-1].tokens_after:,}"
+
+
+def _state(operation: Operation, *, in_effect: bool) -> str:
+    if operation.kind == "rewind":
+        return f"back to {operation.head or 'the first state'}"
+    words = ["in effect" if in_effect else "", one_line(operation.detail)]
+    return ", ".join(filter(None, words))
+
+
+def _groups(result: LogResult) -> Iterator[Item]:
+    rows = [(entry, group) for entry in result.entries if entry.in_effect for group in entry.groups]
+    if not rows:
+        return
+    columns = (
+        text("Group"),
+        text("Stage"),
+        number("Messages"),
+        number("Tokens in them before"),
+        text("Operation", spare=1),
+    )
+    yield ""
+    yield "Groups in effect"
+    yield table(
+        columns,
+        [
+            (group.id, group.stage, _count(group.messages), _count(group.tokens), entry.step.id)
+            for entry, group in rows
+        ],
+    )
+    yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _nothing(result: LogResult) -> Iterator[Item]:
+    if result.missing:
+        yield f"{path_name(result.path)} was compacted, but its archive is not beside it"
+        place = f"put {path_name(result.path)}.archive back"
+        way = "name the file instead" if result.path == "-" else place
+        yield f"{way} to see what was done and to rewind"
+        return
+    yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"

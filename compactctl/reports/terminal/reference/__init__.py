@@ -1,0 +1,1 @@
+"""Models, stages, profiles and settings on a terminal."""

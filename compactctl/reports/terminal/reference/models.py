@@ -1,0 +1,70 @@
+"""``models`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.reference.models import KnownModel, ModelsResult
+from compactctl.reports.rendering.screen import Fact, Facts, Item
+from compactctl.reports.rendering.tables import number, table, text
+from compactctl.reports.rendering.text import one_line
+from compactctl.reports.rendering.wording import tokens_text
+from compactctl.tokens.models.lookup import ModelInfo
+
+
+def models_screen(result: ModelsResult) -> Iterator[Item]:
+    """Yield what to print: a row per beginning of a name, or how a name was looked up."""
+    if result.resolved is not None:
+        yield Facts(tuple(_facts(result.resolved)))
+        return
+    columns = (
+        text("Name begins with", "end", least=16),
+        number("Window"),
+        number("Max output", spare=2),
+        text("Counter", spare=1),
+        text("Exactness", spare=3),
+        text("Family", "end", spare=4),
+    )
+    yield table(columns, map(_cells, result.rows))
+
+
+def _cells(row: KnownModel) -> tuple[str, ...]:
+    model = row.model
+    return (
+        one_line(model.match),
+        f"{model.window:,}",
+        f"{model.max_output:,}" if model.max_output else "",
+        row.counter.id,
+        row.counter.exactness,
+        model.family,
+    )
+
+
+def _facts(found: KnownModel) -> Iterator[Fact]:
+    model, budget = found.model, found.budget
+    yield Fact("model", one_line(model.name))
+    yield Fact("found by", _rule(model))
+    yield Fact("family", model.family)
+    yield Fact("counter", f"{found.counter.id} ({found.counter.exactness})")
+    yield Fact("window", tokens_text(model.window))
+    if model.max_output:
+        yield Fact("max output", tokens_text(model.max_output))
+    yield Fact("output reserve", tokens_text(budget.output_reserve))
+    yield Fact("available input", tokens_text(budget.available))
+
+
+def _rule(model: ModelInfo) -> str:
+    """Return in words why this is what is known of the model."""
+    row = one_line(model.match)
+    match model.rule:
+        case "own table":
+            source = one_line(model.own.source) if model.own else ""
+            return f"your own table: {row} in {source}"
+        case "longest prefix":
+            return f"the longest beginning of the name in the table: {row}"
+        case "Claude version":
+            return f"line and version of a Claude: {row} and later"
+        case "Claude line":
+            return f"line of a Claude without a version in the table: {row}"
+        case "provider default":
+            return f"no such model is known; the default of the provider {row.rstrip('/')}"
+        case "unknown":
+            return "neither model nor provider is known; the default for unknown models"

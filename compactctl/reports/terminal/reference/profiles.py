@@ -1,0 +1,111 @@
+"""``profiles`` on a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from compactctl.model.operation import OptionValue
+from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item
+from compactctl.reports.rendering.tables import table, text
+from compactctl.reports.rendering.text import one_line
+from compactctl.tokens.budget import BudgetRule, Target
+
+_REACHES = {
+    "trigger": "below the trigger",
+    "all": "every stage runs, whatever the size",
+}
+
+
+def profiles_screen(profiles: Sequence[Profile]) -> Iterator[Item]:
+    """Yield what to print: a row per profile."""
+    columns = (
+        text("Profile"),
+        text("Compacts when", "end", least=14),
+        text("Stages", "end", least=34, spare=1),
+        text("What it is", "end", least=24, spare=2),
+    )
+    rows = [
+        (each.name, str(each.trigger), ", ".join(_names(each)), one_line(each.title))
+        for each in profiles
+    ]
+    yield table(columns, rows)
+    yield ""
+    yield "explain one with: compactctl profiles NAME"
+
+
+def profile_screen(profile: Profile) -> Iterator[Item]:
+    """Yield what to print about one profile: what it does, when, and where the figures are from."""
+    yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
+    yield Facts(tuple(_facts(profile)))
+    yield ""
+    yield Accent("stages", "bold")
+    yield Facts(tuple(row for stage in profile.stages for row in _stage(stage)))
+    if profile.differs:
+        yield ""
+        yield Facts(tuple(_differences(profile)))
+
+
+def _stage(stage: ProfileStage) -> Iterator[Fact]:
+    yield Fact(stage.name, one_line(stage.why))
+    if stage.settings:
+        yield Fact("", ", ".join(f"{name} {_value(each)}" for name, each in stage.settings.items()))
+
+
+def _names(profile: Profile) -> list[str]:
+    return list(dict.fromkeys(stage.name for stage in profile.stages))
+
+
+def _facts(profile: Profile) -> Iterator[Fact]:
+    if not profile.enabled:
+        yield Fact("switched off", "compaction is never due")
+    yield Fact("compacts when", str(profile.trigger))
+    yield Fact("down to", _target(profile.target))
+    yield Fact("output reserve", _reserve(profile.budget))
+    if profile.budget.usable != 1:
+        yield Fact("safety margin", f"{float(profile.budget.usable):.1%} of the rest is used")
+    for name, value in (("window", profile.window), ("counter", profile.counter)):
+        if value:
+            yield Fact(name, one_line(value))
+    if profile.estimator:
+        yield Fact("counts itself with", f"{profile.estimator}; see --counter")
+    yield from _levels(profile.levels)
+    if profile.source:
+        yield Fact("source", one_line(profile.source))
+
+
+def _levels(levels: Sequence[LevelRule]) -> Iterator[Fact]:
+    for index, level in enumerate(levels):
+        yield Fact("" if index else "levels", f"{one_line(level.name)} when {level.trigger}")
+
+
+def _differences(profile: Profile) -> Iterator[Fact]:
+    for index, line in enumerate(profile.differs):
+        yield Fact("" if index else "differs in", one_line(line))
+
+
+def _target(target: Target | str) -> str:
+    if isinstance(target, str):
+        return _REACHES[target]
+    if target.unit == "ratio":
+        return f"{target.value:g} of the available input"
+    return f"{target.value:,.0f} tokens"
+
+
+def _reserve(rule: BudgetRule) -> str:
+    known = "the longest answer of the model" if rule.longest_answer else ""
+    plain = (
+        f"{rule.percent} % of the window" if rule.reserve is None else f"{rule.reserve:,} tokens"
+    )
+    text_ = f"{known}, {plain} if it is not known" if known else plain
+    return text_ if rule.most is None else f"{text_}, at most {rule.most:,} tokens"
+
+
+def _value(value: OptionValue) -> str:
+    if isinstance(value, tuple):
+        return one_line(" ".join(value)) or "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return (
+        one_line(f'"{value}"') if isinstance(value, str) and " " in value else one_line(str(value))
+    )

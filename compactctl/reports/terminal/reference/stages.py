@@ -1,0 +1,13 @@
+"""``stages`` on a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from compactctl.commands.reference.stages import StageInfo
+from compactctl.reports.rendering.screen import Fact, Facts, Item
+
+
+def stages_screen(stages: Sequence[StageInfo]) -> Iterator[Item]:
+    """Yield what to print: what each stage does, in the order in which they lose more and more."""
+    yield Facts(tuple(Fact(stage.name, stage.title) for stage in stages))
+    yield ""
+    yield "explain one and its options with: compactctl stages STAGE"

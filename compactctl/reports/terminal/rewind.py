@@ -1,0 +1,46 @@
+"""``rewind`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.rewind.rewind import RewindResult
+from compactctl.reports.rendering.screen import Fact, Facts, Item
+from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
+
+
+def rewind_screen(result: RewindResult) -> Iterator[Item]:
+    """Yield what to print: what was restored and its digest."""
+    if not result.moved:
+        yield f"{path_name(result.path)} is in that state already; nothing to rewind"
+        return
+    yield Facts(tuple(_facts(result)))
+
+
+def rewind_messages(result: RewindResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was written and how to go back."""
+    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    if result.checked:
+        yield "checked only: nothing was written"
+    if result.output is None or result.output == "-":
+        return
+    yield f"wrote {safe_text(result.output)}"
+    if result.way_back:
+        yield f"go back with: compactctl rewind {shell_path(result.path)} {result.way_back}"
+
+
+def _facts(result: RewindResult) -> Iterator[Fact]:
+    verb = "can be restored" if result.checked else "restored"
+    size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
+    yield Fact(verb, f"{size}, proven by digest")
+    yield Fact("SHA-256", result.after.sha256)
+    if result.group is not None:
+        yield Fact("back", f"the messages of group {result.group}; other edits stay in effect")
+        yield Fact("in effect now", ", ".join(result.in_effect) or "nothing")
+    elif result.undone:
+        yield Fact("no longer in effect", ", ".join(result.undone))
+    if result.in_effect and result.group is None:
+        yield Fact("still in effect", ", ".join(result.in_effect))
+    if result.carried:
+        yield Fact("kept", f"{size_text(result.carried)} appended since the compaction")
+    if result.late:
+        what = "that a program wrote to the replaced file were merged"
+        yield Fact("late", f"{size_text(result.late)} {what}")

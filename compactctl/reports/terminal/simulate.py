@@ -1,0 +1,97 @@
+"""``simulate`` on a terminal."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from compactctl.commands.simulate.session import Replayed
+from compactctl.commands.simulate.simulate import SimulateResult
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item
+from compactctl.reports.rendering.tables import number, table, text
+from compactctl.reports.rendering.text import one_line, path_name, plural, safe_text
+from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
+
+
+def simulate_screen(result: SimulateResult, *, firings: bool) -> Iterator[Item]:
+    """Yield what to print: a row per profile, and with ``firings`` a row per compaction."""
+    yield Accent(path_name(result.path), "bold")
+    yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
+    yield Facts(tuple(_facts(result)))
+    yield ""
+    columns = (
+        text("Profile", spare=1),
+        text("Compacted", least=9),
+        number("Largest request", spare=2),
+        number("Next request", spare=3),
+        number("All requests"),
+        number("Too large"),
+    )
+    yield table(columns, [_cells(each) for each in result.replays])
+    if firings:
+        for each in result.replays:
+            yield from _firings(each)
+
+
+def simulate_messages(result: SimulateResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {safe_text(warning)}" for warning in result.transcript.warnings)
+    yield from (f"not simulated: {each}" for each in result.unusable)
+    if result.conversations > 1:
+        yield f"only the largest of {result.conversations:,} conversations was simulated"
+
+
+def _facts(result: SimulateResult) -> Iterator[Fact]:
+    yield Fact("walked through", f"{plural(result.requests, 'request')} in {result.turns:,} turns")
+    yield Fact("window", tokens_text(result.measure.budget.window))
+    yield Fact("largest request", f"{tokens_text(result.peak)} without compaction")
+    yield Fact("all requests", f"{tokens_text(result.sent)} without compaction")
+
+
+def _cells(replayed: Replayed) -> tuple[str, ...]:
+    return (
+        one_line(replayed.profile),
+        _times(replayed),
+        f"{replayed.peak:,}",
+        f"{replayed.final:,}",
+        f"{replayed.sent:,}",
+        f"{replayed.over:,}" if replayed.over else "",
+    )
+
+
+def _times(replayed: Replayed) -> str:
+    paths = Counter(firing.path for firing in replayed.firings)
+    told = ", ".join(f"{count}x {path}" for path, count in paths.items())
+    if not told:
+        return "never" if not replayed.idle else "nothing to do"
+    return told
+
+
+def _firings(replayed: Replayed) -> Iterator[Item]:
+    yield ""
+    yield Accent(f"{one_line(replayed.profile)}: {replayed.trigger}", "bold")
+    if not replayed.firings:
+        yield "never compacted"
+        return
+    columns = (
+        number("Turn"),
+        number("Step"),
+        number("Line", spare=3),
+        text("Path", spare=2),
+        number("Before"),
+        number("After"),
+        text("Why", "end", least=12),
+    )
+    yield table(
+        columns,
+        [
+            (
+                f"{each.turn:,}",
+                f"{each.step:,}",
+                "" if each.line is None else f"{each.line + 1:,}",
+                each.path,
+                f"{each.tokens_before:,}",
+                f"{each.tokens_after:,}",
+                each.why if each.fits else f"{each.why}; still too large",
+            )
+            for each in replayed.firings
+        ],
+    )

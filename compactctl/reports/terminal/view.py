@@ -1,0 +1,103 @@
+"""``view`` as text to be read."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.inspect.view import ViewedMessage, ViewResult
+from compactctl.model.message import (
+    FilePart,
+    MediaPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolDefinitionPart,
+    ToolResultPart,
+)
+from compactctl.reports.rendering.text import path_name, plural, safe_text, size_text
+
+# A part is cut here on screen unless ``--full`` asks for all of it; in characters.
+SHORT_TEXT = 2_000
+
+
+def view_text(result: ViewResult, *, full: bool) -> Iterator[str]:
+    """Yield the lines of the messages; long texts are cut with a note unless ``full``."""
+    numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
+    newest = None
+    for viewed in result.messages:
+        if len(numbers) > 1 and viewed.message.conversation != newest:
+            newest = viewed.message.conversation
+            yield f"══ conversation {newest + 1}"
+        yield _title(viewed, "line" if result.what == "effective" else "no")
+        for part in viewed.message.parts:
+            yield _part_text(part, full=full)
+        yield ""
+
+
+def view_messages(result: ViewResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was found, or why there is nothing to see."""
+    if result.found is not None:
+        yield f"{path_name(result.path)}: {_found(result, result.found)}"
+    elif not result.messages:
+        nothing = "nothing is hidden" if result.what == "archived" else "there are no messages"
+        yield f"{path_name(result.path)}: {nothing}"
+
+
+def _found(result: ViewResult, found: int) -> str:
+    """Say how many messages a search found, and which of them are shown if not all."""
+    whole = f"{plural(found, 'message')} found"
+    if len(result.messages) == found:
+        return whole
+    first, last = result.before + 1, result.before + len(result.messages)
+    return f"{whole}; shown are {first:,} to {last:,}" if result.messages else f"{whole}, none here"
+
+
+def _title(viewed: ViewedMessage, place: str) -> str:
+    """Return a message's heading; ``place`` says what its number counts.
+
+    Among hidden messages it counts the lines that are shown, as ``--jsonl`` prints them.
+    """
+    message = viewed.message
+    marks = [
+        "summary" if message.summary else "",
+        "marker" if message.tags.is_truncation_marker else "",
+        "rewritten" if message.tags.edit_id else "",
+        "injected" if message.injected and not message.synthetic else "",
+        f"hidden by {viewed.hidden_by}" if viewed.hidden_by else "",
+        viewed.stage or "",
+    ]
+    noted = ", ".join(mark for mark in marks if mark)
+    return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
+
+
+def _part_text(part: Part, *, full: bool) -> str:
+    match part:
+        case TextPart():
+            return _cut(part.text, full=full)
+        case ReasoningPart():
+            text = "(not readable: encrypted or signature only)" if part.opaque else part.text
+            return f"thinking: {_cut(text, full=full)}"
+        case ToolCallPart():
+            return f"→ {safe_text(part.tool)} {_cut(part.arguments, full=full)}"
+        case ToolResultPart():
+            failed = " (error)" if part.is_error else ""
+            images = "".join(f"\n{_media(item)}" for item in part.media)
+            tool = safe_text(part.tool) or "result"
+            return f"← {tool}{failed}: {_cut(part.text, full=full)}{images}"
+        case FilePart():
+            return f"file {safe_text(part.file_path)}: {_cut(part.text, full=full)}"
+        case ToolDefinitionPart():
+            return f"tools {safe_text(part.name)}: {_cut(part.text, full=full)}"
+        case MediaPart():
+            return _media(part)
+
+
+def _media(part: MediaPart) -> str:
+    size = f", {part.width} x {part.height} pixels" if part.width else ""
+    return f"[{safe_text(part.media_type)}, {size_text(part.n_bytes)}{size}]"
+
+
+def _cut(text: str, *, full: bool) -> str:
+    if full or len(text) <= SHORT_TEXT:
+        return safe_text(text)
+    rest = len(text) - SHORT_TEXT
+    return f"{safe_text(text[:SHORT_TEXT])}\n[… {rest:,} more characters; see them with --full]"

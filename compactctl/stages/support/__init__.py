@@ -1,0 +1,1 @@
+"""What stages share: options, truncation, condensation, replacement, cutting."""

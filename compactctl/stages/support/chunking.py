@@ -1,0 +1,145 @@
+"""The chunks of a view's older messages: what the chunk stage summarizes one by one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from compactctl.history.view import View
+from compactctl.model.edit import Skipped
+from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
+from compactctl.stages.support.condensation import end_of_older, nothing_older, older, originals
+from compactctl.stages.support.stage import option
+from compactctl.summaries.document.chunks import SAFETY, ChunkRule, Formula, chunk_ranges
+from compactctl.summaries.document.labels import cut_after
+from compactctl.tokens.meter import Meter
+
+NAME = "chunk"
+# Codebuddy's window where it knows none.
+DEFAULT_WINDOW = 16_000
+_K = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkOptions:
+    """How to summarize in chunks; the defaults are those of Codebuddy."""
+
+    keep_recent: int = option(4, "How many of the newest messages stay as they are.")
+    min_messages: int = option(6, "Do nothing when there are fewer messages.")
+    formula: Formula = option(
+        "doc",
+        'How large a chunk may be: "doc" is ``ratio`` of the window and at most 12,000 tokens, as '
+        'Codebuddy documents; "code" is that share without 4,096 tokens for the prompt and at '
+        "least 7,904, as Codebuddy calculates.",
+    )
+    ratio: float = option(0.4, "Share of the window (0 to 1).")
+    min_ratio: float = option(
+        0.15, 'What ``ratio`` falls to with "code" where messages are large (0 to 1).'
+    )
+    message_cap: int = option(
+        10_000, "Characters of a message that are shown to the summarizer; 0 is no limit."
+    )
+    oversized: float = option(
+        0.5,
+        "Leave out, and say so, messages of more than this share of five sixths of the window (0 "
+        "to 1).",
+    )
+    summary_tokens: int = option(
+        0,
+        "Tokens the whole summary may have; 0 chooses by the size of what it stands for. It never "
+        "gets more than half of the tokens it replaces.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Messages that are summarized together, and those among them that are left out as too large.
+
+    ``tokens`` are those of all of them, ``notes`` says of each omission what it was; ``shown`` are
+    the others as the summarizer gets them.
+    """
+
+    messages: tuple[Message, ...]
+    shown: tuple[Message, ...]
+    notes: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunks:
+    """The messages to hide, and the chunks of what they stand for; ``limit`` is in tokens."""
+
+    hidden: tuple[Message, ...]
+    chunks: tuple[Chunk, ...]
+    limit: int
+
+
+def chunks_of(view: View, meter: Meter, options: ChunkOptions) -> Chunks:
+    """Divide a view's older messages into chunks; originals stand in for earlier summaries."""
+    hidden = older(view, end_of_older(view, options.keep_recent))
+    source = originals(view, hidden)
+    sizes = [meter.message(message) for message in source]
+    window = _window(view)
+    rule = ChunkRule(formula=options.formula, ratio=options.ratio, min_ratio=options.min_ratio)
+    limit = rule.tokens(window, Fraction(sum(sizes), max(1, len(sizes))))
+    largest = int(window / SAFETY * Fraction(repr(options.oversized)))
+    chunks = tuple(
+        _chunk(source[part.start : part.stop], sizes[part.start : part.stop], largest, options)
+        for part in chunk_ranges(source, sizes, limit)
+        if part
+    )
+    return Chunks(hidden=hidden, chunks=chunks, limit=limit)
+
+
+def refusal_of(view: View, found: Chunks, options: ChunkOptions) -> Skipped | None:
+    """Say why nothing is to be summarized; None when something is."""
+    count = len(view.messages)
+    if count < options.min_messages:
+        reason = f"only {count} messages, chunks need at least {options.min_messages}"
+        return Skipped(stage=NAME, reason=reason, detail="lower it with --chunk-min-messages")
+    refusal = nothing_older(NAME, view, found.hidden, "see --chunk-keep-recent and --keep-turns")
+    if refusal:
+        return refusal
+    if not any(chunk.shown for chunk in found.chunks):
+        reason = "every older message is too large to be summarized"
+        return Skipped(stage=NAME, reason=reason, detail="raise --chunk-oversized")
+    return None
+
+
+def _window(view: View) -> int:
+    return view.window or view.target or DEFAULT_WINDOW
+
+
+def _chunk(
+    messages: Sequence[Message], sizes: Sequence[int], largest: int, options: ChunkOptions
+) -> Chunk:
+    sized = list(zip(messages, sizes, strict=True))
+    shown = (capped(m, options.message_cap) for m, size in sized if size <= largest)
+    return Chunk(
+        messages=tuple(messages),
+        shown=tuple(shown),
+        notes=tuple(_omission(m, size) for m, size in sized if size > largest),
+        tokens=sum(sizes),
+    )
+
+
+def _omission(message: Message, tokens: int) -> str:
+    # Codebuddy writes ~0K where there are fewer than 500.
+    size = f"{(tokens + _K // 2) // _K}K" if tokens >= _K else str(tokens)
+    return f"[Large {message.role} message (~{size} tokens) omitted from summary]"
+
+
+def capped(message: Message, cap: int) -> Message:
+    """Return a message with at most ``cap`` characters of text, and how many are left out."""
+    parts = tuple(_capped(message.parts, cap)) if cap else message.parts
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _capped(parts: Sequence[Part], cap: int) -> Iterator[Part]:
+    left = cap
+    for part in parts:
+        if not isinstance(part, TextPart | ToolResultPart | FilePart) or len(part.text) <= left:
+            left -= len(part.text) if isinstance(part, TextPart | ToolResultPart | FilePart) else 0
+            yield part
+            continue
+        yield replace(part, text=cut_after(part.text, left))
+        left = 0

@@ -1,0 +1,182 @@
+"""What the stages that put a summary in place of messages have in common."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compactctl.history.pairs import cut_points
+from compactctl.history.protection import hideable
+from compactctl.history.standins import is_newest, is_stand_in, newest_id
+from compactctl.history.view import View
+from compactctl.model.edit import Hide, Insert, Proposal, Skipped
+from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
+from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
+from compactctl.stages.support.stage import group_id
+from compactctl.stages.support.truncation import insertion_point, newest_start
+from compactctl.summaries.document import offline
+from compactctl.tokens.meter import Meter
+
+# One message is its own best summary; agent-code refuses below two as well.
+FEWEST_HIDDEN = 2
+COUNT = "{count}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a summary looks like in the conversation.
+
+    Attributes:
+        prefix: what its text starts with; ``{count}`` is the number of messages it stands for.
+        role: the role it is sent with.
+        shadow: text of a user message in front of it, "" for none; the summary then is the answer.
+        suffix: what its text ends with, on a line of its own unless it starts with a space or a
+            line end.
+    """
+
+    prefix: str
+    role: Role = "user"
+    shadow: str = ""
+    suffix: str = ""
+
+    def text(self, body: str, count: int) -> str:
+        """Return the whole text of a summary of ``count`` messages."""
+        end = self.suffix if self.suffix[:1] in ("", " ", "\n") else f"\n{self.suffix}"
+        return self.prefix.replace(COUNT, f"{count:,}") + body + end
+
+    def tokens(self, body: str, count: int, meter: Meter) -> int:
+        """Return the tokens of all that is put in place of ``count`` messages."""
+        shadow = meter.text(self.shadow) if self.shadow else 0
+        return meter.text(self.text(body, count)) + shadow
+
+
+def older(view: View, end: int) -> tuple[Message, ...]:
+    """Return the messages before index ``end``, a cut point, that may be hidden."""
+    ids = set(hideable(view, (message.id for message in view.messages[:end])))
+    return tuple(message for message in view.messages if message.id in ids)
+
+
+def last_cut(view: View, limit: int) -> int:
+    """Return the last cut point that is not behind index ``limit``, 0 when there is none."""
+    return max((cut for cut in cut_points(view.messages) if cut <= limit), default=0)
+
+
+def end_of_older(view: View, keep: int) -> int:
+    """Return the cut point before the newest ``keep`` messages and the newest protected ones."""
+    return last_cut(view, min(len(view.messages) - keep, newest_start(view)))
+
+
+def nothing_older(
+    stage: str,
+    view: View,
+    hidden: Sequence[Message],
+    detail: str,
+    which: str = "messages are older than those to keep",
+) -> Skipped | None:
+    """Refuse when nothing is new since the last summary, or too few messages are old.
+
+    ``detail`` says what to do about too few, ``which`` says too few of what there are.
+    """
+    if _nothing_new(view.messages):
+        return Skipped(stage=stage, reason="nothing was added since the last summary")
+    if sum(not is_stand_in(message) for message in hidden) < FEWEST_HIDDEN:
+        return Skipped(stage=stage, reason=f"fewer than {FEWEST_HIDDEN} {which}", detail=detail)
+    return None
+
+
+def _nothing_new(messages: Sequence[Message]) -> bool:
+    summaries = [m for m in messages if m.synthetic and m.summary]
+    return bool(summaries) and is_newest(messages, summaries[-1].tags.through)
+
+
+def write(view: View, request: SummaryRequest, meter: Meter) -> Summary:
+    """Let the view's summarizer write, the built-in one where the view names none."""
+    return (view.summarizer or offline.write)(request, meter.text)
+
+
+def originals(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Put the originals in place of our earlier summaries, and nothing in place of markers."""
+    return tuple({message.id: message for message in _originals(view, messages)}.values())
+
+
+def _originals(view: View, messages: Sequence[Message]) -> Iterator[Message]:
+    for message in messages:
+        if message.id in view.originals:
+            yield from _originals(view, view.originals[message.id])
+        elif not (is_stand_in(message) and not message.summary):
+            yield message
+
+
+def request_for(
+    view: View, meter: Meter, hidden: Sequence[Message], wanted: int = 0
+) -> SummaryRequest:
+    """Return the request for a summary of the originals of ``hidden`` in ``wanted`` tokens.
+
+    0 chooses by their size. A summary that is more than half of what it replaces saves too little
+    to be worth its loss.
+    """
+    source = originals(view, hidden)
+    budget = wanted or offline.summary_budget(meter.total(source))
+    budget = min(budget, meter.total(hidden) // 2)
+    return SummaryRequest(messages=source, budget=budget, cwd=view.cwd)
+
+
+def no_smaller(stage: str, replaced: int) -> Skipped:
+    """Refuse a summary that would be as large as what it replaces."""
+    reason = f"a summary would be no smaller than the {replaced:,} tokens it replaces"
+    return Skipped(stage=stage, reason=reason, detail="keep fewer messages as they are")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condensing:
+    """Which stage condenses, with which options, into what shape, and why what it hides goes."""
+
+    stage: str
+    options: Any
+    shape: Shape
+    reason: str = "older than the messages kept"
+
+
+def condense(
+    view: View, meter: Meter, hidden: Sequence[Message], summary: Summary, how: Condensing
+) -> Proposal | Skipped:
+    """Propose to hide messages behind a summary, if that makes the view smaller."""
+    count = len(originals(view, hidden))
+    tokens = how.shape.tokens(summary.text, count, meter)
+    replaced = meter.total(hidden)
+    if not summary.text or tokens >= replaced:
+        return no_smaller(how.stage, replaced)
+    ids = tuple(message.id for message in hidden)
+    # The text counts too: a model's is another one each time.
+    group = group_id(how.stage, how.options, (*ids, summary.text))
+    before = insertion_point(view.messages, ids[0])
+    details = _details(summary, ids, tokens)
+    written = _written(how.shape.text(summary.text, count), how.shape, group, details)
+    through = newest_id(view.messages)
+    inserts = tuple(Insert(before=before, message=replace(m, through=through)) for m in written)
+    hide = Hide(ids=ids, group=group, kind="condense", reason=how.reason)
+    writer = "" if summary.source == BUILT_IN else f", written by {summary.source}"
+    notes = (f"messages summarized: {len(ids):,}, in {tokens:,} tokens{writer}", summary.note)
+    return Proposal(stage=how.stage, edits=(*inserts, hide), notes=tuple(filter(None, notes)))
+
+
+def _written(
+    text: str, shape: Shape, group: GroupId, details: dict[str, str | int]
+) -> Iterator[Synthetic]:
+    role = shape.role
+    if shape.shadow:
+        prompt = MessageId(f"summary-prompt-{group}")
+        yield Synthetic(id=prompt, kind="summary", role="user", text=shape.shadow, group=group)
+        role = "assistant"
+    name = MessageId(f"summary-{group}")
+    yield Synthetic(id=name, kind="summary", role=role, text=text, group=group, details=details)
+
+
+def _details(summary: Summary, ids: Sequence[MessageId], tokens: int) -> dict[str, str | int]:
+    details: dict[str, str | int] = {
+        "summarizesFrom": ids[0],
+        "summarizesTo": ids[-1],
+        "messages": len(ids),
+        "tokens": tokens,
+        "summarizer": summary.source,
+    }
+    return {**details, "fallback": summary.note} if summary.note else details

@@ -1,0 +1,95 @@
+"""What the stages that rewrite tool results have in common."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from compactctl.history.pairs import Place, part_places
+from compactctl.history.reads import is_stub
+from compactctl.history.turns import steps, turns
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Replace
+from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
+from compactctl.stages.support.stage import group_id
+from compactctl.tokens.meter import Meter
+
+Unit = Literal["results", "turns", "steps"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """One tool result, or a call's arguments, to be replaced by ``text``.
+
+    That saves ``saved`` tokens.
+    """
+
+    place: Place
+    text: str
+    saved: int
+    reason: str
+    refers_to: MessageId | None = None
+
+
+def results_in(view: View) -> Iterator[tuple[Place, ToolResultPart]]:
+    """Walk over the tool results of a view, oldest first."""
+    for place, part in part_places(view.messages):
+        if isinstance(part, ToolResultPart):
+            yield place, part
+
+
+def outside_newest(
+    view: View, places: Sequence[Place], unit: Unit, count: int
+) -> tuple[Place, ...]:
+    """Return those of ``places``, oldest first, that are not in the newest ``count`` units."""
+    if unit == "results":
+        return tuple(places[: max(0, len(places) - count)])
+    pieces = turns(view.messages) if unit == "turns" else steps(view.messages)
+    recent = {index for piece in pieces[max(0, len(pieces) - count) :] for index in piece}
+    return tuple(place for place in places if place.message not in recent)
+
+
+def may_change(view: View, message: Message) -> bool:
+    """Whether the content of a message may be rewritten at all; what we wrote ourselves stays."""
+    return not (message.fixed or message.synthetic or message.id in view.protected)
+
+
+def saving(view: View, meter: Meter, place: Place, text: str) -> int:
+    """Return the tokens saved by putting ``text`` in place of a result and its media.
+
+    In place of a call it stands for the arguments. That is 0 for what must stay as it is, for
+    stubs and what the client already sends as a placeholder, and where the text is no smaller.
+    """
+    message = view.messages[place.message]
+    part = message.parts[place.part]
+    done = isinstance(part, ToolResultPart) and (part.cleared or is_stub(part.text))
+    if done or not may_change(view, message):
+        return 0
+    old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
+    return max(0, old - meter.text(text))
+
+
+def rewriting(
+    view: View,
+    rewrites: Sequence[Rewrite],
+    *,
+    stage: str,
+    options: Any,  # noqa: ANN401
+    note: str,
+) -> Proposal:
+    """Turn rewrites into one group of edits, in the order of the conversation."""
+    ordered = sorted(rewrites, key=lambda rewrite: rewrite.place)
+    ids = [view.messages[rewrite.place.message].id for rewrite in ordered]
+    # The texts count too: where they depend on the target, a message may be rewritten twice.
+    group = group_id(stage, options, (*ids, *(rewrite.text for rewrite in ordered)))
+    edits = tuple(
+        Replace(
+            id=message,
+            part=rewrite.place.part,
+            text=rewrite.text,
+            group=group,
+            reason=rewrite.reason,
+            refers_to=rewrite.refers_to,
+        )
+        for message, rewrite in zip(ids, ordered, strict=True)
+    )
+    return Proposal(stage=stage, edits=edits, notes=(note,))

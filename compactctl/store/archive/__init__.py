@@ -1,0 +1,1 @@
+"""The archive: one Parquet file per operation, and the folder they lie in."""

@@ -1,0 +1,169 @@
+"""The chain of operations behind a transcript, and every state it was ever in."""
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+
+from compactctl.errors import ArchiveError, ChangedError
+from compactctl.model.operation import Digest, Operation, OperationId
+from compactctl.store.archive.archive_file import read_operation, restore
+from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_files, archive_folder
+from compactctl.store.archive.private import check_owner
+from compactctl.store.files.carry import can_carry, is_open
+from compactctl.store.files.content import parted
+from compactctl.store.files.limits import NO_LIMITS, ReadLimits
+
+__all__ = ["Archive", "archive_folder"]
+
+
+class Archive:
+    """A transcript's archive folder, as it is when first looked at; it need not exist.
+
+    ArchiveError for one that leads back to a state larger than ``limits``.
+    """
+
+    def __init__(self, folder: Path, limits: ReadLimits = NO_LIMITS) -> None:
+        self.folder = folder
+        self._limits = limits
+
+    @cached_property
+    def files(self) -> tuple[ArchiveFile, ...]:
+        """The archives, oldest first; ArchiveError for a folder that must not be trusted."""
+        check_owner(self.folder)
+        return archive_files(self.folder)
+
+    @cached_property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations, oldest first; ArchiveError or IntegrityError if one is unreadable."""
+        return tuple(_operation(file, self._limits) for file in self.files)
+
+    @property
+    def states(self) -> frozenset[Digest]:
+        """The states before and after its operations."""
+        return frozenset(state for each in self.operations for state in (each.before, each.after))
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next archive."""
+        return self.files[-1].number + 1 if self.files else 1
+
+    def file_of(self, operation: OperationId) -> Path:
+        """Return the newest archive of an operation; ArchiveError when there is none."""
+        for file in reversed(self.files):
+            if file.id == operation:
+                return file.path
+        raise ArchiveError(
+            f"{self.folder}: has no operation {operation}; restore the folder from a backup"
+        )
+
+    def current(self, data: bytes | Iterable[bytes]) -> tuple[Operation | None, bytes]:
+        """Return the operation a transcript is in the state after, and what was appended since.
+
+        The operation is None when the transcript is still in its first state. An operation whose
+        outcome was never published is passed over. ``data`` are its bytes, or pieces that can be
+        gone through again. ChangedError when it is in no known
+        state, or was continued on an unterminated last line.
+        """
+        if not self.operations:
+            return None, b""
+        pieces = (data,) if isinstance(data, bytes) else data
+        prefixes = _Prefixes(pieces, self.states)
+        reached = [each for each in self.operations if _took_place(each, prefixes)]
+        for operation in reversed(reached):
+            end, suffix = parted(pieces, operation.after.n_bytes)
+            if can_carry(suffix, is_open=is_open(end)):
+                return operation, suffix
+        if not reached and prefixes.include(self.operations[0].before):
+            return None, b""
+        raise self._changed(reached)
+
+    def undo(self, operation: OperationId) -> bytes:
+        """Return the state before an operation, proven by digest."""
+        return restore(self.file_of(operation))
+
+    def state_after(self, operation: Operation, data: bytes) -> bytes:
+        """Return the state after an operation, without what was appended later.
+
+        ``data`` is the transcript as it is now. ArchiveError when neither it nor the state before
+        a later operation begins with that state.
+        """
+        if _Prefixes((data,), [operation.after]).include(operation.after):
+            return data[: operation.after.n_bytes]
+        steps = zip(self.files, self.operations, strict=True)
+        for file, each in sorted(steps, key=lambda step: step[1].parent != operation.head):
+            if each.before.n_bytes < operation.after.n_bytes:
+                continue
+            before = restore(file.path)
+            if _Prefixes((before,), [operation.after]).include(operation.after):
+                return before[: operation.after.n_bytes]
+        raise ArchiveError(
+            f"{self.folder}: the state after operation {operation.id} was not kept; "
+            "go to another operation"
+        )
+
+    def _changed(self, reached: list[Operation]) -> ChangedError:
+        name = self.folder.name.removesuffix(SUFFIX)
+        newest = (reached or self.operations)[-1]
+        what = "was continued on its unterminated last line" if reached else "was edited by hand"
+        when = f" ({newest.recorded_at})" if newest.recorded_at else ""
+        return ChangedError(
+            f"{name}: {what} since operation {newest.id}{when}; take the edit back, "
+            f"or move {self.folder} away to start afresh"
+        )
+
+
+def _took_place(operation: Operation, prefixes: "_Prefixes") -> bool:
+    """Tell whether the data begins with the state after an operation.
+
+    Where the state before begins with the state after, data that still begins with all of the
+    former shows that the outcome was never published.
+    """
+    is_undone = operation.before.n_bytes > operation.after.n_bytes and prefixes.include(
+        operation.before
+    )
+    return prefixes.include(operation.after) and not is_undone
+
+
+def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation:
+    operation = read_operation(file.path)
+    if operation.id != file.id:
+        raise ArchiveError(
+            f"{file.path}: holds operation {operation.id}; give the file its own name back"
+        )
+    state = operation.before
+    if state.n_bytes > limits.unpacked or state.n_lines > limits.lines:
+        raise ArchiveError(
+            f"{file.path}: leads back to {state.n_bytes:,} bytes in {state.n_lines:,} lines, which "
+            "is more than is read; allow more with --max-unpacked if you trust it"
+        )
+    return operation
+
+
+class _Prefixes:
+    """Which of some states the bytes of a file begin with; they are gone through once."""
+
+    def __init__(self, pieces: Iterable[bytes], states: Iterable[Digest]) -> None:
+        self._sha256 = dict(_digests(pieces, sorted({state.n_bytes for state in states})))
+
+    def include(self, digest: Digest) -> bool:
+        """Tell whether the bytes begin with what ``digest`` is the digest of."""
+        return self._sha256.get(digest.n_bytes) == digest.sha256
+
+
+def _digests(pieces: Iterable[bytes], sizes: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """Yield the digest of the first so many bytes, for each of the ascending sizes there are."""
+    digest, at = hashlib.sha256(), 0
+    waiting = deque(sizes)
+    for piece in chain(pieces, (b"",)):
+        while waiting and waiting[0] <= at + len(piece):
+            head, piece = piece[: waiting[0] - at], piece[waiting[0] - at :]  # noqa: PLW2901
+            digest.update(head)
+            at = waiting.popleft()
+            yield at, digest.hexdigest()
+        if not waiting:
+            return
+        digest.update(piece)
+        at += len(piece)

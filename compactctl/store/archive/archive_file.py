@@ -1,0 +1,133 @@
+"""One operation's archive: every line of the state before it, and the operation itself.
+
+Restoring needs the columns ``raw``, ``sha256`` and ``seq`` and parses no line. The other columns
+answer what was hidden, by which stage, and how big it was, in any Parquet reader.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args
+
+from compactctl.errors import ArchiveError, IntegrityError
+from compactctl.model.operation import ArchivedLine, Fate, Operation
+from compactctl.store.archive.operation_codec import decode_operation, encode_operation
+from compactctl.store.archive.parquet import (
+    COLUMNS,
+    Row,
+    Sink,
+    read_metadata,
+    read_parquet,
+    write_parquet,
+)
+
+OPERATION = "compactctl.operation"
+CHECKSUM = "compactctl.operation.sha256"
+GROUP_BYTES = 1 << 20
+"""Raw bytes in a row group, which is what is held in memory; a longer line has its own."""
+GROUP_ROWS = 1 << 16
+FATES = frozenset(get_args(Fate))
+LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
+
+
+def encode_archive(operation: Operation, rows: Iterable[ArchivedLine], out: Sink) -> None:
+    """Write the archive of ``operation`` to ``out``; ``rows`` are all lines of its before state."""
+    record = encode_operation(operation)
+    checksum = hashlib.sha256(record).hexdigest().encode("ascii")
+    write_parquet(out, _groups(rows), {OPERATION: record, CHECKSUM: checksum})
+
+
+def read_operation(path: Path) -> Operation:
+    """Return the operation of an archive, from its metadata alone.
+
+    Raises ArchiveError when the file is missing, unreadable or of an unknown version, and
+    IntegrityError when the operation is not what was written.
+    """
+    metadata = read_metadata(path)
+    record = metadata.get(OPERATION.encode())
+    if record is None:
+        raise ArchiveError(f"{path}: is no archive of compactctl; move it out of the folder")
+    if metadata.get(CHECKSUM.encode()) != hashlib.sha256(record).hexdigest().encode("ascii"):
+        raise IntegrityError(f"{path}: its operation is damaged; restore the file from a backup")
+    return decode_operation(record, str(path))
+
+
+def read_rows(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[Row]:
+    """Yield the rows as dicts of these columns, all by default, without checking digests.
+
+    IntegrityError when there are more than the operation says, or they are larger.
+    """
+    state = read_operation(path).before
+    for rows in read_parquet(path, columns, state):
+        yield from rows
+
+
+def archived_lines(path: Path) -> Iterator[ArchivedLine]:
+    """Yield the archived lines in order, each checked against its digest."""
+    for row in _checked_rows(path, tuple(COLUMNS)):
+        if row["fate"] not in FATES or (row["after_line"] or 0) < 0:
+            raise _damaged(path, row["seq"])
+        yield ArchivedLine(**{name: row[name] for name in LINE_COLUMNS})
+
+
+def raw_lines(path: Path) -> Iterator[bytes]:
+    """Yield the raw lines of the state before; IntegrityError at the first that is not right.
+
+    Only when the last one has been yielded, all of them together are known to be right.
+    """
+    expected = read_operation(path).before
+    digest = hashlib.sha256()
+    for row in _checked_rows(path, ("seq", "raw", "sha256")):
+        digest.update(row["raw"])
+        yield row["raw"]
+    if digest.hexdigest() != expected.sha256:
+        raise IntegrityError(f"{path}: does not give back the state before; restore a backup")
+
+
+def restore(path: Path) -> bytes:
+    """Return the state before the operation, proven by digest."""
+    return b"".join(raw_lines(path))
+
+
+def _groups(rows: Iterable[ArchivedLine]) -> Iterator[dict[str, list[Any]]]:
+    """Yield the columns of one row group after another."""
+    group: list[ArchivedLine] = []
+    seq = size = 0
+    for line in rows:
+        if group and (size + len(line.raw) > GROUP_BYTES or len(group) == GROUP_ROWS):
+            yield _columns(seq, group)
+            seq, group, size = seq + len(group), [], 0
+        group.append(line)
+        size += len(line.raw)
+    if group:
+        yield _columns(seq, group)
+
+
+def _columns(seq: int, group: Sequence[ArchivedLine]) -> dict[str, list[Any]]:
+    own = {name: [_storable(getattr(line, name)) for line in group] for name in LINE_COLUMNS}
+    numbers = list(range(seq, seq + len(group)))
+    return {"seq": numbers, "sha256": [_sha256(line.raw) for line in group], **own}
+
+
+def _storable(value: bytes | str | int | None) -> bytes | str | int | None:
+    """Escape lone surrogates, which transcripts hold in JSON escapes and UTF-8 cannot hold."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def _checked_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    for seq, row in enumerate(read_rows(path, columns)):
+        raw = row["raw"]
+        if row["seq"] != seq or raw is None or _sha256(raw) != row["sha256"]:
+            raise _damaged(path, seq)
+        yield row
+
+
+def _damaged(path: Path, seq: int) -> IntegrityError:
+    return IntegrityError(f"{path}: row {seq + 1} is damaged; restore the file from a backup")
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,92 @@
+"""Putting archives into their folder: durable and proven before anything depends on them."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from compactctl.errors import IntegrityError
+from compactctl.model.operation import ArchivedLine, Operation
+from compactctl.store.archive.archive_file import encode_archive, raw_lines, read_operation
+from compactctl.store.archive.names import README, archive_files, archive_name, readme_text
+from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.leftovers import remove
+from compactctl.store.files.temp_file import Draft
+
+Deposit = tuple[Operation, Iterable[ArchivedLine]]
+
+
+class DraftSink:
+    """Lets pyarrow write into a draft."""
+
+    closed = False
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._failed = False
+
+    def write(self, data: bytes) -> int:
+        """Write to the draft. After an error everything is swallowed.
+
+        A failed Parquet writer writes its footer once more when it is thrown away, which may be
+        after the draft was closed.
+        """
+        if not self._failed:
+            self._failed = True
+            self._draft.write(data)
+            self._failed = False
+        return len(data)
+
+
+def deposit(
+    fs: FileSystem, folder: Path, archives: Sequence[Deposit], undo: ExitStack
+) -> tuple[Path, ...]:
+    """Write the README and one archive per operation, each proven to give its lines back.
+
+    ``undo`` is given what takes the new files away again. An archive that a run which did not
+    come to its end left as the newest one is used as it is.
+    """
+    if not (folder / README).exists():
+        write_readme(fs, folder)
+    return tuple(_deposit_one(fs, folder, operation, rows, undo) for operation, rows in archives)
+
+
+def write_readme(fs: FileSystem, folder: Path) -> None:
+    """Write the README of an archive folder, over one that is there."""
+    with Draft(fs, folder / README) as draft:
+        draft.write(readme_text(folder))
+        draft.sync()
+        draft.close()
+        draft.publish()
+
+
+def _deposit_one(
+    fs: FileSystem,
+    folder: Path,
+    operation: Operation,
+    rows: Iterable[ArchivedLine],
+    undo: ExitStack,
+) -> Path:
+    files = archive_files(folder)
+    if files and files[-1].id == operation.id:
+        _prove(files[-1].path, operation)
+        # That run may have been killed before the name was durable.
+        sync_folder(fs, folder)
+        return files[-1].path
+    number = files[-1].number + 1 if files else 1
+    with Draft(fs, folder / archive_name(number, operation)) as draft:
+        encode_archive(operation, rows, DraftSink(draft))
+        draft.sync()
+        draft.close()
+        _prove(draft.path, operation)
+        undo.callback(remove, fs, draft.place)
+        draft.publish()
+    return draft.place
+
+
+def _prove(path: Path, operation: Operation) -> None:
+    """Raise IntegrityError unless the archive restores the state before this operation."""
+    found = read_operation(path)
+    for _ in raw_lines(path):
+        pass
+    if (found.id, found.before, found.after) != (operation.id, operation.before, operation.after):
+        raise IntegrityError(f"{path}: does not hold operation {operation.id}; move it away")

@@ -1,0 +1,72 @@
+"""The file that an operation in place displaces, kept so that what is still written to it is found.
+
+A program that has a transcript open goes on writing to the old file after another has taken its
+place. A second name in the archive folder keeps that file.
+"""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from compactctl.model.operation import Operation
+from compactctl.store.files.carry import can_carry, carried, carry_of
+from compactctl.store.files.content import BLOCK, Content
+from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.lines import split_lines
+
+PREFIX = "displaced-"
+
+
+def displaced_name(path: Path, folder: Path, operation: str) -> Path:
+    """Return the name for the file at ``path``: a free one, or the one it already has."""
+    links = _links(folder, operation)
+    return next(link for link in links if not link.exists() or link.samefile(path))
+
+
+def keep_displaced(fs: FileSystem, path: Path, link: Path) -> None:
+    """Keep the file at ``path`` under a second, durable name."""
+    if not link.exists():
+        fs.link(path, link)
+    sync_folder(fs, link.parent)
+
+
+def own_links(path: Path, folder: Path) -> int:
+    """Return how many names the archive folder itself gives to the file at ``path``."""
+    return sum(1 for link in folder.glob(f"{PREFIX}*") if link.samefile(path))
+
+
+def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes, ...]:
+    """Return what was written to the file displaced by ``operation`` and is not in the transcript.
+
+    ``suffix`` are the lines after the operation's outcome in the transcript now. Those at their
+    start that the displaced file has too were carried over. A file that does not begin with the
+    state before the operation, as when several were published at once, tells nothing, nor does
+    one in which that state's unterminated last line was continued.
+    """
+    found: list[bytes] = []
+    for link in itertools.takewhile(Path.exists, _links(folder, operation.id)):
+        with link.open("rb") as stream:
+            before, rest = Content.of(_first(stream, operation.before.n_bytes)), stream.read()
+        if before.digest == operation.before and can_carry(rest, is_open=before.is_open):
+            lines = carried(carry_of(rest, is_open=before.is_open), is_open=False)
+            found += _beyond(split_lines(lines), split_lines(suffix))
+    return tuple(found)
+
+
+def _first(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    while block := stream.read(min(size, BLOCK)):
+        size -= len(block)
+        yield block
+
+
+def _links(folder: Path, operation: str) -> Iterator[Path]:
+    """Yield the names for one operation's displaced files: it may take place more than once."""
+    yield folder / f"{PREFIX}{operation}"
+    yield from (folder / f"{PREFIX}{operation}-{number}" for number in itertools.count(2))
+
+
+def _beyond(lines: tuple[bytes, ...], carried: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    pairs = zip(lines, carried, strict=False)
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return lines[same:]

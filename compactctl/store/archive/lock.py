@@ -1,0 +1,77 @@
+"""The lock of an archive folder, against other processes of compactctl only."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from compactctl.errors import ChangedError
+from compactctl.store.archive.names import README
+from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.flock import require_locks, take_lock
+
+LOCK = "lock"
+WAIT_SECONDS = 0.05
+ATTEMPTS = 20
+
+
+@contextmanager
+def locked_folder(fs: FileSystem, folder: Path) -> Iterator[None]:
+    """Create ``folder`` when it is missing and hold its lock; a folder left empty is removed.
+
+    A lock that stays taken for a second raises ChangedError. A file system without locks is
+    used without one.
+    """
+    require_locks()
+    try:
+        fd = _acquire(fs, folder)
+    except OSError:
+        with suppress(OSError):
+            fs.rmdir(folder)
+        raise
+    try:
+        yield
+    finally:
+        # What was done is done: no error here may deny it.
+        with suppress(OSError):
+            _remove_bare(fs, folder)
+        with suppress(OSError):
+            fs.close(fd)
+
+
+def _acquire(fs: FileSystem, folder: Path) -> int:
+    for _ in range(ATTEMPTS):
+        _ensure_folder(fs, folder)
+        with suppress(FileNotFoundError):
+            fd = fs.open_lock(folder / LOCK)
+            if _is_locked(fd, folder / LOCK):
+                return fd
+            os.close(fd)
+        time.sleep(WAIT_SECONDS)
+    raise ChangedError(f"{folder}: another compactctl is at work there; run it again later")
+
+
+def _is_locked(fd: int, path: Path) -> bool:
+    # The holder before us may have removed the folder, and the lock with it.
+    try:
+        return take_lock(fd, path)
+    except OSError:
+        os.close(fd)
+        raise
+
+
+def _ensure_folder(fs: FileSystem, folder: Path) -> None:
+    with suppress(FileExistsError):
+        fs.mkdir(folder)
+    # Also when it was there: whoever made it may have been killed before it was durable.
+    sync_folder(fs, folder.parent)
+
+
+def _remove_bare(fs: FileSystem, folder: Path) -> None:
+    """Remove the folder when it keeps nothing back."""
+    names = sorted(path.name for path in folder.iterdir())
+    if set(names) <= {README, LOCK}:
+        for name in names:
+            fs.unlink(folder / name)
+        fs.rmdir(folder)

@@ -1,0 +1,81 @@
+"""Archive folders are private: whom they may belong to, and the permissions of what is in them."""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from compactctl.errors import ArchiveError
+from compactctl.store.archive.names import transcript_of
+from compactctl.store.files.filesystem import PRIVATE_FILE, PRIVATE_FOLDER, FileSystem
+
+ROOT = 0
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def check_owner(folder: Path) -> None:
+    """Raise ArchiveError for an archive folder that is a link or a stranger's; it may be missing.
+
+    Whoever owns the folder can put other archives into it and so decides what a rewind restores.
+    That may be this user, root, or whom the transcript belongs to, who decides about it anyway.
+    """
+    try:
+        info = folder.lstat()
+    except OSError:
+        return
+    if stat.S_ISLNK(info.st_mode):
+        raise ArchiveError(
+            f"{folder}: is a symbolic link, which is not followed; put the folder itself there"
+        )
+    if info.st_uid not in {os.geteuid(), ROOT, *_owner_of(transcript_of(folder))}:
+        raise ArchiveError(
+            f"{folder}: belongs to another user (uid {info.st_uid}), who could change what is "
+            "restored; move it away, or make it yours with chown if you trust it"
+        )
+
+
+def tighten(fs: FileSystem, folder: Path) -> tuple[str, ...]:
+    """Leave an archive folder and the files in it to their owner alone; return warnings.
+
+    A file with a second name is left: its permissions are those of the other name, too.
+    """
+    try:
+        _take_from_others(fs, folder, PRIVATE_FOLDER)
+    except OSError as error:
+        why = f"its permissions could not be changed ({error.strerror})"
+        return (f"{folder}: other users may read it; {why}",)
+    for path in sorted(folder.iterdir()):
+        tighten_file(fs, path)
+    return ()
+
+
+def tighten_file(fs: FileSystem, path: Path) -> None:
+    """Leave a file to its owner alone where that is possible and it has no second name."""
+    with suppress(OSError):
+        info = path.lstat()
+        if stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
+            _take_from_others(fs, path, PRIVATE_FILE)
+
+
+def is_open_to_others(folder: Path) -> bool:
+    """Tell whether ``tighten`` would take permissions from others."""
+    alone = [each for each in map(Path.lstat, folder.iterdir()) if each.st_nlink == 1]
+    files = [each for each in alone if stat.S_ISREG(each.st_mode)]
+    return any(each.st_mode & OTHERS for each in (folder.lstat(), *files))
+
+
+def _take_from_others(fs: FileSystem, path: Path, mode: int) -> None:
+    if not path.lstat().st_mode & OTHERS:
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        fs.chmod(fd, mode)
+    finally:
+        os.close(fd)
+
+
+def _owner_of(path: Path) -> tuple[int, ...]:
+    try:
+        return (path.stat().st_uid,)
+    except OSError:
+        return ()

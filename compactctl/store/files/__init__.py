@@ -1,0 +1,1 @@
+"""Files read and written: lines, limits, locks, temporary files, system calls."""

@@ -1,0 +1,228 @@
+"""Raw lines of a file, and what was read with the identity of the file it came from."""
+
+import hashlib
+import io
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from compactctl.errors import NoInputError
+from compactctl.model.operation import Digest
+from compactctl.model.transcript import RawLine
+from compactctl.store.files.content import Content
+from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
+from compactctl.store.files.packed import GZIP_MAGIC, gzip_errors, is_packed, refuse_zstd, unpacking
+from compactctl.store.files.stored_lines import BUFFER, StoredLines
+
+STANDARD_INPUT = "-"
+RECENT_SECONDS = 1
+WAIT_SECONDS = 0.05
+"""How long the rest of a line is waited for in a file that was written to a moment ago."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Which file was read, and the size and SHA-256 of its bytes as they were on disk."""
+
+    dev: int
+    ino: int
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What was read: its lines, and where they came from.
+
+    ``path`` and ``identity`` are None for standard input. ``packed`` is set when the file is
+    compressed, so that its own bytes are not those of ``lines``; ``limits`` hold for it and for all
+    earlier states of it. The lines of a plain file are read again whenever they are gone through,
+    which raises ChangedError when they are not the same.
+    """
+
+    path: Path | None
+    lines: Sequence[bytes]
+    digest: Digest
+    identity: Identity | None = None
+    packed: bool = False
+    limits: ReadLimits = READ_LIMITS
+
+    @property
+    def data(self) -> bytes:
+        """All bytes at once; for what is small, or has to be one piece."""
+        return b"".join(self.lines)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last line is not terminated."""
+        return bool(self.lines) and not self.lines[-1].endswith(b"\n")
+
+    @property
+    def content(self) -> Content:
+        """The same bytes, to be written."""
+        return Content(pieces=self.lines, digest=self.digest, is_open=self.is_open)
+
+
+def split_lines(data: bytes) -> tuple[bytes, ...]:
+    r"""Split at ``\n`` only and keep it; joining the lines gives ``data`` back."""
+    return tuple(io.BytesIO(data))
+
+
+def digest_of(content: bytes | Iterable[bytes]) -> Digest:
+    """Return the digest of a file that consists of these bytes, or of these pieces in a row."""
+    return Content.of((content,) if isinstance(content, bytes) else content).digest
+
+
+def sha256_of(path: Path) -> str:
+    """Return the digest of a file's bytes as they are on disk, in hex."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_lines(
+    path: str | os.PathLike[str], upto: int | None = None, limits: ReadLimits = READ_LIMITS
+) -> Iterator[RawLine]:
+    """Yield the lines of a file, unpacked, one buffer at a time. NoInputError as in open_input.
+
+    ``upto`` is the number of unpacked bytes after which reading ends.
+    """
+    offset = 0
+    name = str(path)
+    with _open_regular(Path(path), limits) as stream, gzip_errors(name):
+        for index, data in enumerate(limits.lines_of(unpacking(stream, name), name)):
+            yield RawLine(index, offset, data if upto is None else data[: upto - offset])
+            offset += len(data)
+            if upto is not None and offset >= upto:
+                return
+
+
+def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:
+    """Return the first bytes of a file, unpacked, all when it has fewer. Raises as open_input."""
+    with (
+        _open_regular(Path(path), NO_LIMITS) as stream,
+        gzip_errors(str(path)),
+        _read_errors(Path(path)),
+    ):
+        return unpacking(stream, str(path)).read(n_bytes)
+
+
+def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Source:
+    """Read a transcript once, from its start to its end; ``-`` is standard input. Gzip is unpacked.
+
+    The lines of a plain file are not kept in memory, those of anything else are.
+
+    Raises NoInputError with a line that helps for everything that is no readable, non-empty
+    regular file within the limits, and NotUnderstoodError for compressed data that cannot be
+    unpacked.
+    """
+    if os.fspath(path) == STANDARD_INPUT:
+        return _piped(limits)
+    place = Path(path)
+    with _open_regular(place, limits) as stream, _read_errors(place):
+        info = os.fstat(stream.fileno())
+        if is_packed(stream.peek(1)):
+            stored = stream.read()
+            identity = _identity(info, digest_of(stored))
+            held = _held(io.BufferedReader(io.BytesIO(stored)), str(path), limits)
+            return replace(held, path=place, identity=identity)
+        refuse_zstd(stream.peek(1), str(path))
+        lines = StoredLines(place)
+        digest = digest_of(lines.taken(_whole_lines(stream, str(path), limits)))
+    _require_content(digest, str(path))
+    return Source(
+        path=place, lines=lines, digest=digest, identity=_identity(info, digest), limits=limits
+    )
+
+
+def _piped(limits: ReadLimits) -> Source:
+    if sys.stdin is None:
+        raise NoInputError("standard input: is closed; name a file, or pipe one in")
+    stream = io.BufferedReader(cast("Any", sys.stdin.buffer), BUFFER)
+    try:
+        return _held(stream, "standard input (-)", limits)
+    except OSError as error:
+        why = error.strerror or error
+        raise NoInputError(f"standard input: cannot be read ({why}); name a file") from error
+    finally:
+        # Or standard input would be closed with it.
+        stream.detach()
+
+
+def _whole_lines(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Iterator[bytes]:
+    """Yield the lines up to the end; a last one that is being written just now is waited for."""
+    for line in limits.lines_of(stream, name):
+        if line.endswith(b"\n"):
+            yield line
+            continue
+        if time.time() - os.fstat(stream.fileno()).st_mtime < RECENT_SECONDS:
+            time.sleep(WAIT_SECONDS)
+        # What is written after that is not read, or the rest of a line would be taken for a line.
+        yield line + stream.readline(limits.line)
+        return
+
+
+def _held(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Source:
+    packed = is_packed(stream.peek(len(GZIP_MAGIC)))
+    with gzip_errors(name):
+        lines = tuple(limits.lines_of(unpacking(stream, name), name))
+    digest = digest_of(lines)
+    _require_content(digest, name)
+    return Source(path=None, lines=lines, digest=digest, packed=packed, limits=limits)
+
+
+def _require_content(digest: Digest, name: str) -> None:
+    if not digest.n_bytes:
+        raise NoInputError(f"{name}: is empty; there is nothing to read")
+
+
+def _identity(info: os.stat_result, stored: Digest) -> Identity:
+    return Identity(
+        dev=info.st_dev,
+        ino=info.st_ino,
+        size=stored.n_bytes,
+        mtime_ns=info.st_mtime_ns,
+        sha256=stored.sha256,
+    )
+
+
+@contextmanager
+def _read_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NoInputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _open_regular(path: Path, limits: ReadLimits) -> io.BufferedReader:
+    try:
+        info = path.stat()
+        _check_regular(path, info)
+        limits.check_size(info.st_size, str(path))
+        return io.BufferedReader(path.open("rb", buffering=0), BUFFER)
+    except FileNotFoundError as error:
+        raise NoInputError(
+            f"{path}: no such file; name one that exists, or - for standard input"
+        ) from error
+    except PermissionError as error:
+        raise NoInputError(f"{path}: no permission to read it; change its mode or user") from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise NoInputError(f"{path}: cannot be opened ({why}); name a readable file") from error
+
+
+def _check_regular(path: Path, info: os.stat_result) -> None:
+    if stat.S_ISDIR(info.st_mode):
+        raise NoInputError(
+            f"{path}: is a folder; name a file in it, or use compactctl batch for all of it"
+        )
+    if not stat.S_ISREG(info.st_mode):
+        raise NoInputError(f"{path}: is no regular file; pipe it in and name - instead")
+    if not info.st_size:
+        raise NoInputError(f"{path}: is empty; there is nothing to read")

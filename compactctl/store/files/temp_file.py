@@ -1,0 +1,140 @@
+"""Temporary files: written beside their place, moved there whole or not at all."""
+
+import hashlib
+import itertools
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from compactctl.errors import IntegrityError
+from compactctl.store.files.attributes import take_attributes
+from compactctl.store.files.content import Content, blocks_of
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.flock import take_lock
+from compactctl.store.files.leftovers import remove
+from compactctl.store.files.lines import sha256_of
+
+NAME_LIMIT = 200
+"""Bytes of a name that a draft's name repeats; 255 are allowed in all on common systems."""
+
+
+class Draft:
+    """A file under way, open in its block. It is gone afterwards unless it was published."""
+
+    def __init__(self, fs: FileSystem, place: Path) -> None:
+        self.place = place
+        self.published = False
+        self.path = place
+        self.fd: int | None = None
+        self._fs = fs
+        self._written = hashlib.sha256()
+
+    def __enter__(self) -> Self:
+        for number in itertools.count():
+            self.path = self.place.with_name(_draft_name(self.place.name, number))
+            try:
+                self.fd = self._fs.create(self.path)
+            except FileExistsError:
+                continue
+            if self._is_held(self.fd):
+                break
+            self.close()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.fd is not None:
+            with suppress(OSError):
+                self.close()
+        # Asks the disk, since an error or Ctrl-C may come right after the move.
+        self.published = self.published or not self.path.exists()
+        if not self.published:
+            remove(self._fs, self.path)
+
+    def _is_held(self, fd: int) -> bool:
+        """Lock the new file, so that no other run takes it for one left behind."""
+        try:
+            return take_lock(fd, self.path, wait=True)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
+    def write(self, data: bytes) -> None:
+        """Append ``data``."""
+        if self.fd is None:
+            raise ValueError(f"{self.path.name} is closed")
+        self._fs.write(self.fd, data)
+        self._written.update(data)
+
+    def write_all(self, content: Content) -> None:
+        """Append ``content``; IntegrityError when its pieces are not what its digest says."""
+        for block in blocks_of(content.pieces):
+            self.write(block)
+        if self.sha256 != content.digest.sha256:
+            raise IntegrityError(f"{self.place}: its content changed while it was written")
+
+    @property
+    def sha256(self) -> str:
+        """The digest of all that was written."""
+        return self._written.hexdigest()
+
+    def sync(self) -> None:
+        """Make what was written durable."""
+        if self.fd is not None:
+            self._fs.fsync(self.fd)
+
+    def close(self) -> None:
+        """End writing."""
+        fd, self.fd = self.fd, None
+        if fd is not None:
+            self._fs.close(fd)
+
+    def verify(self) -> None:
+        """Read the file again; IntegrityError unless it holds exactly what was written."""
+        if sha256_of(self.path) != self.sha256:
+            raise IntegrityError(
+                f"{self.place}: the disk gives back other bytes than were written; check the disk"
+            )
+
+    def take_attributes(self, origin: Path) -> tuple[str, ...]:
+        """Take mode, owner and extended attributes from a file; return a line for each refusal."""
+        return () if self.fd is None else take_attributes(self._fs, self.fd, origin)
+
+    def chmod(self, mode: int) -> None:
+        """Set the permission bits."""
+        if self.fd is not None:
+            self._fs.chmod(self.fd, mode)
+
+    def publish(self) -> None:
+        """Move the file to its place and make that durable.
+
+        After an error ``path`` still exists unless the file was moved.
+        """
+        folder = self._fs.open_folder(self.place.parent)
+        try:
+            self._fs.rename(self.path, self.place)
+            self.published = True
+            self._fs.fsync_folder(folder)
+        finally:
+            self._fs.close(folder)
+
+    def switch(self) -> tuple[str, ...]:
+        """Publish the file; once it was moved, an error is a warning, which is returned."""
+        try:
+            self.publish()
+        except OSError as error:
+            if self.path.exists():
+                raise
+            return (f"{self.place}: written, but a power cut may take it back ({error.strerror})",)
+        return ()
+
+
+def _draft_name(base: str, number: int) -> str:
+    short = os.fsencode(base)[:NAME_LIMIT].decode("utf-8", "replace")
+    return f".{short}.cctl-{os.getpid()}-{number}"

@@ -1,0 +1,65 @@
+"""What an output may overwrite without being forced: only what can be had again."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from compactctl.errors import ChangedError, UsageError
+from compactctl.model.operation import Digest
+from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.names import archive_folder
+from compactctl.store.files.content import Content
+from compactctl.store.files.lines import sha256_of
+from compactctl.store.files.open_writers import has_writer
+
+
+def is_same_place(path: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
+    """Tell whether two names are one, links followed; another hard link is another name."""
+    return os.path.realpath(path) == os.path.realpath(output)
+
+
+def check_overwrite(path: Path, known: Iterable[Digest], *, links: int = 1) -> None:
+    """Raise unless the file at ``path``, if there is one, may give way to an output.
+
+    ``known`` are the states that can be had again: those that compactctl wrote or keeps, and the
+    one that is to be written. ``links`` is how many names the file may have. UsageError for
+    another content or more names, ChangedError for a file that a program has open for writing.
+    """
+    if not path.exists():
+        return
+    if sha256_of(path) not in {digest.sha256 for digest in known}:
+        raise foreign(path)
+    check_loose(path, links=links)
+
+
+def foreign(path: Path) -> UsageError:
+    """Return the error for a file that compactctl did not write as it is now."""
+    return UsageError(
+        f"{path}: exists and is not what compactctl wrote there; "
+        "name another file, or overwrite it with --force"
+    )
+
+
+def check_loose(path: Path, *, links: int) -> None:
+    """Raise when another name or a running program would keep the file that is replaced."""
+    if path.stat().st_nlink > links:
+        raise UsageError(
+            f"{path}: has other names (hard links), which would keep the old content; "
+            "write a new file with -o, or cut it loose with --force"
+        )
+    if has_writer(path):
+        raise ChangedError(
+            f"{path}: a running program has it open for writing and would go on writing to the old "
+            "file; end it first, write a new file with -o, or use --force"
+        )
+
+
+def check_unarchived(path: Path, becomes: Content) -> None:
+    """Raise UsageError when an archive beside ``path`` would not know what is written there."""
+    try:
+        Archive(archive_folder(path)).current(becomes.pieces)
+    except ChangedError as error:
+        raise UsageError(
+            f"{path}: has an archive of its own, which would not fit it any more; "
+            "name another file, or overwrite it with --force"
+        ) from error

@@ -1,0 +1,127 @@
+"""Publishing a transcript with its archives, and writing any other output."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from compactctl.errors import IntegrityError
+from compactctl.model.operation import Digest
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.lock import locked_folder
+from compactctl.store.archive.names import archive_folder
+from compactctl.store.archive.private import check_owner
+from compactctl.store.files.content import Content
+from compactctl.store.files.disk_errors import disk_errors, written_before
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.flock import require_locks
+from compactctl.store.files.leftovers import sweep
+from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.files.temp_file import Draft
+from compactctl.store.publish.overwrite import check_overwrite, check_unarchived
+from compactctl.store.publish.publication import Publication, Published
+from compactctl.store.publish.target import check_target
+
+__all__ = ["Published", "publish", "write_output"]
+READABLE_FILE = 0o666
+
+
+def publish(  # noqa: PLR0913
+    fs: FileSystem,
+    *,
+    source: Source,
+    target: Path,
+    archives: Sequence[Deposit],
+    content: Content,
+    force: bool = False,
+) -> Published:
+    """Publish ``content`` as the transcript ``target``, after the archives that lead back from it.
+
+    ``archives`` lead from the state that was read to ``content``, one after another; those of a
+    mere copy may lead to less of it. A crash at any moment leaves the old transcript, or the new
+    one with all its archives. An error leaves the old one and takes away what was written.
+    ``force`` allows what UsageError and ChangedError name it for; it never allows to lose what
+    was appended.
+
+    Raises UsageError for a target that must not be written, ChangedError when a program has the
+    input open or changed it, IntegrityError when an archive does not prove, and DiskError.
+    """
+    is_copy = content.digest == source.digest
+    if archives and not is_copy and archives[-1][0].after != content.digest:
+        raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
+    with disk_errors(target, "nothing was changed"):
+        place = check_target(source, target, content.digest, force=force)
+        folder = archive_folder(place.path)
+        check_owner(folder)
+        if not (archives or place.input or force):
+            check_unarchived(place.path, content)
+        with locked_folder(fs, folder):
+            return Publication(
+                fs=fs,
+                source=source,
+                target=target,
+                place=place,
+                archives=archives,
+                content=content,
+                force=force,
+            ).run()
+
+
+def write_output(
+    fs: FileSystem,
+    path: Path | str,
+    content: Content,
+    *,
+    known: Iterable[Digest] = (),
+    force: bool = False,
+) -> tuple[str, ...]:
+    """Write an output that is no transcript, whole or not at all; ``-`` is standard output.
+
+    What is no regular file, a device or a pipe, is written to directly. A file that exists gives
+    way when it holds ``content`` or a state in ``known``, or by ``force``. Returns warnings.
+
+    Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
+    """
+    if str(path) == STANDARD_INPUT:
+        sys.stdout.buffer.writelines(content.pieces)
+        sys.stdout.buffer.flush()
+        return ()
+    place = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
+    if place.exists() and not place.is_file():
+        with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
+            stream.writelines(content.pieces)
+        return ()
+    with disk_errors(Path(path), "nothing was written"):
+        if not force:
+            check_unarchived(place, content)
+            check_overwrite(place, (content.digest, *known))
+        return _write_whole(fs, place, content)
+
+
+def _write_whole(fs: FileSystem, place: Path, content: Content) -> tuple[str, ...]:
+    require_locks()
+    sweep(fs, place.parent)
+    draft = Draft(fs, place)
+    try:
+        with draft:
+            draft.write_all(content)
+            _take_mode(draft)
+            draft.sync()
+            return draft.switch()
+    except BaseException as error:
+        if draft.published:
+            error.add_note(written_before(place))
+        raise
+
+
+def _take_mode(draft: Draft) -> None:
+    if draft.place.exists():
+        draft.take_attributes(draft.place)
+    else:
+        draft.chmod(READABLE_FILE & ~_umask())
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""A hand-over document: its sections, templates, and the selection that fills it."""

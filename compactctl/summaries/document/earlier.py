@@ -1,0 +1,94 @@
+"""A summary that a client wrote earlier: its points, quoted under the fitting sections."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from compactctl.model.message import Message
+from compactctl.summaries.document.labels import prose
+from compactctl.summaries.extract.items import DECISIONS, RULES, Item, clipped
+from compactctl.summaries.extract.passages import Passage
+
+POINT = 320
+
+
+class _Topic(NamedTuple):
+    """Where the points under a heading belong, and what they are worth."""
+
+    section: int
+    value: int
+    topic: str = ""
+
+
+# Words in the headings that the summary prompts of Claude Code, NeuroLink, Copilot and Codex ask
+# for; the first match wins. What was current or next then has become history: section 6.
+_TOPICS = {
+    "constraint": _Topic(1, 900, RULES),
+    "user message": _Topic(1, 600),
+    "intent": _Topic(1, 800),
+    "request": _Topic(1, 800),
+    "pending": _Topic(6, 720),
+    "current": _Topic(6, 650),
+    "next": _Topic(6, 600),
+    "decision": _Topic(4, 500, DECISIONS),
+    "error": _Topic(4, 400),
+    "problem": _Topic(4, 400),
+    "file": _Topic(3, 300),
+    "concept": _Topic(2, 250),
+}
+_OTHER = _Topic(6, 300)
+
+# A heading starts with hash marks, or is a short line that ends with a colon or bold mark.
+_HEADING = re.compile(
+    r"\s*(?:#{1,4}\s+(?P<marked>.*)|(?:\*\*)?(?:\d{1,2}[.)]\s+)?(?P<plain>[A-Z].{2,60}?)"
+    r"(?::(?:\*\*)?|\*\*))"
+)
+_CODE_FENCE = "```"
+_MARKUP = re.compile(r"</?\w+>|[-=*_]{3,}")
+# What clients wrap around a summary.
+_WRAPPING = re.compile(
+    r"This session is being continued|If you need specific details from before compaction"
+    r"|(?:Please c|C)ontinue the conversation from where|Another language model started to solve"
+)
+
+
+def earlier_items(passages: Sequence[Passage]) -> Iterator[Item]:
+    """Yield the points of the newest earlier summary, each under the section of its heading.
+
+    Older ones went into the newest when that was written.
+    """
+    summaries = [passage for passage in passages if passage.kind == "summary"]
+    if not summaries:
+        return
+    label = f"Earlier summary [L{summaries[-1].line}]:"
+    for place, (topic, point) in enumerate(_points(summaries[-1].text)):
+        yield Item(
+            section=topic.section,
+            topic=topic.topic,
+            label=label,
+            text=clipped(point, POINT),
+            value=topic.value,
+            place=place,
+        )
+
+
+def previous_summary(messages: Sequence[Message]) -> str:
+    """Return the text of the newest earlier summary among messages, "" when there is none."""
+    return next((prose(message) for message in reversed(messages) if message.summary), "")
+
+
+def _points(text: str) -> Iterator[tuple[_Topic, str]]:
+    topic, code = _OTHER, False
+    for line in text.split("\n"):
+        point = line.strip().removeprefix("- ").strip()
+        if point.startswith(_CODE_FENCE):
+            code = not code
+        elif heading := _HEADING.fullmatch(line):
+            topic = _topic(heading["marked"] or heading["plain"] or "") or topic
+        elif point and not (code or _MARKUP.fullmatch(point) or _WRAPPING.match(point)):
+            yield topic, point
+
+
+def _topic(heading: str) -> _Topic | None:
+    words = heading.lower()
+    return next((topic for word, topic in _TOPICS.items() if word in words), None)

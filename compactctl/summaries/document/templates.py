@@ -1,0 +1,142 @@
+"""Templates: which sections a summary has, and what belongs into each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compactctl.summaries.extract.items import DECISIONS, OPERATIONS, RULES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A section's heading, and for a model what belongs under it."""
+
+    heading: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """The sections of a summary, in order.
+
+    Attributes:
+        name: what users call it.
+        sections: the sections; those of a template are numbered from 1.
+        homes: for each of the nine sections of NeuroLink, in their order, the number of the
+            section that takes what the offline summarizer finds for it.
+        topics: the same for topics that have no section of their own among the nine.
+        empty: what a section says that has nothing to say.
+        analysis: points a model goes through before it writes; that part is not kept.
+    """
+
+    name: str
+    sections: tuple[Section, ...]
+    homes: tuple[int, ...]
+    topics: Mapping[str, int] = field(default_factory=dict)
+    empty: str = "N/A"
+    analysis: tuple[str, ...] = ()
+
+    def home(self, section: int, topic: str = "") -> int:
+        """Return the number of the section for an item of one of the nine sections."""
+        return self.topics.get(topic) or self.homes[section - 1]
+
+
+# The headings of NeuroLink's nine sections.
+_NINE = (
+    Section(
+        heading="Primary Request and Intent",
+        hint="every request of the person and what it is for, the newest one word for word",
+    ),
+    Section(
+        heading="Key Technical Concepts",
+        hint="technologies, names and conventions that the work depends on",
+    ),
+    Section(
+        heading="Files and Code Sections",
+        hint="each file by its path, what was read or changed in it and why that matters",
+    ),
+    Section(
+        heading="Problem Solving",
+        hint="errors in their own words, their causes, what was tried, what worked",
+    ),
+    Section(heading="Pending Tasks", hint="what was asked for and is not done"),
+    Section(heading="Task Evolution", hint="how the task changed on the way, in order"),
+    Section(heading="Current Work", hint="what was being done last, in detail"),
+    Section(heading="Next Step", hint="the next step that the newest request calls for"),
+    Section(heading="Required Files", hint="paths that must be read again to go on"),
+)
+_SAME_PLACES = tuple(range(1, len(_NINE) + 1))
+
+NINE = Template(name="nine", sections=_NINE, homes=_SAME_PLACES)
+
+# What later versions of NeuroLink ask for.
+TEN = Template(
+    name="ten",
+    sections=(
+        *_NINE,
+        Section(
+            heading="Constraints and Established Rules",
+            hint="every rule the person set, word for word; none is ever dropped",
+        ),
+    ),
+    homes=_SAME_PLACES,
+    topics={RULES: 10},
+)
+
+# The headings and the points of the analysis are those of VS Code Copilot Chat.
+EIGHT = Template(
+    name="eight",
+    sections=(
+        Section(
+            heading="Conversation Overview",
+            hint="what the person wants, how that changed, and the rules they set word for word",
+        ),
+        Section(
+            heading="Technical Foundation",
+            hint="languages, frameworks, tools and decisions about the architecture",
+        ),
+        Section(
+            heading="Codebase Status",
+            hint="each file by its path, its purpose, its state and its changes",
+        ),
+        Section(
+            heading="Problem Resolution",
+            hint="problems met, solutions found, what is still being looked into",
+        ),
+        Section(heading="Progress Tracking", hint="what is done, what is half done, what is open"),
+        Section(heading="Active Work State", hint="what was being worked on last, in detail"),
+        Section(
+            heading="Recent Operations",
+            hint="the newest commands and tool calls with their outcome",
+        ),
+        Section(heading="Continuation Plan", hint="the steps that come next, in order"),
+    ),
+    homes=(1, 2, 3, 4, 5, 1, 6, 8, 3),
+    topics={OPERATIONS: 7},
+    analysis=(
+        "Chronological Review",
+        "Intent Mapping",
+        "Technical Inventory",
+        "Code Archaeology",
+        "Progress Assessment",
+        "Context Validation",
+        "Recent Commands Analysis",
+    ),
+)
+
+# The headings of agent-code, which writes "(none)" where there is nothing.
+SIX = Template(
+    name="six",
+    sections=(
+        Section(heading="Goal", hint="what the person wants to have in the end"),
+        Section(heading="Constraints", hint="every rule the person set, word for word"),
+        Section(heading="Progress", hint="what was done, what failed and why, what is under way"),
+        Section(heading="Decisions", hint="what was decided or found, and the reason"),
+        Section(heading="Next steps", hint="what is left, in order"),
+        Section(heading="Files", hint="each file by its path, read or changed, and how"),
+    ),
+    homes=(1, 6, 6, 3, 5, 3, 3, 5, 6),
+    topics={RULES: 2, DECISIONS: 4},
+    empty="(none)",
+)
+
+TEMPLATES: Mapping[str, Template] = {each.name: each for each in (NINE, TEN, EIGHT, SIX)}

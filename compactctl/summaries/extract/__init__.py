@@ -1,0 +1,1 @@
+"""What a conversation says: requests, decisions, files, errors, tasks, key lines."""

@@ -1,0 +1,195 @@
+"""A conversation as one sequence of passages, with every tool call joined to its result."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from compactctl.history.pairs import Place
+from compactctl.history.pairs import tool_pairs as places_of_pairs
+from compactctl.history.readcalls import edited_paths, read_request
+from compactctl.model.message import (
+    FilePart,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.summaries.extract.other_tools import command_line
+
+Kind = Literal["request", "reply", "thought", "call", "result", "file", "summary", "reminder"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPair:
+    """A tool call and its result.
+
+    Attributes:
+        tool: the tool's name.
+        arguments: the call's arguments; empty when they are no JSON object.
+        text: the texts in the arguments, one after another.
+        line: the line of the call, from 1.
+        age: how many model calls were made since.
+        reads: the file it shows, None when it shows no single file.
+        changes: the files it writes, edits or patches.
+        command: the command line it runs, None when it runs none.
+        result: what came back, None when nothing did.
+    """
+
+    tool: str
+    arguments: Mapping[str, object]
+    text: str
+    line: int
+    age: int
+    reads: str | None
+    changes: tuple[str, ...]
+    command: str | None
+    result: ToolResultPart | None
+
+    @property
+    def subject(self) -> str:
+        """What the call is about: calls with one subject are tries of the same thing."""
+        subjects = (*self.changes, self.reads, self.command, self.text)
+        return next((subject for subject in subjects if subject), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One text of a conversation, with its line (from 1) and its age in model calls.
+
+    ``name`` is the tool's name or the attached file's path; ``pair`` is set for tool calls, and
+    for results whose call is known.
+    """
+
+    kind: Kind
+    text: str
+    name: str
+    line: int
+    age: int
+    pair: ToolPair | None = None
+
+
+def passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passage, ...]:
+    """Read messages as passages in order; parts without text and cleared results give none."""
+    steps = _steps(messages)
+    ages = [steps[-1] - step for step in steps]
+    pairs = _pairs(messages, ages, cwd)
+    return tuple(
+        Passage(
+            kind=kind, text=text, name=name, line=message.line + 1, age=age, pair=pairs.get(place)
+        )
+        for place, message, age, part in _parts(messages, ages)
+        for kind, text, name in _readings(message, part, pairs.get(place))
+        if text.strip()
+    )
+
+
+def tool_pairs(found: Sequence[Passage]) -> tuple[ToolPair, ...]:
+    """Return the tool pairs in the order of their calls."""
+    return tuple(passage.pair for passage in found if passage.kind == "call" and passage.pair)
+
+
+def _steps(messages: Sequence[Message]) -> list[int]:
+    """Number the model calls: a run of assistant messages, or one response id, is one call."""
+    steps, step, response = [], 0, ""
+    for message in messages:
+        current = (message.response_id or "?") if message.role == "assistant" else ""
+        if current and current != response:
+            step += 1
+        # A response may go on after the result of its own first call.
+        if current or not message.results or response == "?":
+            response = current
+        steps.append(step)
+    return steps
+
+
+def _parts(
+    messages: Sequence[Message], ages: Sequence[int]
+) -> Iterator[tuple[Place, Message, int, Part]]:
+    for index, (message, age) in enumerate(zip(messages, ages, strict=True)):
+        for position, part in enumerate(message.parts):
+            yield Place(index, position), message, age, part
+
+
+def _pairs(
+    messages: Sequence[Message], ages: Sequence[int], cwd: str | None
+) -> dict[Place, ToolPair]:
+    """Give the pair at the place of each call, and of each result that has a call."""
+    calls_of = places_of_pairs(messages)
+    results = {call: messages[place.message].parts[place.part] for place, call in calls_of.items()}
+    pairs = {
+        place: _pair(part, results.get(place), line=message.line + 1, age=age, cwd=cwd)
+        for place, message, age, part in _parts(messages, ages)
+        if isinstance(part, ToolCallPart)
+    }
+    return pairs | {place: pairs[call] for place, call in calls_of.items()}
+
+
+def _pair(
+    call: ToolCallPart, result: Part | None, *, line: int, age: int, cwd: str | None
+) -> ToolPair:
+    arguments = _arguments(call.arguments)
+    read = read_request(call, cwd=cwd)
+    return ToolPair(
+        tool=call.tool,
+        arguments=arguments,
+        text="\n".join(_texts(arguments)) if arguments else call.arguments,
+        line=line,
+        age=age,
+        reads=read.path if read else None,
+        changes=edited_paths(call, cwd=cwd),
+        command=command_line(call.tool, arguments),
+        result=result if isinstance(result, ToolResultPart) else None,
+    )
+
+
+def _arguments(text: str) -> Mapping[str, object]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(arguments: Mapping[str, object]) -> Iterator[str]:
+    """Walk nested arguments in order, without recursion: their depth is the sender's choice."""
+    waiting: list[object] = [arguments]
+    while waiting:
+        match waiting.pop():
+            case str(text):
+                yield text
+            case dict(items):
+                waiting.extend(reversed(items.values()))
+            case list(items):
+                waiting.extend(reversed(items))
+            case _:
+                continue
+
+
+def _readings(
+    message: Message, part: Part, pair: ToolPair | None
+) -> Iterator[tuple[Kind, str, str]]:
+    """Yield the kind, text and name of a part, nothing when there is nothing to read."""
+    match part:
+        case TextPart(text=text):
+            yield _speaker(message), text, ""
+        case ReasoningPart(text=text, opaque=False):
+            yield "thought", text, ""
+        case ToolCallPart(tool=tool):
+            yield "call", pair.text if pair else "", tool
+        case ToolResultPart(text=text, tool=tool, cleared=False):
+            yield "result", text, tool
+        case FilePart(text=text, file_path=path):
+            yield "file", text, path
+        case _:
+            return
+
+
+def _speaker(message: Message) -> Kind:
+    if message.summary:
+        return "summary"
+    if message.role == "assistant":
+        return "reply"
+    return "request" if message.starts_turn else "reminder"

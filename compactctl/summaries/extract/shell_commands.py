@@ -1,0 +1,107 @@
+"""What was run and what went wrong."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from compactctl.summaries.extract.items import Item, Worth, clipped, one_line
+from compactctl.summaries.extract.other_tools import only_looks
+from compactctl.summaries.extract.outcomes import failed, last_line
+from compactctl.summaries.extract.passages import ToolPair
+from compactctl.summaries.extract.user_requests import objection
+
+COMMAND = 240
+OUTPUT = 160
+ERROR = 220
+# Error lines taken from one output, and the part of it that is searched, from its end.
+ERRORS_PER_OUTPUT = 3
+SEARCHED = 6_000
+# Lines outside of these lengths are fragments or data.
+ERROR_LINE = range(8, 400)
+
+_COMMAND = Worth(380, 300)
+_REPEATED = 40
+_CHECKING = 60
+_FRESH_ERROR = Worth(420, 250)
+_OVERCOME_ERROR = Worth(300, 250)
+_REPORTED = 80
+
+# Commands whose outcome tells where the work stands.
+_CHECK = re.compile(
+    r"\b(?:test|tests|pytest|build|lint|check|tsc|commit|push|deploy|install|run|migrate|release)\b"
+)
+_SURE = re.compile(
+    r"\b[A-Z]\w*(?:Error|Exception): |\berror(?:\[\w+\])?: |\bERROR\b|\bFAILED\b|^FAIL\b"
+    r"|--- FAIL|Traceback|\bpanic: |\bfatal: |command not found|No such file|✗|✘"
+)
+_LIKELY = re.compile(
+    r"error|exception|\bfail(?:ed|ure|s)?\b|panic|not found|cannot |can't |undefined|no such"
+    r"|denied|invalid|unexpected|unable",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    line: str
+    pair: ToolPair
+
+
+def command_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
+    """Yield each distinct command that did something, with the outcome of its newest run."""
+    runs: dict[str, list[ToolPair]] = {}
+    for pair in pairs:
+        if pair.command and pair.result and not only_looks(pair.command):
+            runs.setdefault(one_line(pair.command, COMMAND), []).append(pair)
+    for command, repeated in runs.items():
+        newest = repeated[-1]
+        times = f" x{len(repeated)}" if len(repeated) > 1 else ""
+        output = one_line(last_line(newest), OUTPUT)
+        text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} [L{newest.line}]"
+        bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * bool(_CHECK.search(command))
+        yield Item(
+            section=4,
+            label="Commands, newest outcome:",
+            text=f"{text}: {output}" if output else text,
+            value=_COMMAND.at(newest.age) + bonus,
+            place=newest.line,
+        )
+
+
+def error_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
+    """Yield the last of each distinct error line, and whether the same call worked later."""
+    last_success = {pair.subject: n for n, pair in enumerate(pairs) if not failed(pair)}
+    newest: dict[str, tuple[int, _Error]] = {}
+    for index, pair in enumerate(pairs):
+        for line in _error_lines(pair):
+            newest[_DIGITS.sub("#", line)[:80]] = (index, _Error(line, pair))
+    for index, error in newest.values():
+        pair = error.pair
+        overcome = last_success.get(pair.subject, -1) > index
+        worth = _OVERCOME_ERROR if overcome else _FRESH_ERROR
+        note = " (later run ok)" if overcome else ""
+        yield Item(
+            section=4,
+            label="Errors:",
+            text=f"[L{pair.line}] {clipped(error.line, ERROR)}{note}",
+            value=worth.at(pair.age) + _REPORTED * failed(pair),
+            place=pair.line,
+        )
+
+
+def _error_lines(pair: ToolPair) -> list[str]:
+    """Return the lines of a result that tell what went wrong, none when nothing did."""
+    if pair.result is None or objection(pair):
+        return []
+    told, looked = failed(pair), only_looks(pair.command or "")
+    if not told and (pair.command is None or looked):
+        return []
+    # A search that finds nothing fails too, and what it finds may speak of errors.
+    sign = _LIKELY if told and not looked else _SURE
+    lines = [line.strip() for line in pair.result.text[-SEARCHED:].split("\n")]
+    lines = [line for line in lines if len(line) in ERROR_LINE]
+    found = [line for line in lines if sign.search(line)]
+    if told and not looked and not found:
+        found = lines[-1:]
+    return found[:ERRORS_PER_OUTPUT]

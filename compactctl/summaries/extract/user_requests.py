@@ -1,0 +1,146 @@
+"""What the people asked for: their requests, their rules and their answers, in their words."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from compactctl.summaries.extract.items import RULES, Item, Worth, clipped, one_line
+from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.sentences import sentences
+
+# Characters kept of the first and last request, and of those in between.
+MAIN_REQUEST = 1_600
+OTHER_REQUEST = 420
+# Characters of a sentence that can be a rule.
+RULE = range(8, 401)
+
+_MAIN = Worth(1_000)
+_OTHER = Worth(600, 250)
+_STRICT_RULE = Worth(720, 100)
+_RULE = Worth(620, 100)
+_ANSWER = Worth(500, 300)
+
+# Blocks that clients put into a person's message, up to the closing tag of the same name.
+_INSERTED = re.compile(
+    r"<(system-reminder|environment_details|environment_context|ide_\w+|local-command-\w+)>"
+)
+_STRICT = re.compile(
+    r"\b(?:must(?:n['\u2019]?t)?|never|always|do not|don['\u2019]?t|shouldn['\u2019]?t"
+    r"|should not|not allowed|forbidden|required?|requires)\b",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"\b(?:only|prefer|instead of|rather than|avoid|without|make sure|ensure|important|exactly"
+    r"|at least|at most|keep (?:the|it|all)|no need|stop \w+ing|remember|has to|have to|needs? to"
+    r"|i want)\b",
+    re.IGNORECASE,
+)
+# Tools by which a model asks a person, in lower case; their results are that person's words.
+_ASKING = frozenset({"askuserquestion", "ask_user", "ask_followup_question", "ask_question"})
+# How Claude Code words the answers: pairs of a question and what was chosen or written.
+_CHOICE = re.compile(r"\"[^\"\n]{1,300}\"=\"[^\"\n]{1,300}\"")
+# What a person wrote when they turned down a tool call in Claude Code.
+_OBJECTION = re.compile(r"the user said:\s*(.+)", re.DOTALL)
+
+
+def request_items(passages: Sequence[Passage]) -> Iterator[Item]:
+    """Yield the requests: the first and the last for section 1, the rest for section 6."""
+    asked = _requests(passages)
+    for index, (passage, text) in enumerate(asked):
+        main = index in {0, len(asked) - 1}
+        if not main and _rules(text) == [text]:
+            continue
+        yield Item(
+            section=1 if main else 6,
+            label="" if main else "Requests in between:",
+            text=f"[L{passage.line}] {clipped(text, MAIN_REQUEST if main else OTHER_REQUEST)}",
+            value=(_MAIN if main else _OTHER).at(passage.age),
+            place=passage.line,
+            pinned=index == len(asked) - 1,
+            elastic=main,
+        )
+
+
+def rule_items(passages: Sequence[Passage]) -> Iterator[Item]:
+    """Yield the sentences in which a person set a rule; the newest of equal ones.
+
+    A first or last request that is shown in full needs no rules beside it.
+    """
+    asked = _requests(passages)
+    newest: dict[str, tuple[Passage, str]] = {}
+    for index, (passage, text) in enumerate(asked):
+        if index not in {0, len(asked) - 1} or len(text) > MAIN_REQUEST:
+            newest.update({rule.lower(): (passage, rule) for rule in _rules(text)})
+    for place, (passage, rule) in enumerate(newest.values()):
+        worth = _STRICT_RULE if _STRICT.search(rule) else _RULE
+        yield Item(
+            section=1,
+            topic=RULES,
+            label="Rules the user set:",
+            text=f"[L{passage.line}] {rule}",
+            value=worth.at(passage.age),
+            place=place,
+            pinned=True,
+        )
+
+
+def answer_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
+    """Yield what a person answered to questions and objections to tool calls."""
+    for pair in pairs:
+        words = _answer(pair)
+        if words:
+            yield Item(
+                section=6,
+                label="Answers of the user:",
+                text=f"[L{pair.line}] {one_line(words, OTHER_REQUEST)}",
+                value=_ANSWER.at(pair.age),
+                place=pair.line,
+            )
+
+
+def objection(pair: ToolPair) -> str:
+    """Return what a person wrote when they turned down the call, "" when they did not."""
+    said = _OBJECTION.search(pair.result.text) if pair.result and pair.result.is_error else None
+    return said[1] if said else ""
+
+
+def _requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+    """Return the requests with their text; of repeated ones the first and the newest."""
+    asked = [(p, text) for p in passages if p.kind == "request" and (text := _own_words(p.text))]
+    newest = {text: passage.line for passage, text in asked}
+    return [
+        (passage, text)
+        for index, (passage, text) in enumerate(asked)
+        if index == 0 or newest[text] == passage.line
+    ]
+
+
+def _own_words(text: str) -> str:
+    """Return what the person wrote, without the blocks that a client put in."""
+    kept, start, unclosed = [], 0, set()
+    for opening in _INSERTED.finditer(text):
+        tag = opening[1]
+        if opening.start() < start or tag in unclosed:
+            continue
+        end = text.find(f"</{tag}>", opening.end())
+        if end < 0:
+            unclosed.add(tag)
+            continue
+        kept.append(text[start : opening.start()])
+        start = end + len(tag) + len("</>")
+    return "\n".join([*kept, text[start:]]).strip()
+
+
+def _rules(text: str) -> list[str]:
+    return [
+        sentence
+        for sentence in sentences(text)
+        if len(sentence) in RULE
+        and not sentence.endswith("?")
+        and (_STRICT.search(sentence) or _WISH.search(sentence))
+    ]
+
+
+def _answer(pair: ToolPair) -> str:
+    if pair.result is None or pair.result.is_error or pair.tool.lower() not in _ASKING:
+        return objection(pair)
+    return "; ".join(_CHOICE.findall(pair.result.text)) or pair.result.text

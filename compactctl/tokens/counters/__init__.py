@@ -1,0 +1,1 @@
+"""Token counters, and which one measures a transcript."""

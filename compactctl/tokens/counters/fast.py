@@ -1,0 +1,87 @@
+"""The exact counts of ``BpeCounter`` from a faster engine, where that is installed."""
+
+import importlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
+from compactctl.tokens.counters.counter import Exactness
+
+SWITCH_OFF = "COMPACTCTL_NO_FAST"
+"""Environment variable that, set to anything, keeps every count with tiktoken."""
+
+WORTH_LOADING = 3_000_000
+"""Characters from which on the engine's speed makes up for its longer load, as measured."""
+
+BATCH = 4_000_000
+"""Characters that are handed to the engine at once."""
+
+BatchCount = Callable[[Sequence[str], str, int], list[int]]
+
+
+class FastCounter:
+    """Counts with the engine of the optional package ``toktok-rs``; see ``fast_counter``.
+
+    Counts are those of tiktoken, also for the huge texts that tiktoken itself cannot count whole.
+    The engine builds its vocabulary at its first count, which takes longer than tiktoken's; until
+    there is enough text to gain from it, tiktoken counts.
+    """
+
+    exactness: Exactness = "exact"
+
+    def __init__(self, name: str, batch_count: BatchCount, worth: int = WORTH_LOADING) -> None:
+        self.id = name
+        self.engine = "tiktoken"
+        self._plain = BpeCounter(name)
+        self._batch_count = batch_count
+        self._left = worth
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        """Count all texts in one call of the engine: names of special tokens have no meaning."""
+        if not any(texts):
+            return [0] * len(texts)
+        self._left -= sum(map(len, texts))
+        if self._left >= 0:
+            counts = self._plain.count_many(texts)
+            if self._plain.exactness == self.exactness:
+                return counts
+        self.engine = "toktok"
+        return [count for batch in _batches(texts) for count in self._count(batch)]
+
+    def _count(self, texts: Sequence[str]) -> list[int]:
+        # One thread: a transcript takes tenths of a second, and batches have a process per core.
+        return self._batch_count([without_surrogates(text) for text in texts], self.id, 1)
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Cut texts into batches of which the engine makes copies."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= BATCH:
+            yield batch
+            batch, size = [], 0
+    yield batch
+
+
+def fast_counter(name: str, worth: int = WORTH_LOADING) -> FastCounter | None:
+    """Return the fast counter for a vocabulary; None when it is not installed or switched off.
+
+    ``worth`` is how many characters tiktoken counts before the engine is loaded.
+    """
+    if os.environ.get(SWITCH_OFF):
+        return None
+    try:
+        engine = importlib.import_module("toktok")
+    except ImportError:
+        return None
+    # Another package installs a module of this name.
+    batch_count = getattr(engine, "batch_count", None)
+    return FastCounter(name, batch_count, worth) if batch_count else None
+
+
+def exact_counter(name: str) -> FastCounter | BpeCounter:
+    """Return the fastest counter there is for a vocabulary."""
+    return fast_counter(name) or BpeCounter(name)

@@ -1,0 +1,1 @@
+"""What is known of models: names, windows, whose tokens they count."""

@@ -1,0 +1,171 @@
+"""From the name of a model, as transcripts and gateways write it, to what is known of it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from compactctl.tokens.models import table
+from compactctl.tokens.models.names import bare_name, dashed, is_beginning, plain_name
+from compactctl.tokens.models.own_models import NO_MODELS, OwnModel, OwnModels
+from compactctl.tokens.models.table import Family, VocabularyName
+
+# Which rule found what is known of a model.
+Rule = Literal[
+    "own table", "longest prefix", "Claude version", "Claude line", "provider default", "unknown"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """What is known of a model.
+
+    Attributes:
+        name: as it was asked for; ``unknown`` when there was none.
+        family: label of the models that count alike.
+        counter: vocabulary to count with, and ``factor`` what to multiply its counts by.
+        exact: whether ``counter`` is the model's own vocabulary.
+        reconstruction: the counter that an optional package offers for the family, or "".
+        window: context window in tokens.
+        max_output: longest answer in tokens; None when not known.
+        known: whether a table knows the name; if not, window and family are defaults.
+        match: the row it was found by: a beginning of the name or a provider; "" for none.
+        rule: how that row was chosen.
+        own: the row of the user's table that has the last word; None without one.
+    """
+
+    name: str
+    family: str
+    counter: VocabularyName
+    factor: float
+    exact: bool
+    reconstruction: str
+    window: int
+    max_output: int | None
+    known: bool
+    match: str
+    rule: Rule
+    own: OwnModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the tables, and the rule it is found by."""
+
+    match: str
+    rule: Rule
+    family: Family
+    window: int
+    max_output: int | None = None
+
+
+_LONG_WINDOW = re.compile(r"\[1m\]|[-:](?:1m|1000k)(?![0-9a-z])")
+_CLAUDE = re.compile(r"\bclaude\b|^(?:opus|sonnet|haiku|fable)\b")
+_CLAUDE_LINE = re.compile(r"opus|sonnet|haiku|fable|mythos")
+# A version has one or two numbers of one or two digits; a date after it has eight digits.
+_CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
+
+
+def resolve_model(name: str | None, own: OwnModels = NO_MODELS) -> ModelInfo:
+    """Look a model up by the longest beginning of its name that a table knows.
+
+    Providers, regions and gateways in front of the name and dates, variants and API versions
+    behind it do not matter. What the user's own table says counts more than the built-in one.
+    Never raises: an unknown model gets its provider's defaults if the name has one, else a window
+    of 128,000 and an estimate by ``o200k_base``.
+    """
+    built_in, row = _built_in(name), own.match(name)
+    if row is None:
+        return built_in
+    return replace(
+        built_in,
+        window=row.window or built_in.window,
+        max_output=row.max_output or built_in.max_output,
+        known=True,
+        match=row.prefix,
+        rule="own table",
+        own=row,
+    )
+
+
+def listed_models() -> Iterator[ModelInfo]:
+    """Yield what is known for every row of the built-in tables, in their order."""
+    for line, (major, minor), _, _ in table.CLAUDE_LIMITS:
+        yield resolve_model(_claude_match(line, (major, minor)))
+    for prefix, *_ in table.MODELS:
+        yield resolve_model(prefix)
+    for provider in table.PROVIDERS:
+        yield resolve_model(f"{provider}/")
+
+
+def _built_in(name: str | None) -> ModelInfo:
+    path = plain_name(name)
+    bare = bare_name(path)
+    own = _LONG_WINDOW.sub("", bare)
+    found = _claude(own) or _longest_match(own)
+    row = found or _provider_default(path)
+    return ModelInfo(
+        name=name or "unknown",
+        family=row.family.label,
+        counter=row.family.counter,
+        factor=row.family.factor,
+        exact=row.family.exact,
+        reconstruction=row.family.reconstruction,
+        window=row.window if own == bare else max(row.window, table.LONG_WINDOW),
+        max_output=row.max_output,
+        known=found is not None,
+        match=row.match,
+        rule=row.rule,
+    )
+
+
+def _provider_default(path: str) -> _Row:
+    provider = _PROVIDERS.get(_letters(path.partition("/")[0]))
+    return provider or _Row("", "unknown", table.UNKNOWN, table.DEFAULT_WINDOW)
+
+
+def _letters(name: str) -> str:
+    """Return a provider's name as NeuroLink compares it: GoogleAI, google-ai and google_ai."""
+    return re.sub("[^a-z]", "", name)
+
+
+_ROWS = {dashed(row[0]): _Row(row[0], "longest prefix", *row[1:]) for row in table.MODELS}
+_LONGEST_ROW = max(map(len, _ROWS))
+_PROVIDERS = {
+    _letters(name): _Row(f"{name}/", "provider default", *row)
+    for name, row in table.PROVIDERS.items()
+}
+
+
+def _longest_match(bare: str) -> _Row | None:
+    for end in range(min(len(bare), _LONGEST_ROW), 0, -1):
+        row = _ROWS.get(bare[:end])
+        if row and is_beginning(bare[:end], bare):
+            return row
+    return None
+
+
+def _claude(bare: str) -> _Row | None:
+    """Judge a Claude by line and version, so that one newer than the table is still right."""
+    start = _CLAUDE.search(bare)
+    if start is None:
+        return None
+    line = _CLAUDE_LINE.search(bare)
+    rows = [row for row in table.CLAUDE_LIMITS if line and row[0] == line[0]]
+    name = f"claude-{line[0]}" if line else "claude"
+    version = _CLAUDE_VERSION.search(bare, start.start())
+    if version is None:
+        # An alias such as "opus" means a new model in a new transcript: rather count too much.
+        window = min((row[2] for row in rows), default=table.CLAUDE_WINDOW)
+        return _Row(name, "Claude line", table.CLAUDE, window)
+    number = (int(version[1]), int(version[2] or 0))
+    family = table.CLAUDE if number >= table.NEW_CLAUDE_VOCABULARY else table.CLAUDE_OLD
+    reached = [row for row in rows if row[1] <= number]
+    if not reached:
+        return _Row(name, "Claude line", family, table.CLAUDE_WINDOW)
+    which, first, window, max_output = max(reached, key=lambda row: row[1])
+    return _Row(_claude_match(which, first), "Claude version", family, window, max_output)
+
+
+def _claude_match(line: str, version: tuple[int, int]) -> str:
+    return f"claude-{line}-{version[0]}.{version[1]}"

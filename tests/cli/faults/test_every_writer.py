@@ -1,0 +1,93 @@
+"""A kill or a refusal at any call of any command that writes leaves the old state or the new one.
+
+The gate tries some of the calls; COMPACTCTL_LONG_TESTS=1 all of them.
+"""
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask
+from cli.faults.old_or_new import reference
+from cli.faults.writing import LONG, WRITING, contents, disk, drafts, lay_out, ways_back
+from store.faults import Failing, Killing, killed_by
+from store.states import names_below
+
+from compactctl.__main__ import run
+
+UNDONE = ("nothing was changed", "nothing was written", "is not saved")
+DISK_ERROR = 74
+
+
+def points(log: Sequence[tuple[str, tuple[Any, ...]]]) -> list[int]:
+    """Return the calls to try: in the gate those around the last move, which switches the state."""
+    last = max(n for n, (name, _) in enumerate(log, 1) if name == "rename")
+    if LONG:
+        return list(range(1, len(log) + 1))
+    return [last, last + 1]
+
+
+def quietly(arguments: list[str]) -> None:
+    """Run a command whose output nobody sees."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    run(arguments)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_killed_at_any_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    known = reference(tmp_path / "counted", WRITING[name], ask)
+    for point in points(known.log):
+        folder = tmp_path / str(point)
+        arguments = lay_out(folder, WRITING[name], ask)
+        fs = Killing(point)
+        with disk(fs):
+            assert killed_by(fs, lambda _, arguments=arguments: quietly(arguments))
+        assert known.is_either(folder), (name, point, known.log[point - 1])
+        assert ways_back(folder, ask) == known.ways(folder), (name, point, known.log[point - 1])
+        if contents(folder) != known.new:
+            assert ask(*arguments).code == 0
+            assert contents(folder) == known.new
+            assert ways_back(folder, ask) == known.new_ways
+        assert drafts(folder) == [], (name, point, known.log[point - 1])
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC] if LONG else [errno.EACCES])
+@pytest.mark.parametrize("name", WRITING)
+def test_refused_at_any_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, name: str, number: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    known = reference(tmp_path / "counted", WRITING[name], ask)
+    for point in points(known.log):
+        folder = tmp_path / str(point)
+        arguments = lay_out(folder, WRITING[name], ask)
+        names = names_below(folder)
+        with disk(Failing(point, number)):
+            outcome = ask(*arguments)
+        what = (name, point, known.log[point - 1], outcome.err)
+        assert outcome.code in {0, DISK_ERROR}, what
+        assert known.is_either(folder), what
+        assert ways_back(folder, ask) == known.ways(folder), what
+        assert drafts(folder) == [], what
+        if outcome.code == 0:
+            assert contents(folder) == known.new, what
+        else:
+            assert any(words in outcome.out + outcome.err for words in UNDONE), what
+            assert name == "batch" or names_below(folder) - made_folders(folder) == names, what
+
+
+def made_folders(folder: Path) -> set[str]:
+    """Return the empty folders, which an error may leave behind."""
+    return {
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_dir() and not any(each.is_file() for each in path.rglob("*"))
+    }

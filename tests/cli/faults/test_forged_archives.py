@@ -1,0 +1,135 @@
+"""Archives made by somebody else, with every checksum right: refused, and nothing hangs."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli.asking import SAMPLES, Ask, archives
+from cli.screens.terminal import PLAIN, PROGRAM
+from store.archive.forging import change_operation, change_rows, forge, record_of, rows_of
+
+from compactctl.__main__ import run
+
+COMMANDS = (
+    ("log", "FILE"),
+    ("rewind", "FILE", "--check"),
+    ("rewind", "FILE", "--all"),
+    ("rewind", "FILE"),
+    ("view", "FILE", "--all"),
+    ("compact", "FILE", "-n", "--stages", "truncate"),
+    ("compact", "FILE", "--in-place", "--stages", "truncate"),
+)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a transcript that was compacted twice; tests work on copies of its folder."""
+    folder = tmp_path_factory.mktemp("once")
+    shutil.copy(SAMPLES / "openai-chat.jsonl", folder)
+    path = folder / "openai-chat.compacted.jsonl"
+    assert run(["compact", str(folder / "openai-chat.jsonl"), "--target", "11k"]) == 0
+    assert run(["compact", str(path), "--in-place", "--target", "5k"]) == 0
+    return path
+
+
+@pytest.fixture
+def compacted(once: Path, tmp_path: Path) -> Path:
+    """Return a copy of the transcript that was compacted twice."""
+    return Path(shutil.copytree(once.parent, tmp_path / "desk"), once.name)
+
+
+@pytest.fixture(params=COMMANDS, ids=" ".join)
+def arguments(request: pytest.FixtureRequest, compacted: Path) -> list[str]:
+    """Return a command line over the compacted transcript that reads its archive."""
+    return [str(compacted) if each == "FILE" else each for each in request.param]
+
+
+def bytes_in(folder: Path) -> dict[Path, bytes]:
+    """Return the content of every file below a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(ask: Ask, arguments: list[str], folder: Path, code: int = 6) -> str:
+    """Run a command that must fail with one line and leave everything as it was."""
+    before = bytes_in(folder)
+    outcome = ask(*arguments)
+    assert outcome.code == code, outcome.err
+    assert outcome.err.count("\n") == 1
+    assert bytes_in(folder) == before
+    return outcome.err
+
+
+def test_two_compactions_in_a_circle(
+    ask: Ask, arguments: list[str], compacted: Path, tmp_path: Path
+) -> None:
+    first, second = archives(compacted)
+    name = record_of(second)["id"]
+    change_operation(first, lambda record: record.update(parent=name))
+    assert "builds upon itself" in refused(ask, arguments, tmp_path)
+
+
+def test_a_compaction_that_builds_upon_itself(
+    ask: Ask, arguments: list[str], compacted: Path, tmp_path: Path
+) -> None:
+    archive = archives(compacted)[-1]
+    change_operation(archive, lambda record: record.update(parent=record["id"]))
+    assert "builds upon itself" in refused(ask, arguments, tmp_path)
+
+
+def test_a_size_that_is_no_number(
+    ask: Ask, arguments: list[str], compacted: Path, tmp_path: Path
+) -> None:
+    archive = archives(compacted)[-1]
+    change_operation(archive, lambda record: record["after"].update(n_bytes="x"))
+    assert "after: n_bytes: str instead of a whole number" in refused(ask, arguments, tmp_path)
+
+
+def test_a_hundred_thousand_brackets(
+    ask: Ask, arguments: list[str], compacted: Path, tmp_path: Path
+) -> None:
+    archive = archives(compacted)[-1]
+    forge(archive, b"[" * 100_000, rows_of(archive))
+    assert "nested too deeply" in refused(ask, arguments, tmp_path)
+
+
+def test_a_state_that_is_larger_than_what_may_be_read(
+    ask: Ask, arguments: list[str], compacted: Path, tmp_path: Path
+) -> None:
+    assert compacted.stat().st_size < 20 << 10
+    said = refused(ask, [*arguments, "--max-unpacked", "20K"], tmp_path)
+    assert "allow more with --max-unpacked" in said
+
+
+@pytest.mark.parametrize("edits", ["[" * 5_000, "{}", '[{"edit":"hide"}]', "null", "[1]"])
+@pytest.mark.parametrize(
+    "command", [("log",), ("view", "--all"), ("rewind", "--group", "GROUP"), ("compact", "-n")]
+)
+def test_foreign_edits(
+    ask: Ask, compacted: Path, tmp_path: Path, command: tuple[str, ...], edits: str
+) -> None:
+    group = next(row["group"] for row in rows_of(archives(compacted)[0]) if row["group"])
+    for archive in archives(compacted):
+        change_rows(archive, lambda rows: rows[2].update(edits=edits))
+    name, *options = (each.replace("GROUP", group) for each in command)
+    assert "edits cannot be understood" in refused(ask, [name, str(compacted), *options], tmp_path)
+
+
+@pytest.mark.parametrize("command", [("log",), ("rewind", "--check"), ("verify",)], ids=" ".join)
+def test_a_pipe_in_the_place_of_an_archive_is_not_waited_for(
+    compacted: Path, command: tuple[str, ...]
+) -> None:
+    newest = archives(compacted)[-1]
+    newest.unlink()
+    os.mkfifo(newest)
+    done = subprocess.run(
+        [*PROGRAM, *command, str(compacted)],
+        capture_output=True,
+        text=True,
+        env=PLAIN,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == (7 if command == ("verify",) else 6)
+    assert f"{newest}: cannot be read (it is not a regular file)" in done.stdout + done.stderr

@@ -1,0 +1,95 @@
+"""A session can be compacted beside the program that goes on writing it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask
+
+from compactctl.store.files.filesystem import FileSystem
+
+LATE = b'{"role":"user","content":"late"}\n'
+CLIENT = """
+import itertools, os, sys, time
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND)
+print("ready", flush=True)
+for n in itertools.count():
+    line = b'{"role":"assistant","content":"live line %d"}\\n' % n
+    half = len(line) // 2 if n % 50 == 0 else len(line)
+    for piece in (line[:half], line[half:]):
+        os.write(fd, piece)
+        time.sleep(0.002)
+"""
+
+
+@contextmanager
+def written_to(path: Path) -> Iterator[None]:
+    """Keep a program running that appends to a transcript, now and then half a line first."""
+    command = [sys.executable, "-c", CLIENT, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as client:
+        client.stdout.readline()
+        try:
+            yield
+        finally:
+            client.kill()
+
+
+@pytest.mark.parametrize(("layout", "runs"), [("split", 9), ("inline", 3)])
+def test_a_live_session_is_compacted_beside_its_client(
+    ask: Ask, desk: Path, layout: str, runs: int
+) -> None:
+    outputs = [desk.with_name(f"out-{n}.jsonl") for n in range(runs)]
+    carried = 0
+    with written_to(desk):
+        for output in outputs:
+            outcome = ask("compact", desk, "--target", "5k", "--layout", layout, "-o", output)
+            assert (outcome.code, "Traceback" in outcome.err) == (0, False), outcome.err
+            carried += "appended meanwhile; carried over" in outcome.err
+    assert carried, "the client was writing all the time"
+    session = desk.read_bytes()
+    for output in outputs:
+        restored = output.with_suffix(".restored")
+        assert ask("rewind", output, "-o", restored).code == 0
+        assert session.startswith(restored.read_bytes())
+
+
+@pytest.fixture
+def growing(desk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a transcript that grows by two lines and a half while it is published."""
+    real = FileSystem.open_lock
+
+    def open_lock(fs: FileSystem, path: Path) -> int:
+        monkeypatch.undo()
+        with desk.open("ab") as stream:
+            stream.write(LATE + LATE + LATE[:9])
+        return real(fs, path)
+
+    monkeypatch.setattr(FileSystem, "open_lock", open_lock)
+    return desk
+
+
+def test_growth_is_told_on_screen(growing: Path, ask: Ask) -> None:
+    n_lines = growing.read_bytes().count(b"\n")
+    outcome = ask("compact", growing, "--target", "5k")
+    assert outcome.code == 0
+    assert "2 lines were appended meanwhile; carried over\n" in outcome.err
+    assert f"{growing} went on growing; left out from line {n_lines + 3} on\n" in outcome.err
+    small = growing.with_name("openai-chat.compacted.jsonl")
+    assert small.read_bytes().endswith(LATE + LATE)
+
+
+def test_growth_is_told_in_json(growing: Path, ask: Ask) -> None:
+    n_lines = growing.read_bytes().count(b"\n")
+    found = json.loads(ask("compact", growing, "--target", "5k", "--json").out)
+    assert (found["carriedLines"], found["leftOutFrom"]) == (2, n_lines + 3)
+
+
+def test_a_batch_measures_what_it_compacted(growing: Path, ask: Ask) -> None:
+    n_lines = growing.read_bytes().count(b"\n")
+    batch = ("batch", growing, "--target", "5k", "--out", growing.parent / "out", "--json")
+    found = json.loads(ask(*batch).out)
+    assert [(row["status"], row["lines"]) for row in found["files"]] == [("ok", n_lines)]

@@ -1,0 +1,109 @@
+"""``compactctl models`` and ``--windows``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask, Sample
+from cli.screens.terminal import run_on_terminal
+
+from compactctl.reports.rendering.tables import cell_width
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "windows.toml"
+    path.write_text('"gpt-5" = "64k"\n"mine" = {window = 32_000, counter = "chars/3"}\n')
+    return path
+
+
+def test_every_row_is_listed(ask: Ask) -> None:
+    shown = ask("models").out
+    for row in ("claude-opus-4.5", "gpt-4.1 ", "huggingface/"):
+        assert f"\n{row}" in shown
+    assert "1,047,576" in shown
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_table_fits_a_terminal(tmp_path: Path, width: int) -> None:
+    lines = run_on_terminal(width, tmp_path, "models", NO_COLOR="1").splitlines()
+    assert len(lines) > 100
+    assert [line for line in lines if cell_width(line) > width] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gpt-4.1-2025-04-14", ("longest beginning", "gpt-4.1", "1,047,576", "983,576")),
+        ("anthropic/new", ("provider anthropic", "200,000", "136,000")),
+        ("none-such", ("unknown models", "128,000", "83,200")),
+    ],
+)
+def test_how_a_name_is_looked_up(ask: Ask, name: str, words: tuple[str, ...]) -> None:
+    outcome = ask("models", name)
+    assert outcome.code == 0
+    assert [word for word in words if word not in outcome.out] == []
+
+
+def test_the_documents(ask: Ask) -> None:
+    listed = json.loads(ask("models", "--json").out)
+    assert listed["resolved"] is None
+    assert {row["match"]: row["windowTokens"] for row in listed["models"]}["gpt-4"] == 8_192
+    found = json.loads(ask("models", "gpt-4o", "--json").out)
+    assert found["models"] == []
+    assert found["resolved"]["availableInputTokens"] == 83_200
+    assert found["resolved"]["exactness"] == "exact"
+
+
+def test_ones_own_table_comes_first(ask: Ask, table: Path) -> None:
+    listed = json.loads(ask("models", "--json", "--windows", table).out)["models"]
+    assert [row["match"] for row in listed[:2]] == ["gpt-5", "mine"]
+    shown = ask("models", "mine-7b", "--windows", table).out
+    assert "your own table: mine in windows.toml" in shown
+    assert "chars/3 (estimate)" in shown
+
+
+def test_ones_own_table_is_used_for_measuring(ask: Ask, sample: Sample, table: Path) -> None:
+    codex = sample("codex-session")
+    arguments = ("stats", codex, "--json", "--windows", table)
+    found = json.loads(ask(*arguments).out)
+    assert found["windowTokens"] == 64_000
+    assert found["windowSource"] == "'gpt-5' in windows.toml"
+    found = json.loads(ask(*arguments, "--model", "mine").out)
+    assert (found["windowTokens"], found["counter"]) == (32_000, "chars/3")
+    found = json.loads(ask(*arguments, "--window", "9k", "--counter", "bytes/4").out)
+    assert (found["windowTokens"], found["counter"]) == (9_000, "bytes/4")
+
+
+def test_json_will_do_as_well(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "windows.json"
+    path.write_text('{"mine": {"window": "32k"}}')
+    assert "32,000" in ask("models", "mine", "--windows", path).out
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"mine = ", "windows.toml: is neither TOML nor JSON"),
+        (b"{", "windows.toml: is neither TOML nor JSON"),
+        (b"[1]", "windows.toml: is"),
+        (b"\xff\xfe", "windows.toml: is neither TOML nor JSON"),
+        (b'gpt-4.1 = "1m"', "windows.toml: 'gpt-4': there is no '1'"),
+        (b'mine = {counter = "nope"}', "windows.toml: 'mine': counter: no token counter"),
+    ],
+)
+def test_a_table_that_means_nothing_is_2(
+    ask: Ask, tmp_path: Path, desk: Path, content: bytes, words: str
+) -> None:
+    path = tmp_path / "windows.toml"
+    path.write_bytes(content)
+    for arguments in (("models",), ("stats", desk), ("batch", desk)):
+        outcome = ask(*arguments, "--windows", path)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert words in outcome.err
+        assert outcome.err.count("\n") == 1
+
+
+def test_a_table_that_is_not_there_is_3(ask: Ask, tmp_path: Path) -> None:
+    assert ask("models", "--windows", tmp_path / "none.toml").code == 3
+    assert ask("models", "--windows", "-").code == 2

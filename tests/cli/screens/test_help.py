@@ -1,0 +1,134 @@
+"""Help: quick, complete, and the same wherever it is shown."""
+
+import subprocess
+import sys
+from dataclasses import fields
+
+import click
+import pytest
+from cli.asking import Ask
+
+from compactctl.cli.group import COMMANDS, Commands
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.stages.support.stage import Stage
+
+HEAVY = ("rich", "pyarrow", "tiktoken", "orjson", "multiprocessing", "compactctl.commands")
+
+
+def command(name: str) -> click.Command:
+    found = Commands()[name]
+    assert isinstance(found, click.Command)
+    return found
+
+
+def test_the_groups_help_imports_nothing_heavy() -> None:
+    probe = "import sys; from compactctl.__main__ import run; run(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, text=True)
+    assert "compactctl.cli.group" in done.stdout.split()
+    assert set(done.stdout.split()) & set(HEAVY) == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_commands_says_what_each_says_itself(name: str) -> None:
+    assert (command(name).help or "").partition("\n")[0] == COMMANDS[name]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained(name: str) -> None:
+    options = [each for each in command(name).params if isinstance(each, click.Option)]
+    unexplained = [each.name for each in options if not each.help or "``" in each.help]
+    assert options
+    assert not unexplained
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_json(ask: Ask, name: str) -> None:
+    assert "--json" in ask(name, "--help").out
+
+
+@pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
+def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage) -> None:
+    shown = ask("stages", stage.name).out
+    assert shown.startswith(f"{stage.name}: ")
+    for field in fields(stage.options()):
+        flag = f"--{stage.name}-{field.name}".replace("_", "-")
+        assert (flag in shown) != ((stage.name, field.name) in _BY_ANOTHER_NAME), flag
+
+
+def test_stages_are_explained_the_same_where_docstrings_are_left_out(ask: Ask) -> None:
+    names = [stage.name for stage in ALL_STAGES]
+    probe = f"from compactctl.__main__ import run; run(['stages', *{names!r}])"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", probe], capture_output=True, check=True, text=True
+    )
+    assert done.stdout == ask("stages", *names).out
+
+
+@pytest.mark.parametrize("name", ["compact", "batch"])
+def test_help_leaves_the_options_of_stages_out_but_takes_them(ask: Ask, name: str) -> None:
+    assert "--truncate-fraction" not in ask(name, "--help").out
+    assert "--truncate-fraction" in {flag for each in command(name).params for flag in each.opts}
+
+
+_BY_ANOTHER_NAME = {
+    ("dedup", "exclude"),
+    ("summarize", "text"),
+    ("summarize", "template_text"),
+    ("summarize", "trail"),
+}
+
+
+def test_every_format_is_named(ask: Ask) -> None:
+    shown = " ".join(ask("stats", "--help").out.replace("-\n", "-").split())
+    for each in ALL_FORMATS:
+        assert each.name in shown.replace("- ", "-")
+
+
+def test_short_and_long_help_are_the_same(ask: Ask) -> None:
+    assert ask("-h").out == ask("--help").out
+
+
+def test_without_arguments_the_help_is_an_error(ask: Ask) -> None:
+    outcome = ask()
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == ask("--help").out
+
+
+def test_the_version_is_told(ask: Ask) -> None:
+    assert ask("--version").out.startswith("compactctl, version ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("stat",), "compactctl: there is no command 'stat'; did you mean stats?"),
+        (("undo",), "compactctl: there is no command 'undo'; there are stats, check, compact"),
+        (("prompt",), "compactctl prompt: missing argument 'FILE'; see compactctl prompt --help"),
+        (("log", "a", "b"), "compactctl log: got unexpected extra argument (b)"),
+    ],
+)
+def test_a_usage_error_is_one_line_that_helps(
+    ask: Ask, arguments: tuple[str, ...], line: str
+) -> None:
+    outcome = ask(*arguments)
+    assert outcome.err.startswith(line)
+    assert outcome.err.count("\n") == 1
+
+
+def test_completion_offers_the_commands_without_importing_one() -> None:
+    probe = "import sys; from compactctl.__main__ import run; run([])"
+    environment = {
+        "_COMPACTCTL_COMPLETE": "bash_complete",
+        "COMP_WORDS": "compactctl s",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", probe],
+        capture_output=True,
+        check=True,
+        env=environment,
+        text=True,
+    )
+    assert done.stdout.split() == ["plain,stats", "plain,simulate", "plain,stages"]
+    assert "compactctl.commands" not in done.stderr

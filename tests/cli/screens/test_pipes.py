@@ -1,0 +1,153 @@
+"""Standard input and output: data goes through, the rest stays out of its way."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask, Sample
+from cli.screens.terminal import PLAIN, PROGRAM, run_piped
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("stats",), ("stats", "--json"), ("view", "--jsonl"), ("view", "--json")]
+)
+def test_a_closed_pipe_is_no_error(sample: Sample, arguments: tuple[str, ...]) -> None:
+    command, *options = arguments
+    with subprocess.Popen(
+        [*PROGRAM, command, str(sample("claude-code-session")), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=PLAIN,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        told = process.stderr.read()
+    assert process.returncode == 0
+    assert b"rror" not in told
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+def test_a_full_disk_behind_standard_output_is_told(desk: Path) -> None:
+    with FULL.open("wb") as full:
+        done = subprocess.run(
+            [*PROGRAM, "stats", str(desk)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=PLAIN,
+            check=False,
+        )
+    assert done.returncode == 74
+    assert done.stderr == (
+        b"compactctl: standard output: No space left on device; make room and run it again\n"
+    )
+
+
+def with_closed(stream: int, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+    """Run the program with one of its standard streams closed."""
+    return subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        preexec_fn=lambda: os.close(stream),
+        env=PLAIN,
+        check=False,
+    )
+
+
+def test_closed_standard_output_is_told(desk: Path) -> None:
+    done = with_closed(1, "stats", desk)
+    assert (done.returncode, done.stderr) == (
+        74,
+        b"compactctl: standard output: Bad file descriptor; see to it and run it again\n",
+    )
+
+
+def test_closed_standard_error_changes_no_exit_code(desk: Path, tmp_path: Path) -> None:
+    found = with_closed(2, "stats", desk)
+    assert (found.returncode, found.stdout.split()[0]) == (0, str(desk).encode())
+    assert with_closed(2, "stats", tmp_path / "nothing").returncode == 3
+
+
+def test_closed_standard_input_is_no_input() -> None:
+    done = with_closed(0, "stats")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"nothing on standard input" in done.stderr
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_what_is_meant_for_a_closed_stream_gets_into_no_file(
+    ask: Ask, desk: Path, stream: int
+) -> None:
+    before, out = desk.read_bytes(), desk.with_name("out.jsonl")
+    with_closed(stream, "compact", desk, "--target", "5k", "-o", out)
+    assert ask("verify", out).code == 0
+    assert ask("rewind", out).code == 0
+    assert (desk.read_bytes(), out.read_bytes()) == (before, before)
+
+
+def test_stats_reads_standard_input(ask: Ask, desk: Path) -> None:
+    outcome = ask("stats", "-", stdin=desk.read_bytes())
+    assert outcome.code == 0
+    assert outcome.out.startswith("standard input\nopenai-chat: 39 lines")
+
+
+def test_a_pipe_takes_a_compaction_and_gives_it_back(desk: Path) -> None:
+    before = desk.read_bytes()
+    compaction = run_piped("compact", "-", "--layout", "inline", "--target", "5k", stdin=before)
+    assert compaction.returncode == 0
+    assert b"truncate" in compaction.stderr
+    assert all(json.loads(line) for line in compaction.stdout.splitlines())
+    assert compaction.stdout != before
+    back = run_piped("rewind", "-", stdin=compaction.stdout)
+    assert (back.returncode, back.stdout) == (0, before)
+    assert b"proven by digest" in back.stderr
+
+
+def test_a_pipe_leaves_no_file(ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk.parent)
+    ask("compact", "-", "--layout", "inline", "--target", "5k", stdin=desk.read_bytes())
+    assert list(desk.parent.iterdir()) == [desk]
+
+
+def test_an_unchanged_transcript_goes_through_a_pipe(desk: Path) -> None:
+    done = run_piped("compact", "-", "--layout", "inline", stdin=desk.read_bytes())
+    assert (done.returncode, done.stdout) == (0, desk.read_bytes())
+    assert b"nothing was changed" in done.stderr
+
+
+def test_standard_input_needs_a_place_for_its_archive(ask: Ask, desk: Path) -> None:
+    outcome = ask("compact", "-", "--target", "5k", stdin=desk.read_bytes())
+    assert outcome.code == 2
+    assert "--layout inline" in outcome.err
+
+
+def test_a_pipe_brings_no_archive_along(ask: Ask, compacted: Path) -> None:
+    outcome = ask("rewind", stdin=compacted.read_bytes())
+    assert outcome.code == 6
+    assert "its archive is not beside it; name the file instead" in outcome.err
+    assert "name the file instead" in ask("log", stdin=compacted.read_bytes()).out
+
+
+def test_standard_input_into_a_file_gets_an_archive(ask: Ask, desk: Path) -> None:
+    out = desk.with_name("out.jsonl")
+    done = ask("compact", "-", "--target", "5k", "-o", out, stdin=desk.read_bytes())
+    assert done.code == 0
+    assert ask("rewind", out).code == 0
+    assert out.read_bytes() == desk.read_bytes()
+
+
+def test_a_dry_run_of_standard_input_may_answer_in_json(ask: Ask, desk: Path) -> None:
+    outcome = ask("compact", "-", "--layout", "inline", "-n", "--json", stdin=desk.read_bytes())
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["dryRun"] is True
+
+
+def test_the_restored_state_goes_to_standard_output(ask: Ask, compacted: Path, desk: Path) -> None:
+    outcome = ask("rewind", compacted, "-o", "-")
+    assert outcome.out == desk.read_text()
+    assert "proven by digest" in outcome.err

@@ -1,0 +1,232 @@
+"""No CI runner finds a command in what is printed, whatever stands where and whoever runs it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask
+from cli.screens.runners import PIECES, commands_in
+from cli.screens.terminal import run_on_terminal
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compactctl.cli.group import COMMANDS
+from compactctl.profiles.library import PROFILES
+from compactctl.reports.rendering.encoding_fallback import PLAIN, register
+from compactctl.reports.rendering.json_document import dump_json
+from compactctl.reports.rendering.runner_commands import inert
+from compactctl.reports.rendering.tables import number, table, table_lines, text
+from compactctl.reports.rendering.text import one_line, safe_text, shell_path
+
+HOSTILE = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=2)), max_size=8).map("".join)
+# Whole commands, one after another, for places where a random text seldom begins a line.
+ALL = "\n".join(PIECES)
+LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
+FEW = settings(
+    max_examples=60 if LONG else 4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def visible(shown: str) -> str:
+    return shown.replace("\\", "")
+
+
+def transcript(folder: Path, hostile: str) -> Path:
+    """Write a transcript with hostile text wherever text can stand, its name included."""
+    call = {"id": hostile, "function": {"name": hostile, "arguments": hostile}}
+    records = [
+        {"role": "user", "content": hostile},
+        {"role": "assistant", "content": hostile, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": hostile, "content": hostile * 40},
+        {"role": "user", "content": "and now?"},
+        {"role": "assistant", "content": f"done\n{hostile}", "model": hostile},
+    ]
+    name = "".join(each for each in hostile if each not in "/\0")[:60]
+    path = folder / f"{name.encode('utf-8', 'replace').decode()}.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@given(HOSTILE)
+def test_no_command_is_left_in_a_text(hostile: str) -> None:
+    for shown in (inert(hostile), safe_text(hostile), one_line(hostile), shell_path(hostile)):
+        assert commands_in(shown) == []
+    assert visible(inert(hostile)) == visible(hostile)
+    assert inert(inert(hostile)) == inert(hostile)
+
+
+@given(HOSTILE, st.sampled_from(["ascii", "latin-1", "cp437", "utf-8"]))
+def test_none_appears_where_letters_are_replaced(hostile: str, encoding: str) -> None:
+    register()
+    shown = safe_text(hostile)
+    assert commands_in(shown.encode(encoding, PLAIN).decode(encoding)) == []
+
+
+@given(HOSTILE.filter(lambda name: "\0" not in name))
+def test_a_path_with_a_command_can_be_pasted(name: str) -> None:
+    path = name.encode("utf-8", "replace").decode() or "x"
+    shown = shell_path(path)
+    told = subprocess.run(
+        ["/bin/bash", "-c", f"printf %s {shown}"],
+        capture_output=True,
+        check=True,
+        env={"LC_ALL": "C.UTF-8"},
+    )
+    assert os.path.normpath(told.stdout.decode()) == os.path.normpath(path)
+
+
+@given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=1), st.integers(20, 100))
+def test_tables_stay_aligned(rows: list[tuple[str, str]], width: int) -> None:
+    shown = ((one_line(first, 40), one_line(second, 40), "1") for first, second in rows)
+    grid = table([text("File", "end"), text("Text", "end"), number("N")], shown)
+    titles, rule, *lines = table_lines(grid, width)
+    assert len({len(line) for line in (titles, rule)}) == 1
+    assert {line.rpartition(" ")[2] for line in lines} == {"1"}
+
+
+@given(HOSTILE)
+def test_a_document_holds_the_same_data_and_no_command(hostile: str) -> None:
+    document = {hostile: [hostile, {"text": hostile}]}
+    assert commands_in(dump_json(document)) == []
+    assert json.loads(dump_json(document)) == document
+
+
+WAYS = (
+    ("stats",),
+    ("stats", "--scope", "full", "--json"),
+    ("check",),
+    ("view",),
+    ("view", "--all", "--full"),
+    ("view", "--json"),
+    ("compact", "--stages", "microcompact,summarize", "--explain", "-n"),
+    ("compact", "--stages", "limit,truncate", "--limit-max-bytes", "300", "--force"),
+    ("log",),
+    ("simulate", "--profile", "agent-code"),
+    ("batch", "--stages", "dedup", "--jobs", "1"),
+    ("prompt",),
+    ("chunks",),
+    ("file-budget",),
+    ("limit-output",),
+    ("limit-output", "--max-bytes", "90"),
+    *(("rewind", "--check"), ("verify",), ("stages",), ("profiles",), ("models",), ("config",)),
+    ("overflow",),
+)
+
+
+def test_every_command_is_tried() -> None:
+    assert {way[0] for way in WAYS} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=" ".join)
+@FEW
+@given(hostile=HOSTILE)
+def test_no_command_prints_one(
+    ask: Ask, tmp_path: Path, way: tuple[str, ...], hostile: str
+) -> None:
+    folder = tmp_path / "case"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for each in (hostile, ALL):
+        outcome = ask(way[0], transcript(folder, each), *way[1:])
+        assert outcome.out + outcome.err
+        assert commands_in(outcome.out) == []
+        assert commands_in(outcome.err) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--model",),
+        ("--window",),
+        ("--counter",),
+        ("--format",),
+        ("--profile",),
+        ("--scope",),
+        ("--top",),
+        ("--system",),
+        ("--",),
+        (),
+    ],
+    ids=" ".join,
+)
+def test_no_error_repeats_one(ask: Ask, desk: Path, options: tuple[str, ...]) -> None:
+    for piece in (*PIECES, ALL):
+        given_text = f"--{piece}" if not options else piece
+        outcome = ask("stats", desk, *options, given_text.replace("\0", ""))
+        assert commands_in(outcome.out + outcome.err) == []
+
+
+def test_no_line_that_is_wrapped_begins_with_one(desk: Path) -> None:
+    path = shutil.copy(desk, desk.with_name(f"run{' ::error::x' * 9}.jsonl"))
+    shown = run_on_terminal(40, desk.parent, "stats", path.name)
+    assert "\\::error::x" in shown
+    assert commands_in(shown) == []
+
+
+def test_help_with_defaults_from_settings_holds_none(ask: Ask, tmp_path: Path) -> None:
+    marker = "".join(f"\\u{ord(each):04x}" for each in f"\x1b[31m{ALL}")
+    mine = tmp_path / "mine.toml"
+    mine.write_text(f'[limit-output]\nmarker = "{marker}"\n')
+    shown = ask("--config", mine, "limit-output", "--help").out
+    assert "#\\#[error]" in shown
+    assert "\x1b" not in shown
+    assert commands_in(shown) == []
+
+
+def test_an_internal_error_repeats_none(
+    ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise LookupError
+
+    monkeypatch.setattr("compactctl.commands.inspect.stats.scan", broken)
+    shown = ask("stats", desk, "--top=1", "--pin", *(f"--{each}=1" for each in PIECES)).err
+    assert commands_in(shown) == []
+
+
+def test_transcripts_are_data_and_stay_as_they_are(ask: Ask, tmp_path: Path) -> None:
+    path = transcript(tmp_path, ALL)
+    data = path.read_bytes().decode()
+    assert commands_in(data)
+    assert ask("view", path, "--jsonl").out == data
+    assert ask("compact", path, "--stages", "prune", "--layout", "inline", "-o", "-").out == data
+    small = tmp_path / "small.jsonl"
+    assert (
+        ask("compact", path, "--stages", "limit", "--limit-max-bytes", "90", "-o", small).code == 0
+    )
+    assert ask("rewind", small, "-o", "-").out == data
+
+
+def test_an_output_is_kept_within_its_limit_with_its_marks(ask: Ask) -> None:
+    text = "".join(f"{piece}\n" for piece in PIECES * 30)
+    for size in range(40, 400, 7):
+        shown = ask("limit-output", "--max-bytes", str(size), stdin=text.encode()).out
+        assert len(shown.encode()) <= size
+        assert commands_in(shown) == []
+    assert json.loads(ask("limit-output", "--json", stdin=text.encode()).out)["content"] == text
+
+
+def test_no_bundled_profile_holds_one(ask: Ask) -> None:
+    for name in PROFILES:
+        shown = ask("profiles", name, "--toml").out
+        assert commands_in(shown) == []
+        assert "\\#" not in shown
+
+
+def test_the_environment_makes_no_difference(desk: Path) -> None:
+    path = transcript(desk.parent, ALL)
+    shown = {
+        subprocess.run(
+            [sys.executable, "-m", "compactctl", "view", path],
+            capture_output=True,
+            check=True,
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **variables},
+        ).stdout
+        for variables in ({}, {"GITHUB_ACTIONS": "true"}, {"TF_BUILD": "True"}, {"CI": "true"})
+    }
+    assert len(shown) == 1

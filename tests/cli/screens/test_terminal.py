@@ -1,0 +1,87 @@
+"""What a user sees on a terminal, narrow or wide, and what goes into a file."""
+
+import re
+from pathlib import Path
+
+import pytest
+from cli.asking import Sample
+from cli.screens.terminal import run_on_terminal, run_piped
+
+from compactctl.reports.rendering.tables import cell_width
+
+ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
+COMMANDS = (
+    ("stats",),
+    ("compact", "--target", "5k", "-n"),
+    ("compact", "--target", "5k", "-n", "--explain"),
+    ("batch", "--stages", "truncate"),
+)
+
+
+def shown_lines(shown: str) -> list[str]:
+    return ESCAPES.sub("", shown).replace("\r", "\n").splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_report_fits_the_terminal(desk: Path, width: int, command: tuple[str, ...]) -> None:
+    name, *options = command
+    shown = run_on_terminal(width, desk.parent, name, desk.name, *options)
+    lines = shown_lines(shown)
+    assert len(lines) > 5
+    assert [line for line in lines if cell_width(line) > width] == []
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_log_fits_the_terminal_with_its_ids_whole(compacted: Path, width: int) -> None:
+    lines = shown_lines(run_on_terminal(width, compacted.parent, "log", compacted.name))
+    assert [line for line in lines if cell_width(line) > width] == []
+    assert len(re.findall(r"\b[0-9a-f]{12}\b", "\n".join(lines))) >= 3
+
+
+def test_the_explanation_has_a_line_per_message(desk: Path) -> None:
+    shown = run_on_terminal(80, desk.parent, "compact", desk.name, "--target", "5k", "--explain")
+    table = "\n".join(shown_lines(shown)).split("\n\n")[0].split("\n")
+    assert len(table) == 2 + 39 + 2  # titles, messages, and a summary and a marker
+    assert "hidden by summarize" in shown
+
+
+def test_a_full_context_is_in_colour(desk: Path) -> None:
+    shown = run_on_terminal(80, desk.parent, "stats", desk.name, "--window", "20k")
+    assert "does not fit" in shown
+    assert "\x1b[1;31m" in shown
+
+
+@pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colours_where_they_are_not_wanted(desk: Path, variable: dict[str, str]) -> None:
+    shown = run_on_terminal(80, desk.parent, "stats", desk.name, "--window", "20k", **variable)
+    assert "does not fit" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_pipe_gets_no_colours_and_nothing_is_cut(sample: Sample) -> None:
+    done = run_piped("stats", sample("claude-code-session"), COLUMNS="40", FORCE_COLOR="1")
+    shown = done.stdout.decode()
+    assert done.returncode == 0
+    assert "\x1b" not in shown
+    assert "…" not in shown
+    assert "quayside/services/booking_service.py" in shown
+    assert max(map(len, shown.splitlines())) > 80
+
+
+def test_trailing_spaces_are_left_out(desk: Path) -> None:
+    shown = run_piped("stats", desk).stdout.decode()
+    assert [line for line in shown.splitlines() if line != line.rstrip()] == []
+
+
+def test_progress_is_for_terminals_only(desk: Path) -> None:
+    assert b"1 of 1 files" not in run_piped("batch", desk).stderr
+    assert "1 of 1 files" in run_on_terminal(80, desk.parent, "batch", desk.name)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_any_encoding_will_do(desk: Path, encoding: str) -> None:
+    done = run_piped("stats", desk, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0
+    assert b"=====" in done.stdout
+    assert b"\\u" not in done.stdout

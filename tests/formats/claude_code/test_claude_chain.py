@@ -1,0 +1,244 @@
+import json
+
+from formats.claude_code.sessions import (
+    answered,
+    attached,
+    boundary,
+    called,
+    microcompacted,
+    record,
+    said,
+    summarized,
+    user,
+)
+from formats.jsonl import read, texts
+
+from compactctl.formats.claude_code.chain import CLEARED
+from compactctl.history.pairs import orphans
+from compactctl.model.transcript import Transcript
+
+
+def claude(*records: object) -> Transcript:
+    return read("claude-code", *records)
+
+
+def shown(*records: object) -> list[str]:
+    return [message.id for message in claude(*records).effective]
+
+
+def test_parallel_calls_and_their_results_are_all_effective() -> None:
+    found = claude(
+        user("u", None, "go"),
+        called("a1", "u", "c1", "r"),
+        called("a2", "a1", "c2", "r"),
+        called("a3", "a2", "c3", "r"),
+        answered("r1", "a1", "c1"),
+        answered("r2", "a2", "c2"),
+        answered("r3", "a3", "c3"),
+        said("a4", "r3", "done"),
+    )
+
+    assert [m.id for m in found.effective] == ["u", "a1", "a2", "a3", "r1", "r2", "r3", "a4"]
+    assert orphans(found.effective) == frozenset()
+
+
+def test_results_between_the_lines_of_one_response_keep_their_place() -> None:
+    assert shown(
+        user("u", None, "go"),
+        called("a1", "u", "c1", "r"),
+        answered("r1", "a1", "c1"),
+        called("a2", "a1", "c2", "r"),
+        answered("r2", "a2", "c2"),
+        said("a3", "r2", "done"),
+    ) == ["u", "a1", "r1", "a2", "r2", "a3"]
+
+
+def test_only_the_newer_branch_of_an_edited_prompt_is_effective() -> None:
+    found = claude(
+        user("u1", None, "one"),
+        said("a1", "u1", "1"),
+        user("u2", "a1", "first try"),
+        called("a2", "u2", "c"),
+        answered("r2", "a2", "c"),
+        user("u3", "a1", "second try"),
+        said("a3", "u3", "3"),
+    )
+
+    assert [m.id for m in found.effective] == ["u1", "a1", "u3", "a3"]
+    assert len(found.messages) == 7
+
+
+def test_attachments_belong_to_the_branch_they_lead_to() -> None:
+    assert shown(
+        user("u1", None, "one"),
+        said("a1", "u1", "1"),
+        attached("x1", "a1", "file", filename="a", content={"file": {"content": "abandoned"}}),
+        user("u2", "x1", "first try"),
+        said("a2", "u2", "2"),
+        attached("x2", "a1", "file", filename="b", content={"file": {"content": "effective"}}),
+        user("u3", "x2", "second try"),
+        attached("x3", "u3", "task_reminder", content=["beside the path"]),
+        said("a3", "u3", "3"),
+    ) == ["u1", "a1", "x2", "u3", "x3", "a3"]
+
+
+def test_records_that_are_no_messages_are_links_of_the_chain() -> None:
+    found = claude(
+        user("u", None, "go"),
+        record("progress", "p1", "u", data={"type": "hook_progress"}),
+        record("system", "s1", "p1", subtype="turn_duration"),
+        said("a", "s1", "done"),
+    )
+
+    assert [m.id for m in found.effective] == ["u", "a"]
+    assert [(link.id, link.parent) for link in found.links] == [
+        ("u", None),
+        ("p1", "u"),
+        ("s1", "p1"),
+        ("a", "s1"),
+    ]
+    assert set(found.meta) == {"progress/hook_progress", "system/turn_duration"}
+
+
+def test_a_boundary_starts_anew() -> None:
+    found = claude(
+        user("u1", None, "one"),
+        said("a1", "u1", "1"),
+        boundary("b1", "a1"),
+        summarized("s1", "b1", "first summary"),
+        said("a2", "s1", "2"),
+        boundary("b2", "a2"),
+        summarized("s2", "b2", "second summary"),
+        user("u2", "s2", "two"),
+    )
+
+    assert texts(found.effective) == ["second summary", "two"]
+    assert [m.summary for m in found.effective] == [True, False]
+    assert [m.starts_turn for m in found.effective] == [False, True]
+
+
+def test_what_a_compaction_kept_stands_behind_the_summary() -> None:
+    kept = {"headUuid": "a1", "anchorUuid": "s", "tailUuid": "r1"}
+    found = claude(
+        user("u1", None, "one"),
+        called("a1", "u1", "c"),
+        answered("r1", "a1", "c"),
+        boundary("b", "r1", preservedSegment=kept),
+        summarized("s", "b", "summary"),
+        user("u2", "r1", "two"),
+    )
+
+    assert [m.id for m in found.effective] == ["s", "a1", "r1", "u2"]
+    # The summary too: what was kept hangs below it.
+    assert [m.anchored is not None for m in found.effective] == [True, True, True, False]
+    assert found.warnings == ()
+
+
+def test_what_a_compaction_kept_is_effective_when_the_path_passes_it_by() -> None:
+    kept = {"headUuid": "a1", "anchorUuid": "s", "tailUuid": "r1"}
+    assert shown(
+        user("u1", None, "one"),
+        called("a1", "u1", "c"),
+        answered("r1", "a1", "c"),
+        boundary("b", "r1", preservedSegment=kept),
+        summarized("s", "b", "summary"),
+        user("u2", "s", "two"),
+    ) == ["s", "a1", "r1", "u2"]
+
+
+def test_a_resumed_file_may_start_with_a_boundary_whose_kept_records_are_elsewhere() -> None:
+    kept = {"headUuid": "x1", "anchorUuid": "s", "tailUuid": "x9"}
+    found = claude(
+        boundary("b", "x9", preservedSegment=kept),
+        summarized("s", "b", "summary"),
+        user("u", "x9", "on"),
+        said("a", "u", "1"),
+    )
+
+    assert [m.id for m in found.effective] == ["s", "u", "a"]
+    assert found.warnings == ()
+
+
+def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> None:
+    found = claude(
+        user("u", None, "go"),
+        called("a1", "u", "c1"),
+        answered("r1", "a1", "c1", "long ago"),
+        called("a2", "r1", "c2"),
+        answered("r2", "a2", "c2", "kept"),
+        attached("f", "r2", "file", filename="a", content={"file": {"content": "text"}}),
+        microcompacted("m", "f", "c1", attachments=("f",)),
+        called("a3", "m", "c1"),
+        answered("r3", "a3", "c1", "the id again"),
+    )
+
+    results = {m.id: m.results[0] for m in found.effective if m.results}
+    assert (results["r1"].text, results["r1"].cleared) == (CLEARED, True)
+    assert (results["r2"].text, results["r2"].cleared) == ("kept", False)
+    assert (results["r3"].text, results["r3"].cleared) == ("the id again", False)
+    assert texts(found.effective)[5] == CLEARED
+    assert found.messages[2].results[0].text == "long ago"
+
+
+def test_a_microcompaction_at_the_end_counts() -> None:
+    found = claude(
+        user("u", None, "go"),
+        called("a", "u", "c"),
+        answered("r", "a", "c", "long"),
+        microcompacted("m", "r", "c"),
+    )
+
+    assert texts(found.effective)[-1] == CLEARED
+
+
+def test_subagents_inside_the_file_are_not_the_conversation() -> None:
+    side = {"isSidechain": True}
+    assert shown(
+        user("u", None, "go"),
+        called("a", "u", "task"),
+        user("p", None, "subagent prompt", **side),
+        called("q", "p", "c", **side),
+        answered("o", "q", "c", **side),
+        record("attachment", "x", None, attachment={"type": "todo", "content": ["t"]}, **side),
+        answered("r", "a", "task"),
+        said("z", "r", "done"),
+        said("y", "o", "subagent says more", **side),
+    ) == ["u", "a", "r", "z"]
+
+
+def test_a_subagents_own_file_is_a_conversation() -> None:
+    side = {"isSidechain": True}
+    assert shown(user("p", None, "prompt", **side), said("q", "p", "ok", **side)) == ["p", "q"]
+
+
+def test_a_missing_parent_ends_the_walk_with_a_warning() -> None:
+    found = claude(
+        user("u1", None, "one"),
+        said("a1", "u1", "1"),
+        user("u2", "gone-for-good", "two"),
+        said("a2", "u2", "2"),
+    )
+
+    assert [m.id for m in found.effective] == ["u2", "a2"]
+    assert len(found.warnings) == 1
+    assert found.warnings[0].startswith("line 3: its parent gone-for is not in the file")
+
+
+def test_parents_in_a_circle_do_not_hang() -> None:
+    assert shown(user("u", "a", "one"), said("a", "u", "1")) == ["u", "a"]
+
+
+def test_a_notice_that_follows_nothing_does_not_end_the_conversation() -> None:
+    notice = record("system", "n", None, subtype="local_command", content="x")
+
+    assert shown(user("u", None, "one"), said("a", "u", "1"), notice) == ["u", "a"]
+
+
+def test_a_record_that_a_damaged_line_follows_stays_where_it_is() -> None:
+    whole = json.dumps(said("a", "u", "hi")).encode()
+    found = claude(user("u", None, "one"), b'{"type":"user","uu' + whole, user("u2", "a", "two"))
+
+    assert [m.id for m in found.effective] == ["u", "a", "u2"]
+    assert found.effective[0].anchored is not None
+    assert found.effective[1].fixed is not None
+    assert [link.id for link in found.links] == ["u", "a", "u2"]

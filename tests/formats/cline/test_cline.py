@@ -1,0 +1,418 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.jsonl import read, texts
+from formats.squeeze import PLANS, edited, plan, pretty, squeezed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.formats.cline.adapter import Cline
+from compactctl.history.pairs import orphans
+from compactctl.history.reads import file_reads
+from compactctl.model.message import (
+    FilePart,
+    GroupId,
+    MediaPart,
+    Message,
+    MessageId,
+    ReasoningPart,
+    Synthetic,
+)
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.layout import Layout
+
+FOLDER = "# Current Working Directory (/work/app) Files\na.py"
+ENVIRONMENT = f"<environment_details>\n# Visible Files\na.py\n\n{FOLDER}\n</environment_details>"
+NOT_RUN = "Tool [read_file] was not executed because a tool has already been used."
+TASK = "<task>\nFix the parser.\n</task>"
+IMAGE = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def user(*content: str | dict[str, Any], **more: object) -> dict[str, Any]:
+    blocks = [text(item) if isinstance(item, str) else item for item in content]
+    return {"role": "user", "content": blocks, **more}
+
+
+def assistant(*content: str | dict[str, Any], **more: object) -> dict[str, Any]:
+    return {**user(*content), "role": "assistant", "ts": 1_769_064_454_592, **more}
+
+
+def call(name: str, call_id: str = "toolu_1", **arguments: object) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
+
+
+def result(call_id: str, content: object, **more: object) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content, **more}
+
+
+def cline(*records: object) -> Transcript:
+    return read("cline", [*records])
+
+
+def results(messages: tuple[Message, ...]) -> list[tuple[str, str]]:
+    return [(part.tool, part.text) for message in messages for part in message.results]
+
+
+def task(turns: int = 6) -> list[dict[str, Any]]:
+    """Return a task in which every turn reads the same file and runs a command."""
+    body = "\n".join(f"line {number} of the file" for number in range(60))
+    records = [user(TASK, ENVIRONMENT)]
+    for turn in range(turns):
+        output = f"run {turn}: " + "all is well with this step; " * 40
+        first, second = call("read_file", f"r{turn}", path="a.py"), call("read_file", "x", path="b")
+        records += [
+            assistant("Reading.", first, second),
+            user(f"[read_file for 'a.py'] Result:\n{body}", NOT_RUN, ENVIRONMENT),
+            assistant("Running.", call("execute_command", f"b{turn}", command=f"make {turn}")),
+            user(f"[execute_command for 'make {turn}'] Result:\n{output}", ENVIRONMENT),
+            assistant(call("attempt_completion", f"d{turn}", result=f"Fixed part {turn}.")),
+            user(
+                "[attempt_completion] Result:",
+                f"<feedback>\nNow fix part {turn + 1}, please.\n</feedback>",
+                ENVIRONMENT,
+            ),
+        ]
+    return records
+
+
+def test_a_task_is_read_with_its_folder_model_and_usage() -> None:
+    tokens = {"prompt": 10, "completion": 814, "cached": 8_972}
+    info = {"modelId": "m-1", "providerId": "p", "mode": "act"}
+    found = cline(
+        user(TASK, ENVIRONMENT),
+        assistant("Hello.", modelInfo=info, metrics={"tokens": tokens}),
+        assistant("Again.", metrics={"tokens": {"prompt": 0, "completion": 0, "cached": 0}}),
+    )
+
+    assert [m.element for m in found.messages] == [(0,), (1,), (2,)]
+    assert (found.cwd, found.model) == ("/work/app", "m-1")
+    usages = [(m.usage.context, m.usage.output) if m.usage else None for m in found.effective]
+    assert usages == [None, (8_982, 814), None]
+    assert len({m.response_id for m in found.effective}) == 3
+
+
+def test_results_written_as_text_belong_to_the_calls_in_their_order() -> None:
+    found = cline(
+        assistant("Both.", call("read_file", "t1", path="a.py"), call("read_file", "t2", path="b")),
+        user("[read_file for 'a.py'] Result:\nprint(1)\n", NOT_RUN, ENVIRONMENT),
+    )
+
+    (answer,) = found.effective[1:]
+    assert [part.call_id for part in answer.results] == ["t1", "t2"]
+    assert [part.is_error for part in answer.results] == [False, True]
+    heads = ["[read_file for 'a.py'] Result:\n", "Tool [read_file] "]
+    (said,) = texts((answer,))
+    assert said == " | ".join(
+        [heads[0], "print(1)\n", heads[1], NOT_RUN.removeprefix(heads[1]), ENVIRONMENT]
+    )
+    assert (answer.role, answer.starts_turn) == ("tool", False)
+    assert orphans(found.effective) == frozenset()
+    assert [read.body for read in file_reads(found.effective)] == ["print(1)"]
+
+
+def test_a_result_may_stand_in_the_block_behind_its_head() -> None:
+    found = cline(
+        assistant("<list_files>\n<path>.</path>\n</list_files>"),
+        user("[list_files for '.'] Result:", "a.py\nb.py", ENVIRONMENT),
+        assistant("<list_files>\n<path>x</path>\n</list_files>"),
+        user("[list_files for 'x'] Result:", ENVIRONMENT),
+    )
+
+    assert results(found.effective) == [("list_files", "a.py\nb.py"), ("list_files", "")]
+    assert found.effective[1].results[0].path == (1, "content", 1, "text")
+    assert orphans(found.effective) == frozenset()
+
+
+def test_a_call_may_be_answered_twice() -> None:
+    found = cline(
+        assistant("<apply_diff>\n<path>a.py</path>\n</apply_diff>"),
+        user(
+            "[apply_diff for 'a.py'] Result:", "<feedback>\nYes.\n</feedback>",
+            "[apply_diff for 'a.py'] Result:", "Done.",
+        ),
+    )  # fmt: skip
+
+    assert [text for _, text in results(found.effective)] == [
+        "<feedback>\nYes.\n</feedback>",
+        "Done.",
+    ]
+    assert orphans(found.effective) == frozenset()
+
+
+def test_results_in_blocks_of_their_own_are_joined_by_id() -> None:
+    found = cline(
+        assistant("Both.", call("read_file", "t1", path="a.py"), call("read_file", "t2", path="b")),
+        user(result("t2", "two", is_error=True), result("t1", [text("one")]), ENVIRONMENT),
+    )
+
+    assert results(found.effective) == [("read_file", "two"), ("read_file", "one")]
+    assert orphans(found.effective) == frozenset()
+
+
+def test_a_result_without_a_head_goes_to_the_next_open_call() -> None:
+    found = cline(
+        assistant("Look.", call("read_file", "t1", path="a.png")),
+        user("Image read.", {"type": "image", "source": IMAGE}, ENVIRONMENT),
+    )
+
+    assert results(found.effective) == [("read_file", "Image read.")]
+    assert isinstance(found.effective[1].parts[1], MediaPart)
+
+
+def test_calls_without_an_id_get_one_that_tells_their_place() -> None:
+    found = cline(
+        assistant("Look.", call("read_file", "", path="a.py")),
+        user("[read_file for 'a.py'] Result:\nprint(1)"),
+    )
+
+    assert found.effective[0].calls[0].call_id
+    assert orphans(found.effective) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["The tool execution failed with the following error:\n<error>x</error>",
+     "The user denied this operation."],
+)  # fmt: skip
+def test_a_failed_call_shows_no_file(body: str) -> None:
+    found = cline(
+        assistant("Look.", call("read_file", "t1", path="a.py")),
+        user(f"[read_file for 'a.py'] Result:\n{body}"),
+    )
+
+    assert found.effective[1].results[0].is_error
+    assert file_reads(found.effective) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "starts"),
+    [
+        ([TASK, ENVIRONMENT], True),
+        (["hello"], True),
+        ([ENVIRONMENT], False),
+        (["[ERROR] You did not use a tool in your previous response!", ENVIRONMENT], False),
+        (["[TASK RESUMPTION] This task was interrupted.", ENVIRONMENT], False),
+        (["[TASK RESUMPTION] Now:\n<user_message>\nGo on.\n</user_message>", ENVIRONMENT], True),
+        (["\n# task_progress RECOMMENDED\n", ENVIRONMENT], False),
+        (["[list_files for '.'] Result:", "a.py", ENVIRONMENT], False),
+        (["[attempt_completion] Result:", "<feedback>\nMore.\n</feedback>"], True),
+        ([{"type": "image", "source": IMAGE}], True),
+    ],
+)
+def test_a_persons_words_start_a_turn(content: list[Any], *, starts: bool) -> None:
+    (message,) = cline(user(*content)).effective
+
+    assert message.starts_turn is starts
+
+
+def test_what_the_model_says_to_the_person_is_no_call() -> None:
+    found = cline(
+        assistant(call("attempt_completion", "t1", result="All done.")),
+        user("[attempt_completion] Result:\n<feedback>\nThanks, now b.\n</feedback>"),
+        assistant(call("attempt_completion", "t2", result="b is done.")),
+        user(result("t2", "<feedback>\nGreat.\n</feedback>")),
+        assistant(call("attempt_completion", "t3", result="The end.")),
+    )
+
+    assert [len(m.calls) for m in found.effective] == [0, 0, 1, 0, 0]
+    assert texts(found.effective)[0] == '{"result":"All done."}'
+    assert [m.starts_turn for m in found.effective] == [False, True, False, False, False]
+    assert orphans(found.effective) == frozenset()
+
+
+def test_thinking_and_files_are_read_as_what_they_are() -> None:
+    sealed = {"type": "reasoning", "encrypted_content": "x", "summary": []}
+    found = cline(
+        assistant(
+            {"type": "thinking", "thinking": "hm", "signature": "s"},
+            {"type": "reasoning", "text": "for the screen"},
+            sealed,
+            {"type": "thoughtSignature", "thoughtSignature": "x"},
+        ),
+        sealed,
+        user(
+            {"type": "file", "path": "a.py", "content": "print(1)"},
+            {"type": "image", "data": "aGVsbG8=", "mediaType": "image/png"},
+        ),
+    )
+
+    thinking, more, files = found.effective
+    assert [(p.text, p.opaque) for p in thinking.parts if isinstance(p, ReasoningPart)] == [
+        ("hm", False),
+        ("", True),
+        ("", True),
+    ]
+    assert len(thinking.parts) == 3
+    assert more.role == "assistant"
+    assert isinstance(files.parts[0], FilePart)
+    assert isinstance(files.parts[1], MediaPart)
+
+
+def test_a_session_of_the_sdk_opens_with_its_system_prompt() -> None:
+    info = {"id": "m-1", "provider": "p"}
+    document = {
+        "version": 1,
+        "sessionId": "s",
+        "messages": [
+            {"id": "msg_1", **user("Hello?", ts=1)},
+            {"id": "msg_2", **assistant("Hello.", modelInfo=info)},
+        ],
+        "system_prompt": "Be brief.",
+    }
+    found = read("cline", document)
+
+    assert texts(found.effective) == ["Be brief.", "Hello?", "Hello."]
+    assert [m.role for m in found.effective] == ["system", "user", "assistant"]
+    assert found.effective[0].fixed
+    assert [m.id for m in found.effective[1:]] == ["msg_1", "msg_2"]
+    assert found.model == "m-1"
+
+
+def test_lines_are_read_like_the_records_of_an_array() -> None:
+    records = task(2)
+
+    assert texts(read("cline", *records).effective) == texts(cline(*records).effective)
+
+
+def test_what_is_no_message_is_carried() -> None:
+    found = cline({"role": "robot"}, 5, user(), assistant(), {"type": "reasoning", "summary": []})
+
+    assert found.messages == ()
+    assert len(found.opaque) == 2
+    assert found.meta["empty message"].count == 3
+    assert read("cline", []).meta["empty conversation"].count == 1
+
+
+def test_a_new_result_keeps_the_head_in_its_text() -> None:
+    found = cline(*task(1))
+    answer = found.effective[2]
+
+    (index, _), (late, _) = [(i, p) for i, p in enumerate(answer.parts) if p in answer.results]
+    first = answer.parts[index - 1].text + answer.parts[index].text  # type: ignore[union-attr]
+    assert Cline().new_value(answer, index, first, "gone") == (
+        "[read_file for 'a.py'] Result:\ngone"
+    )
+    assert Cline().new_value(answer, late, NOT_RUN, "gone") == "Tool [read_file] gone"
+
+
+def test_new_content_has_the_shape_of_the_old_and_calls_have_none() -> None:
+    xml = assistant("Look.\n<read_file>\n<path>a.py</path>\n</read_file>")
+    found = cline(
+        xml,
+        user("[read_file for 'a.py'] Result:\nprint(1)"),
+        assistant(call("read_file", "t1", path="a.py")),
+        user(result("t1", [text("print(1)")])),
+    )
+
+    assert Cline().new_value(found.effective[3], 0, [text("x")], "gone") == [text("gone")]
+    for index in (0, 1):
+        with pytest.raises(ValueError, match="no replaceable content"):
+            Cline().new_value(found.effective[0], index, "x", "gone")
+
+
+def test_a_written_message_is_like_its_neighbour() -> None:
+    marker = Synthetic(
+        id=MessageId("truncation-g"), kind="marker", role="user", text="gone", group=GroupId("g")
+    )
+    anchor = cline(user("hi", ts=9)).messages[0]
+
+    assert Cline().new_record(marker, anchor, user("hi", ts=9), None) == user("gone", ts=8)
+    assert Cline().new_record(marker, anchor, user("hi"), None) == user("gone")
+    assert Cline().new_record(marker, anchor, user("hi", id="m"), None) == {
+        "id": "truncation-g",
+        **user("gone"),
+    }
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("stages", PLANS, ids="+".join)
+@pytest.mark.parametrize("shape", ["pretty", "one line", "session"])
+def test_a_task_is_compacted_and_taken_back(
+    shape: str, stages: tuple[str, ...], layout: Layout, tmp_path: Path
+) -> None:
+    path = tmp_path / "api_conversation_history.json"
+    if shape == "one line":
+        path.write_text(json.dumps(task()))
+    else:
+        pretty({"sessionId": "s", "messages": task()} if shape == "session" else task(), path)
+    found = squeezed(path, stages, layout, tmp_path)
+
+    assert found.compacted
+
+
+def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
+    path = pretty(task(), tmp_path / "history.json")
+    out = tmp_path / "out.json"
+    compact(CompactOptions(path=str(path), output=str(out), plan=plan(("dedup",))))
+
+    # The file is read by the first answer of every turn; the newest read stays.
+    assert edited(path, out) == [2, 8, 14, 20, 26]
+    assert out.read_text().count("[File a.py - refer to latest read below]") == 5
+
+
+WORDS = st.sampled_from(
+    [
+        "[read_file for 'a'] Result:", "[read_file for 'a'] Result:\nbody", NOT_RUN, TASK, "body",
+        ENVIRONMENT, "<read_file><path>a</path></read_file>", "<read_file><args><file>", "",
+        "<read_file>", "</read_file>", "[a] Result:\n[b] Result:\n", "<start_line>9</start_line>",
+    ]
+)  # fmt: skip
+BLOCKS = st.one_of(
+    WORDS.map(text),
+    st.builds(call, st.sampled_from(["read_file", "attempt_completion"]), st.sampled_from("ab")),
+    st.builds(result, st.sampled_from("ab"), WORDS),
+    st.sampled_from([None, 5, {"type": "reasoning"}, {"type": "text", "text": None}]),
+)
+RECORDS = st.builds(
+    lambda role, content: {"role": role, "content": content, "ts": 1},
+    st.sampled_from(["user", "assistant"]),
+    st.one_of(WORDS, st.lists(BLOCKS, max_size=5)),
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(records=st.lists(RECORDS, max_size=8))
+def test_no_result_written_as_text_is_without_a_call_and_no_text_is_lost(
+    records: list[dict[str, Any]],
+) -> None:
+    found = cline(*records)
+
+    for message in found.messages:
+        written: dict[Any, str] = {}
+        for part in message.parts:
+            if part.path[-1:] == ("text",) and not message.calls:
+                written[part.path] = written.get(part.path, "") + getattr(part, "text", "")
+        for path, words in written.items():
+            block = records[message.element[0]]["content"][path[2]]
+            assert words == (block["text"] or "")
+    native = {"a", "b"}
+    assert all(o.call_id in native for o in orphans(found.effective) if o.kind == "result")
+
+
+def test_what_a_real_task_reports(real_transcripts: Path) -> None:
+    path = real_transcripts / "cline/task-1769064454592/api_conversation_history.json"
+    found = read("cline", json.loads(path.read_text()))
+
+    reported = [m.usage.context for m in found.messages if m.usage]
+    assert (len(reported), max(reported)) == (36, 83_785)
+    assert found.cwd == "/workspaces/Online-Card-Architecture"
+    assert len(file_reads(found.effective, cwd=found.cwd)) == 17
+    assert sum(message.starts_turn for message in found.effective) == 1
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("stages", PLANS, ids="+".join)
+@pytest.mark.parametrize(
+    "name", ["task-1769064454592/api_conversation_history.json", "cline-sdk-basic.compaction.json"]
+)
+def test_a_real_file_is_compacted_and_taken_back(
+    name: str, stages: tuple[str, ...], layout: Layout, real_transcripts: Path, tmp_path: Path
+) -> None:
+    squeezed(real_transcripts / "cline" / name, stages, layout, tmp_path)

@@ -1,0 +1,170 @@
+from typing import Any
+
+from formats.codex.test_codex import call, event, item, message, output, record
+from formats.jsonl import read, texts
+
+from compactctl.model.transcript import Transcript
+
+HEADER = record("session_meta", base_instructions={"text": "base"})
+
+
+def compacted(*items: dict[str, Any], text: str = "") -> dict[str, Any]:
+    history = [each["payload"] for each in items]
+    return record("compacted", message=text, replacement_history=history)
+
+
+def rolled_back(turns: int) -> dict[str, Any]:
+    return event("thread_rolled_back", num_turns=turns)
+
+
+def codex(*records: object) -> Transcript:
+    return read("codex", *records)
+
+
+def test_the_newest_compaction_replaces_what_was_before() -> None:
+    found = codex(
+        HEADER,
+        message("user", "one"),
+        compacted(message("user", "first summary")),
+        message("user", "two"),
+        compacted(message("user", "one"), message("user", "second summary")),
+        message("user", "three"),
+    )
+
+    assert texts(found.effective) == ["base", "one", "second summary", "three"]
+    assert [m.element for m in found.effective] == [
+        (),
+        ("payload", "replacement_history", 0),
+        ("payload", "replacement_history", 1),
+        (),
+    ]
+    assert found.effective[1].parts[0].path == (
+        "payload", "replacement_history", 0, "content", 0, "text",
+    )  # fmt: skip
+
+
+def test_only_the_newest_compaction_gives_messages() -> None:
+    found = codex(
+        message("user", "one"),
+        compacted(message("user", "first summary")),
+        compacted(message("user", "second summary")),
+    )
+
+    assert texts(found.messages) == ["one", "second summary"]
+    assert found.meta["compacted"].count == 1
+
+
+def test_an_encrypted_compaction_is_a_summary_that_stays() -> None:
+    found = codex(compacted(item("compaction", encrypted_content="gAAA")), message("user", "on"))
+
+    summary = found.effective[0]
+    assert summary.summary
+    assert summary.fixed is not None
+    assert summary.parts[0].opaque
+
+
+def test_a_compaction_with_nothing_but_a_message_keeps_context_and_prompts() -> None:
+    found = codex(
+        HEADER,
+        message("user", "<environment_context>here</environment_context>"),
+        message("user", "one"),
+        message("assistant", "answer"),
+        call("a"),
+        output("a", "x"),
+        message("user", "two"),
+        record("compacted", message="what happened"),
+        message("user", "three"),
+    )
+
+    assert texts(found.effective) == [
+        "base",
+        "<environment_context>here</environment_context>",
+        "one",
+        "two",
+        "what happened",
+        "three",
+    ]
+    summary = found.effective[4]
+    assert summary.summary
+    assert summary.anchored is not None
+    assert summary.parts[0].path == ("payload", "message")
+
+
+def test_a_rollback_drops_the_newest_turns() -> None:
+    found = codex(
+        message("user", "one"),
+        message("assistant", "1"),
+        message("user", "two"),
+        message("assistant", "2"),
+        message("user", "three"),
+        rolled_back(2),
+        message("user", "four"),
+    )
+
+    assert texts(found.effective) == ["one", "1", "four"]
+    assert len(found.messages) == 6
+
+
+def test_a_compaction_inside_a_dropped_turn_does_not_count() -> None:
+    found = codex(
+        message("user", "one"),
+        message("assistant", "1"),
+        message("user", "two"),
+        compacted(message("user", "summary of one and two")),
+        message("assistant", "2"),
+        rolled_back(1),
+    )
+
+    assert texts(found.effective) == ["one", "1"]
+    assert texts(found.messages) == ["one", "1", "two", "2"]
+    assert found.meta["compacted"].count == 1
+
+
+def test_a_compaction_before_the_dropped_turn_still_counts() -> None:
+    found = codex(
+        message("user", "one"),
+        compacted(message("user", "one"), message("user", "<turn_aborted>x</turn_aborted>")),
+        message("user", "two"),
+        rolled_back(1),
+    )
+
+    assert texts(found.effective) == ["one", "<turn_aborted>x</turn_aborted>"]
+
+
+def test_a_rollback_reaches_into_a_compacted_history() -> None:
+    found = codex(
+        HEADER,
+        compacted(message("user", "one"), message("user", "two"), message("assistant", "2")),
+        rolled_back(1),
+    )
+
+    assert texts(found.effective) == ["base", "one"]
+
+
+def test_a_rollback_of_more_turns_than_there_are_keeps_the_context() -> None:
+    found = codex(
+        message("developer", "rules"),
+        message("user", "one"),
+        rolled_back(10**12),
+        message("user", "two"),
+    )
+
+    assert texts(found.effective) == ["rules", "two"]
+
+
+def test_a_response_does_not_reach_across_a_compaction() -> None:
+    found = codex(
+        message("user", "go"),
+        call("a"),
+        compacted(message("user", "go"), call("b")),
+        call("c"),
+    )
+
+    groups = [m.response_id for m in found.messages if m.calls]
+    assert len(set(groups)) == 3
+
+
+def test_an_empty_compacted_history_is_a_history() -> None:
+    found = codex(message("user", "one"), compacted(), message("user", "two"))
+
+    assert texts(found.effective) == ["two"]

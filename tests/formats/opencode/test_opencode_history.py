@@ -1,0 +1,146 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.jsonl import texts
+from formats.opencode.test_opencode import (
+    SESSION,
+    assistant,
+    message_id,
+    opencode,
+    session,
+    text,
+    user,
+)
+from formats.squeeze import ALL, PLANS, pretty, squeezed
+
+from compactctl.pipeline.layout import Layout
+
+AGAIN = "What did we do so far?"
+
+
+def compaction(name: str, **more: object) -> dict[str, Any]:
+    return user(name, {"id": "prt_c", "type": "compaction", "auto": True, **more})
+
+
+def summary(name: str, parent: str, **info: object) -> dict[str, Any]:
+    own = {"parentID": parent, "summary": True, "finish": "stop", **info}
+    return assistant(name, text("All so far."), **own)
+
+
+OLD = [user("msg_1", text("one")), assistant("msg_2", text("first"))]
+KEPT = [user("msg_3", text("two")), assistant("msg_4", text("second"))]
+NEW = [user("msg_7", text("three")), assistant("msg_8", text("third"))]
+
+
+def test_the_history_starts_at_the_newest_compaction() -> None:
+    found = opencode(*OLD, *KEPT, compaction("msg_5"), summary("msg_6", "msg_5"), *NEW)
+
+    assert texts(found.effective) == [AGAIN, "All so far.", "three", "third"]
+    assert [m.summary for m in found.effective] == [False, True, False, False]
+    assert len(found.messages) == 8
+
+
+def test_what_a_compaction_rests_on_must_stay() -> None:
+    found = opencode(*OLD, compaction("msg_5"), summary("msg_6", "msg_5"), *NEW)
+    fresh = opencode(compaction("msg_5"), summary("msg_6", "msg_5"), *NEW)
+
+    assert [bool(m.anchored) for m in found.effective] == [True, True, False, False]
+    assert not any(m.anchored for m in fresh.effective)
+
+
+def test_a_compaction_starts_no_turn() -> None:
+    found = opencode(*OLD, compaction("msg_5"), summary("msg_6", "msg_5"), *NEW)
+
+    assert [m.starts_turn for m in found.effective] == [False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    "info", [{"finish": None}, {"error": {"name": "APIError"}}, {"parentID": "msg_0"}]
+)
+def test_a_compaction_without_a_finished_summary_cuts_nothing(info: dict[str, Any]) -> None:
+    found = opencode(*OLD, compaction("msg_5"), summary("msg_6", "msg_5", **info), *NEW)
+
+    assert texts(found.effective)[:3] == ["one", "first", AGAIN]
+
+
+def test_a_compaction_may_keep_a_tail_which_is_sent_behind_the_summary() -> None:
+    marked = compaction("msg_5", tail_start_id="msg_3")
+    found = opencode(*OLD, *KEPT, marked, summary("msg_6", "msg_5"), *NEW)
+
+    assert texts(found.effective) == [AGAIN, "All so far.", "two", "second", "three", "third"]
+    assert [bool(m.anchored) for m in found.effective] == [True, True, True, False, False, False]
+
+
+def test_a_tail_that_is_gone_is_not_sent() -> None:
+    marked = compaction("msg_5", tail_start_id="msg_0")
+    found = opencode(*OLD, *KEPT, marked, summary("msg_6", "msg_5"), *NEW)
+
+    assert texts(found.effective)[:2] == [AGAIN, "All so far."]
+
+
+def test_compactions_with_redacted_ids_are_found_by_their_place() -> None:
+    found = opencode(*OLD, compaction("REDACTED"), summary("REDACTED", "REDACTED"), *NEW)
+
+    assert texts(found.effective)[0] == AGAIN
+
+
+def test_messages_from_a_revert_on_are_undone() -> None:
+    found = opencode(*OLD, *KEPT, *NEW, revert={"messageID": "msg_3"})
+
+    assert texts(found.effective) == ["one", "first"]
+    assert len(found.messages) == 6
+
+
+def test_a_revert_may_start_in_the_middle_of_a_message() -> None:
+    parts = [text("keep", id="prt_1"), {"type": "step-start"}, text("undone", id="prt_2")]
+    answer = assistant("msg_4", *parts)
+    found = opencode(*OLD, answer, *NEW, revert={"messageID": "msg_4", "partID": "prt_2"})
+
+    assert texts(found.effective) == ["one", "first", "keep"]
+    assert texts(found.messages)[2] == "keep | undone"
+
+
+def test_a_revert_may_start_at_a_message_that_says_nothing() -> None:
+    silent = assistant("msg_4", {"type": "step-start"})
+    found = opencode(*OLD, silent, *NEW, revert={"messageID": "msg_4"})
+    cut = opencode(*OLD, silent, *NEW, revert={"messageID": "msg_4", "partID": "prt_1"})
+
+    assert texts(found.effective) == texts(cut.effective) == ["one", "first"]
+
+
+def test_an_undone_compaction_cuts_nothing() -> None:
+    done = [compaction("msg_5"), summary("msg_6", "msg_5")]
+    found = opencode(*OLD, *done, *NEW, revert={"messageID": "msg_5"})
+
+    assert texts(found.effective) == ["one", "first"]
+
+
+def test_answers_that_failed_are_not_sent() -> None:
+    aborted = {"name": "MessageAbortedError"}
+    thought = {"type": "reasoning", "text": "hm"}
+    found = opencode(
+        assistant("msg_1", text("half"), error={"name": "APIError"}),
+        assistant("msg_2", text("half, but said"), error=aborted),
+        assistant("msg_3", thought, error=aborted),
+    )
+
+    assert texts(found.effective) == ["half, but said"]
+    assert len(found.messages) == 3
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("stages", PLANS[1:], ids="+".join)
+@pytest.mark.parametrize("tail", [None, message_id(3)])
+def test_a_compacted_session_is_compacted_and_taken_back(
+    tail: str | None, stages: tuple[str, ...], layout: Layout, tmp_path: Path
+) -> None:
+    messages = session(8)["messages"]
+    more = {"tail_start_id": tail} if tail else {}
+    place = message_id(5) + "z"
+    messages[6:6] = [compaction(place, **more), summary(place + "z", place)]
+    path = pretty({"info": SESSION, "messages": messages}, tmp_path / "session.json")
+    result = squeezed(path, stages, layout, tmp_path)
+
+    assert result.compacted
+    assert stages != ALL or result.messages_after < result.messages_before

@@ -1,0 +1,260 @@
+import json
+from typing import Any
+
+import pytest
+from formats.jsonl import raw_lines, read, texts
+from formats.pi.test_pi import HEADER, answered, called, chained, entry, found, prompt, said
+from formats.test_written_records import load
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactctl.formats.registry import format_named
+from compactctl.history.protection import hideable
+from compactctl.history.view import View
+from compactctl.model.edit import Edit, Hide, Insert
+from compactctl.model.message import GroupId, Message, MessageId, Synthetic
+from compactctl.pipeline.apply import apply, fold
+from compactctl.pipeline.layout import Layout, Style, lay_out
+
+Record = dict[str, Any]
+
+
+def compaction(**fields: object) -> Record:
+    return entry("compaction", summary="so far", tokensBefore=9, **fields)
+
+
+def test_an_abandoned_branch_is_not_sent() -> None:
+    transcript = found(
+        prompt("one"),
+        prompt("wrong"),
+        said("oh"),
+        prompt("right") | {"parentId": "e0"},
+        said("yes"),
+    )
+
+    assert texts(transcript.effective) == ["one", "right", "yes"]
+    assert len(transcript.messages) == 5
+
+
+def test_the_newest_entry_is_the_leaf_whatever_it_is() -> None:
+    back = entry("branch_summary", summary="went astray", fromId="e2", parentId="e0")
+    transcript = found(prompt("one"), prompt("wrong"), said("oh"), back)
+
+    assert texts(transcript.effective) == ["one", "went astray"]
+    assert transcript.effective[1].summary
+    label = entry("label", targetId="e1", parentId="e0")
+    assert texts(found(prompt("one"), prompt("wrong"), label).effective) == ["one"]
+
+
+def test_entries_that_follow_one_another_in_a_circle_end_somewhere() -> None:
+    circle = [prompt("a") | {"id": "x", "parentId": "y"}, said("b") | {"id": "y", "parentId": "x"}]
+
+    assert texts(read("pi", HEADER, *circle).effective) == ["a", "b"]
+
+
+def test_a_summary_stands_for_what_a_compaction_did_not_keep() -> None:
+    transcript = found(
+        prompt("zero"),
+        said("old", usage={"input": 500}),
+        prompt("one"),
+        said("kept", usage={"input": 600}),
+        compaction(firstKeptEntryId="e2"),
+        said("new", usage={"input": 50}),
+    )
+
+    assert texts(transcript.effective) == ["so far", "one", "kept", "new"]
+    summary, first, kept, new = transcript.effective
+    assert (summary.summary, summary.anchored) == (True, "the client's own compaction")
+    # Without this entry the client would keep nothing.
+    assert first.anchored == "the client's own compaction keeps the conversation from here on"
+    assert (kept.anchored, new.anchored) == (None, None)
+    # What was reported before a compaction says nothing about what is sent after it.
+    assert [each.usage is not None for each in (kept, new)] == [False, True]
+
+
+def test_only_the_newest_compaction_counts() -> None:
+    transcript = found(
+        prompt("zero"),
+        prompt("one"),
+        compaction(firstKeptEntryId="e1") | {"summary": "first"},
+        prompt("two"),
+        compaction(firstKeptEntryId="e1") | {"summary": "second"},
+    )
+
+    assert texts(transcript.effective) == ["second", "one", "two"]
+
+
+@pytest.mark.parametrize("kept", [{}, {"firstKeptEntryId": "gone"}, {"firstKeptEntryId": "e3"}])
+def test_a_compaction_that_names_no_older_entry_kept_nothing(kept: Record) -> None:
+    transcript = found(prompt("zero"), prompt("one"), compaction(**kept), prompt("two"))
+
+    assert texts(transcript.effective) == ["so far", "two"]
+
+
+def test_a_compaction_on_an_abandoned_branch_does_not_count() -> None:
+    transcript = found(
+        prompt("one"), said("ok"), compaction(firstKeptEntryId="e1"), said("b") | {"parentId": "e1"}
+    )
+
+    assert texts(transcript.effective) == ["one", "ok", "b"]
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        (2, ["so far", "one", "ok", "two"]),
+        (3, ["so far", "ok", "two"]),
+        (0, ["so far", "two"]),
+        (5, ["so far", "two"]),
+        (99, ["so far", "two"]),
+        (-1, ["so far", "two"]),
+    ],
+)
+def test_version_1_numbers_all_records(index: int, expected: list[str]) -> None:
+    entries = [prompt("zero"), prompt("one"), said("ok"), compaction(firstKeptEntryIndex=index)]
+    transcript = read("pi", HEADER, *entries, prompt("two"))
+
+    assert texts(transcript.effective) == expected
+    assert all(each.anchored is None for each in transcript.effective[1:])
+
+
+def test_version_1_does_not_number_lines_that_hold_no_record() -> None:
+    entries = [prompt("zero"), b"", b"{torn", prompt("one"), compaction(firstKeptEntryIndex=2)]
+    transcript = read("pi", HEADER, *entries)
+
+    assert texts(transcript.effective) == ["so far", "one"]
+
+
+def test_nothing_before_a_reset_is_sent() -> None:
+    transcript = found(prompt("one"), entry("reset_boundary"), prompt("two"))
+
+    assert texts(transcript.effective) == ["two"]
+
+
+def test_what_a_damaged_line_took_away_is_bridged() -> None:
+    first, lost, last = chained(prompt("one"), said("lost"), prompt("two"))
+    transcript = read("pi", HEADER, first, json.dumps(lost).encode()[:40], last)
+
+    assert texts(transcript.effective) == ["one", "two"]
+    (warning,) = transcript.warnings
+    assert warning == (
+        "line 4: its parent was lost with a damaged line; it is taken to follow line 2"
+    )
+    # So that hiding the first leaves no entry without its parent.
+    assert [link.parent for link in transcript.links] == [None, "e0"]
+
+
+def test_without_a_damaged_line_a_missing_parent_ends_the_conversation() -> None:
+    transcript = found(prompt("one"), prompt("two") | {"parentId": "elsewhere"})
+
+    assert texts(transcript.effective) == ["two"]
+    (warning,) = transcript.warnings
+    assert warning.startswith("line 3: its parent elsewher is not in the file")
+
+
+def test_a_session_may_start_with_an_entry_from_elsewhere() -> None:
+    transcript = found(prompt("one") | {"parentId": "elsewhere"}, said("ok"))
+
+    assert texts(transcript.effective) == ["one", "ok"]
+    assert transcript.warnings == ()
+
+
+def test_damage_before_a_compaction_is_not_worth_a_warning() -> None:
+    first, _, last, more = chained(
+        prompt("one"), said("lost"), prompt("two"), compaction(firstKeptEntryId="e2")
+    )
+    transcript = read("pi", HEADER, first, b"{torn", last, more)
+
+    assert texts(transcript.effective) == ["so far", "two"]
+    assert transcript.warnings == ()
+
+
+def test_what_an_entry_on_a_damaged_line_follows_stays() -> None:
+    first, second = chained(prompt("one"), prompt("two"))
+    transcript = read("pi", HEADER, first, b"\0" + json.dumps(second).encode())
+
+    assert transcript.effective[0].anchored == "an entry on a damaged line follows it"
+    assert transcript.effective[1].fixed
+    assert [link.id for link in transcript.links] == ["e0", "e1"]
+
+
+def test_two_entries_with_one_id_are_both_read() -> None:
+    transcript = found(prompt("one"), said("a"), said("b") | {"id": "e1", "parentId": "e0"})
+
+    assert [each.id for each in transcript.effective] == ["e0", "e1", "e1#2"]
+
+
+WRITTEN = {"condenseId": "g", "compactctl": {"op": "o"}}
+
+
+def test_a_written_record_that_leads_nowhere_is_sent_with_what_it_stands_before() -> None:
+    # As the inline layout has it: what it stands for follows its own parent, tagged.
+    hidden = prompt("one") | {"parentId": None, "condenseParent": "g"}
+    transcript = found(prompt("summary") | WRITTEN, hidden, said("ok"))
+
+    assert texts(transcript.effective) == ["summary", "ok"]
+
+
+def test_a_written_record_before_an_abandoned_branch_is_not_sent() -> None:
+    transcript = found(
+        prompt("zero"),
+        prompt("summary") | WRITTEN,
+        prompt("one") | {"parentId": "e0", "condenseParent": "g"},
+        prompt("other") | {"parentId": "e0"},
+    )
+
+    assert texts(transcript.effective) == ["zero", "other"]
+
+
+def test_a_written_record_that_the_client_compacted_away_is_not_sent() -> None:
+    transcript = found(
+        prompt("summary") | WRITTEN, prompt("one"), compaction(firstKeptEntryId="e1")
+    )
+
+    assert texts(transcript.effective) == ["so far", "one"]
+
+
+def branched(steps: list[int]) -> list[Record]:
+    """Build a session; a step tells how it goes on: a turn, a step back or a compaction."""
+    records: list[Record] = []
+    for step in steps:
+        parent = records[-1]["id"] if records else None
+        count = len(records)
+        new = [prompt(f"ask {count}"), called(f"c{count}"), answered(f"c{count}"), said(f"{count}")]
+        if step and records:
+            older = records[-min(step, len(records))]["id"]
+            new = [compaction(firstKeptEntryId=older)] if step % 2 else new
+            parent = parent if step % 2 else older
+        records += chained(*new, first=count, parent=parent)
+    return [HEADER, *records]
+
+
+def hidden(messages: tuple[Message, ...], chosen: list[int]) -> list[Edit]:
+    wanted = [messages[index % len(messages)].id for index in chosen]
+    ids = hideable(View(messages=messages), wanted) if messages else ()
+    if not ids:
+        return []
+    group = GroupId("g1")
+    marker = Synthetic(
+        id=MessageId("marker-g1"), kind="marker", role="user", text="[hidden]", group=group
+    )
+    return [Insert(before=ids[0], message=marker), Hide(ids=ids, group=group, kind="truncate")]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=8),
+    st.lists(st.integers(0, 40), max_size=12),
+    st.sampled_from(["split", "inline"]),
+)
+def test_whatever_is_hidden_the_rest_is_still_sent(
+    steps: list[int], chosen: list[int], layout: Layout
+) -> None:
+    lines = raw_lines(*branched(steps))
+    before = load(lines)
+    edits = hidden(before.effective, chosen)
+    style = Style(layout=layout, operation="op1")
+    new = tuple(lay_out(lines, before, fold(edits), format_named("pi"), style))
+    again = load([line.data for line in new])
+
+    assert texts(again.effective) == texts(apply(before.effective, edits))

@@ -1,0 +1,231 @@
+"""A disk that refuses at any call: the old state stays, nothing is left over, one line tells."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from store.faults import Failing, Watched
+from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
+
+from compactctl.errors import IntegrityError
+from compactctl.store.files.content import Content
+from compactctl.store.files.disk_errors import DiskError
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.publish.publish import Published, write_output
+
+
+def lay_out(folder: Path) -> Path:
+    folder.mkdir()
+    path = folder / "run.jsonl"
+    path.write_bytes(BEFORE)
+    return path
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_refused_at_every_call(tmp_path: Path, name: str, number: int) -> None:
+    path = lay_out(tmp_path / "counted")
+    watched = Watched()
+    step(path, AFTER, target=path.with_name(name), fs=watched)
+    failed = []
+    for point in range(1, len(watched.log) + 1):
+        path = lay_out(tmp_path / str(point))
+        target = path.with_name(name)
+        try:
+            _, published = step(path, AFTER, target=target, fs=Failing(point, number))
+        except DiskError as error:
+            failed.append(point)
+            assert_nothing_happened(path, error, os.strerror(number))
+        else:
+            assert_all_happened(path, target, published)
+    assert len(failed) > len(watched.log) / 2
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])
+def test_what_is_said_of_a_refused_close_is_true(tmp_path: Path, name: str) -> None:
+    path = lay_out(tmp_path / "counted")
+    watched = Watched()
+    step(path, AFTER, target=path.with_name(name), fs=watched)
+    closes = [n for n, (call, _) in enumerate(watched.log, 1) if call == "close"]
+    moved = max(n for n, (call, _) in enumerate(watched.log, 1) if call == "rename")
+    for point in closes:
+        path = lay_out(tmp_path / str(point))
+        target = path.with_name(name)
+        try:
+            _, published = step(path, AFTER, target=target, fs=Failing(point, errno.EACCES))
+        except DiskError as error:
+            assert point < moved
+            assert_nothing_happened(path, error, os.strerror(errno.EACCES))
+        else:
+            assert_all_happened(path, target, published)
+    assert closes[-1] > moved
+
+
+def assert_nothing_happened(path: Path, error: DiskError, why: str) -> None:
+    assert path.read_bytes() == BEFORE
+    assert names_below(path.parent) == {"run.jsonl"}
+    assert error.exit_code == 74
+    assert why in str(error)
+    assert "nothing was changed" in str(error)
+    assert "\n" not in str(error)
+
+
+def assert_all_happened(path: Path, target: Path, published: Published) -> None:
+    """What fails without harm after the move, or is not vital, is told and no error."""
+    assert target.read_bytes() == AFTER
+    assert archive_of(target).undo(operation(BEFORE, AFTER).id) == BEFORE
+    assert not {name for name in names_below(path.parent) if ".cctl-" in name}
+    assert all("\n" not in warning for warning in published.warnings)
+
+
+class LyingRename(FileSystem):
+    """Moves the transcript and reports an error all the same, as NFS may after a lost answer."""
+
+    def rename(self, old: Path, new: Path) -> None:
+        super().rename(old, new)
+        if new.suffix == ".jsonl":
+            raise OSError(errno.ENOENT, "lost answer")
+
+
+def test_archives_stay_when_a_failed_move_took_place(tmp_path: Path) -> None:
+    path = lay_out(tmp_path / "a")
+    each, published = step(path, AFTER, fs=LyingRename())
+    assert path.read_bytes() == AFTER
+    assert archive_of(path).undo(each.id) == BEFORE
+    assert "lost answer" in published.warnings[0]
+
+
+class InterruptedRename(FileSystem):
+    """Is interrupted right after moving the transcript."""
+
+    def rename(self, old: Path, new: Path) -> None:
+        super().rename(old, new)
+        if new.suffix == ".jsonl":
+            raise KeyboardInterrupt
+
+
+def test_archives_stay_when_ctrl_c_comes_right_after_the_move(tmp_path: Path) -> None:
+    path = lay_out(tmp_path / "a")
+    with pytest.raises(KeyboardInterrupt):
+        step(path, AFTER, fs=InterruptedRename())
+    assert path.read_bytes() == AFTER
+    assert archive_of(path).undo(operation(BEFORE, AFTER).id) == BEFORE
+
+
+class ForgetfulDisk(FileSystem):
+    """Turns a byte of the transcript, as a failing disk may."""
+
+    def write(self, fd: int, data: bytes) -> None:
+        super().write(fd, data.replace(b'{"n":1}', b'{"n":3}') if data == AFTER else data)
+
+
+def test_a_transcript_that_the_disk_gives_back_wrong_is_not_published(tmp_path: Path) -> None:
+    path = lay_out(tmp_path / "a")
+    with pytest.raises(IntegrityError, match="other bytes"):
+        step(path, AFTER, fs=ForgetfulDisk())
+    assert path.read_bytes() == BEFORE
+    assert names_below(path.parent) == {"run.jsonl"}
+
+
+class NoLinks(FileSystem):
+    """A disk without hard links."""
+
+    def link(self, existing: Path, name: Path) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(existing), None, str(name))
+
+
+def test_a_disk_without_hard_links_needs_force(tmp_path: Path) -> None:
+    path = lay_out(tmp_path / "a")
+    with pytest.raises(DiskError, match="--force") as caught:
+        step(path, AFTER, fs=NoLinks())
+    assert_nothing_happened(path, caught.value, os.strerror(errno.EPERM))
+    _, published = step(path, AFTER, fs=NoLinks(), force=True)
+    assert published.displaced is None
+    assert len(published.warnings) == 1
+    assert path.read_bytes() == AFTER
+
+
+def test_a_system_without_hard_links_is_like_such_a_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = lay_out(tmp_path / "a")
+    monkeypatch.delattr("os.link")
+    with pytest.raises(DiskError, match=r"by a hard link .* write a new file with -o") as caught:
+        step(path, AFTER)
+    assert_nothing_happened(path, caught.value, os.strerror(errno.ENOTSUP))
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOTSUP])
+def test_a_disk_that_cannot_sync_folders_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    real = os.fsync
+
+    def fsync(fd: int) -> None:
+        if os.path.isdir(f"/proc/self/fd/{fd}"):  # noqa: PTH112
+            raise OSError(number, os.strerror(number))
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    path = lay_out(tmp_path / "a")
+    _, published = step(path, AFTER)
+    assert published.warnings == ()
+
+
+def test_a_real_limit_on_file_size(tmp_path: Path) -> None:
+    path = lay_out(tmp_path / "a")
+    code = """
+import resource, sys
+from pathlib import Path
+from compactctl.errors import CompactctlError
+from store.states import AFTER, step
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+try:
+    step(Path(sys.argv[1]), AFTER)
+except CompactctlError as error:
+    sys.exit(f"{error.exit_code} {error}")
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code, path],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"74 {path}: File too large; nothing was changed")
+    assert names_below(path.parent) == {"run.jsonl"}
+    assert path.read_bytes() == BEFORE
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every folder")
+def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
+    path = lay_out(tmp_path / "a")
+    path.parent.chmod(0o500)
+    try:
+        with pytest.raises(DiskError, match="-o") as caught:
+            step(path, AFTER)
+    finally:
+        path.parent.chmod(0o700)
+    assert_nothing_happened(path, caught.value, "Permission denied")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_output_is_whole_or_not_at_all(tmp_path: Path, *, exists: bool) -> None:
+    watched = Watched()
+    write_output(watched, tmp_path / "counted", Content.of((b"new",)))
+    for point in range(1, len(watched.log) + 1):
+        path = tmp_path / str(point)
+        if exists:
+            path.write_bytes(b"old")
+        try:
+            write_output(Failing(point, errno.ENOSPC), path, Content.of((b"new",)), force=True)
+        except DiskError:
+            found = path.read_bytes() if path.exists() else b"old"
+            assert found in (b"old", b"new")
+        else:
+            assert path.read_bytes() == b"new"
+    assert not {name for name in names_below(tmp_path) if ".cctl-" in name}

@@ -1,0 +1,102 @@
+"""What a killed run left under a temporary name is removed by the next one, and nothing else."""
+
+import errno
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from store.states import names_below
+
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.leftovers import sweep
+from compactctl.store.files.temp_file import Draft
+from compactctl.store.publish.publish import write_output
+from compactctl.store.publish.spill import spill
+
+
+@pytest.fixture
+def dead() -> int:
+    """Return the number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from compactctl.store.files.content import Content
+from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.filesystem import FileSystem
+with Draft(FileSystem(), Path(sys.argv[1])):
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_only_drafts_that_no_process_holds_are_swept(tmp_path: Path, dead: int) -> None:
+    left = {f".run.jsonl.cctl-{dead}-0", f".other.cctl-{dead}-3"}
+    foreign = {".run.jsonl.cctl-x-1", "cctl-1-1", f".x.cctl-{dead}-9~", f"x.cctl-{dead}-9"}
+    for name in left | foreign:
+        (tmp_path / name).touch()
+    (tmp_path / f".folder.cctl-{dead}-0").mkdir()
+    (tmp_path / f".link.cctl-{dead}-0").symlink_to("nowhere")
+    kept = names_below(tmp_path) - left
+    with Draft(FileSystem(), tmp_path / "mine") as draft:
+        sweep(FileSystem(), tmp_path)
+        assert names_below(tmp_path) == kept | {draft.path.name}
+
+
+def test_a_number_that_another_process_has_by_now_keeps_no_draft(tmp_path: Path) -> None:
+    for number in (os.getpid(), os.getppid()):
+        (tmp_path / f".run.jsonl.cctl-{number}-0").touch()
+    sweep(FileSystem(), tmp_path)
+    assert names_below(tmp_path) == set()
+
+
+def test_the_draft_of_a_living_process_stays(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDER, tmp_path / "run.jsonl"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        sweep(FileSystem(), tmp_path)
+        assert len(names_below(tmp_path)) == 1
+        process.kill()
+        process.wait()
+    sweep(FileSystem(), tmp_path)
+    assert names_below(tmp_path) == set()
+
+
+def test_without_locks_the_process_number_decides(
+    tmp_path: Path, dead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(fd: int, operation: int) -> None:  # noqa: ARG001
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    (tmp_path / f".run.jsonl.cctl-{dead}-0").touch()
+    with Draft(FileSystem(), tmp_path / "mine") as draft:
+        sweep(FileSystem(), tmp_path)
+        assert names_below(tmp_path) == {draft.path.name}
+
+
+def test_the_draft_of_another_user_stays(
+    tmp_path: Path, dead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f".run.jsonl.cctl-{dead}-0"
+    (tmp_path / name).touch()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 4711)
+    sweep(FileSystem(), tmp_path)
+    assert names_below(tmp_path) == {name}
+
+
+def test_the_next_output_sweeps_what_the_last_one_left(tmp_path: Path, dead: int) -> None:
+    for folder in ("out", "spill"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f".x.cctl-{dead}-0").touch()
+    write_output(FileSystem(), tmp_path / "out" / "report", Content.of([b"one"]))
+    saved = spill(FileSystem(), tmp_path / "spill", b"two")
+    assert names_below(tmp_path) == {"out", "spill", "out/report", f"spill/{saved.name}"}

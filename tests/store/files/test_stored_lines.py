@@ -1,0 +1,88 @@
+"""Lines of a file that are read again instead of held, and content in pieces."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from store.states import a_folder
+
+from compactctl.errors import ChangedError, IntegrityError
+from compactctl.store.files import content
+from compactctl.store.files.content import Content, Joined, Lines, blocks_of, parted
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import digest_of, open_input, split_lines
+from compactctl.store.files.temp_file import Draft
+
+DATA = b'{"n":0}\n\n{"n":1}\r\n{"n":2}'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(DATA)
+    return file
+
+
+@given(data=st.binary(min_size=1), pieces=st.lists(st.integers(0, 200), max_size=4))
+def test_lines_are_the_same_however_they_are_reached(data: bytes, pieces: list[int]) -> None:
+    with a_folder() as folder:
+        file = folder / "any.jsonl"
+        file.write_bytes(b"|" + data)
+        source = open_input(file)
+        expected = split_lines(b"|" + data)
+        assert tuple(source.lines) == expected == source.lines[:]
+        assert [source.lines[at] for at in range(-len(expected), 0)] == list(expected)
+        assert source.is_open == (not data.endswith(b"\n"))
+    cuts = [0, *sorted(pieces), len(data)]
+    parts = [data[start:end] for start, end in itertools.pairwise(cuts)]
+    assert tuple(Lines(parts)) == split_lines(data)
+    assert b"".join(blocks_of(parts)) == data
+
+
+def test_lines_are_not_held(path: Path) -> None:
+    source = open_input(path)
+    path.write_bytes(DATA.replace(b"1", b"7"))
+    assert source.lines[0] == b'{"n":0}\n'
+    with pytest.raises(ChangedError, match="changed while it was worked on"):
+        list(source.lines)
+    path.unlink()
+    with pytest.raises(ChangedError):
+        source.lines[0]
+
+
+def test_what_is_appended_later_is_not_seen(path: Path) -> None:
+    source = open_input(path)
+    with path.open("ab") as stream:
+        stream.write(b"more\n")
+    assert b"".join(source.lines) == source.data == DATA
+
+
+def test_pieces_that_change_while_they_are_written_are_refused(tmp_path: Path) -> None:
+    pieces = [b"one\n", b"two\n"]
+    meant = Content.of(pieces)
+    pieces[1] = b"2\n"
+    with Draft(FileSystem(), tmp_path / "new") as draft, pytest.raises(IntegrityError):
+        draft.write_all(meant)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_small_pieces_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content, "BLOCK", 10)
+    assert list(blocks_of([b"1234"] * 5)) == [b"1234" * 3, b"1234" * 2]
+    assert digest_of(blocks_of([b"1234"] * 5)) == digest_of(b"1234" * 5)
+
+
+@given(pieces=st.lists(st.binary(max_size=5)), size=st.integers(0, 20))
+def test_a_file_is_parted_where_its_beginning_ends(pieces: list[bytes], size: int) -> None:
+    data = b"".join(pieces)
+    assert parted(pieces, size) == (data[:size][-1:], data[size:])
+
+
+def test_what_follows_is_read_anew_each_time() -> None:
+    first = [b"one"]
+    joined = Joined(lambda: first, b"two")
+    assert list(joined) == [b"one", b"two"]
+    first.append(b"and")
+    assert list(joined) == [b"one", b"and", b"two"]

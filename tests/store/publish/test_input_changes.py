@@ -1,0 +1,126 @@
+"""Compare-and-swap: an input that changes while its transcript is published."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from store.faults import Meddling, appending
+from store.states import AFTER, BEFORE, MORE, archive_of, names_below, step
+
+from compactctl.errors import ChangedError
+from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.displaced import late_lines
+from compactctl.store.files.lines import digest_of
+from compactctl.store.publish.input_changes import Growth
+
+
+def shorten(path: Path) -> None:
+    path.write_bytes(BEFORE[:-5])
+
+
+def rewrite(path: Path) -> None:
+    path.write_bytes(BEFORE.replace(b"0", b"7"))
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def put_another_in_place(path: Path) -> None:
+    path.rename(path.with_name("old"))
+    path.write_bytes(BEFORE)
+
+
+@pytest.mark.parametrize("deed", [shorten, rewrite, remove, put_another_in_place])
+@pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])
+def test_an_input_that_changed_is_left_alone(
+    path: Path, name: str, deed: Callable[[Path], None]
+) -> None:
+    fs = Meddling("chmod", "", lambda: deed(path))
+    with pytest.raises(ChangedError):
+        step(path, AFTER, target=path.with_name(name), fs=fs)
+    assert names_below(path.parent) <= {"run.jsonl", "old"}
+    found = {file.read_bytes() for file in path.parent.iterdir()}
+    assert found <= {BEFORE, BEFORE[:-5], BEFORE.replace(b"0", b"7")}
+
+
+@pytest.mark.parametrize("moment", [("create", ""), ("link", ""), ("fsync", "")])
+def test_lines_appended_meanwhile_are_carried_over_in_place(
+    path: Path, moment: tuple[str, str]
+) -> None:
+    each, published = step(path, AFTER, fs=Meddling(*moment, appending(path, MORE)))
+    assert path.read_bytes() == AFTER + MORE
+    assert published.growth == Growth(tail=MORE)
+    assert published.digest == digest_of(AFTER + MORE)
+    assert archive_of(path).current(path.read_bytes()) == (each, MORE)
+    assert late_lines(archive_folder(path), each, MORE) == ()
+
+
+GROWN = [
+    (b"", MORE, Growth(tail=MORE)),
+    (b"", MORE + b'{"half', Growth(tail=MORE, left_out_from=7)),
+    (b"", b'{"half', Growth(left_out_from=6)),
+    (b'{"half', b'":1}\n' + MORE, Growth(left_out_from=6)),
+    (b'{"whole":1}', b"\n" + MORE, Growth(tail=b"\n" + MORE)),
+    (b'{"whole":1}', b"\n" + MORE + b'{"half', Growth(tail=b"\n" + MORE, left_out_from=8)),
+]
+
+
+@pytest.mark.parametrize(("last", "grown", "growth"), GROWN)
+def test_what_was_appended_to_the_input_of_a_new_file_is_carried_over_or_named(
+    path: Path, target: Path, last: bytes, grown: bytes, growth: Growth
+) -> None:
+    before = BEFORE + last
+    path.write_bytes(before)
+    fs = Meddling("create", "-0", appending(path, grown))
+    each, published = step(path, AFTER + last, target=target, fs=fs)
+    assert path.read_bytes() == before + grown
+    assert target.read_bytes() == AFTER + last + growth.tail
+    assert published.growth == growth
+    assert published.digest == digest_of(AFTER + last + growth.tail)
+    assert archive_of(target).current(target.read_bytes()) == (each, growth.tail)
+    assert archive_of(target).undo(each.id) == before
+
+
+def test_what_was_appended_to_a_packed_input_is_left_out(path: Path, target: Path) -> None:
+    path.write_bytes(gzip.compress(BEFORE))
+    fs = Meddling("create", "-0", appending(path, gzip.compress(MORE)))
+    _, published = step(path, AFTER, target=target, fs=fs)
+    assert target.read_bytes() == AFTER
+    assert published.growth == Growth(left_out_from=6)
+
+
+def test_half_a_line_is_not_carried_over(path: Path) -> None:
+    with pytest.raises(ChangedError, match="rests"):
+        step(path, AFTER, fs=Meddling("create", "", appending(path, b'{"n"')))
+    assert names_below(path.parent) == {"run.jsonl"}
+    assert path.read_bytes() == BEFORE + b'{"n"'
+
+
+@pytest.mark.parametrize("before", [BEFORE, BEFORE[:-1]])
+@pytest.mark.parametrize("after", [AFTER, AFTER[:-1]])
+def test_lines_are_carried_over_unterminated_lines(path: Path, before: bytes, after: bytes) -> None:
+    path.write_bytes(before)
+    more = MORE if before.endswith(b"\n") else b"\n" + MORE
+    each, published = step(path, after, fs=Meddling("create", "", appending(path, more)))
+    assert path.read_bytes() == AFTER + MORE
+    assert published.digest == digest_of(AFTER + MORE)
+    assert published.warnings == ()
+    assert late_lines(archive_folder(path), each, MORE) == ()
+
+
+def test_an_unterminated_line_that_goes_on_is_not_carried_over(path: Path) -> None:
+    path.write_bytes(BEFORE[:-2])
+    with pytest.raises(ChangedError):
+        step(path, AFTER, fs=Meddling("create", "", appending(path, b"}\n" + MORE)))
+    assert path.read_bytes() == BEFORE + MORE
+    assert names_below(path.parent) == {"run.jsonl"}
+
+
+def test_lines_written_to_the_old_file_in_the_last_moment_are_told(path: Path) -> None:
+    fs = Meddling("rename", str(path), appending(path, MORE))
+    each, published = step(path, AFTER, fs=fs)
+    assert path.read_bytes() == AFTER
+    assert late_lines(archive_folder(path), each, b"") == (MORE,)
+    assert [warning for warning in published.warnings if str(published.displaced) in warning]

@@ -1,0 +1,136 @@
+"""Where a transcript may be written, and what is refused."""
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from store.faults import Meddling, appending
+from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation, rows, step
+
+from compactctl.errors import ChangedError, UsageError
+from compactctl.store.archive.archive import archive_folder
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import open_input
+from compactctl.store.publish.publish import publish
+
+
+@contextmanager
+def writer_of(path: Path) -> Iterator[None]:
+    """Keep a file open for writing in another process."""
+    code = "import sys; f = open(sys.argv[1], 'ab'); print('open', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        yield
+        process.stdin.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can tell who writes")
+def test_a_file_that_a_program_has_open_is_refused(path: Path, target: Path) -> None:
+    with writer_of(path):
+        with pytest.raises(ChangedError, match="open for writing"):
+            step(path, AFTER)
+        assert names_below(path.parent) == {"run.jsonl"}
+        step(path, AFTER, target=target)
+        step(path, AFTER, force=True)
+    assert path.read_bytes() == AFTER
+
+
+def test_a_link_is_followed_and_stays_a_link(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    each, published = step(link, AFTER)
+    assert link.is_symlink()
+    assert path.read_bytes() == AFTER
+    assert published.path.samefile(path)
+    assert archive_of(link).current(AFTER) == archive_of(path).current(AFTER) == (each, b"")
+
+
+def test_a_second_name_is_cut_loose_only_by_force(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    other.hardlink_to(path)
+    with pytest.raises(UsageError, match="--force"):
+        step(path, AFTER)
+    assert names_below(tmp_path) == {"run.jsonl", "other.jsonl"}
+    step(path, AFTER, force=True)
+    assert (path.read_bytes(), other.read_bytes()) == (AFTER, BEFORE)
+
+
+def test_our_own_link_to_the_old_file_is_no_second_name(path: Path) -> None:
+    folder = archive_folder(path)
+    folder.mkdir()
+    name = folder / f"displaced-{operation(BEFORE, AFTER).id}"
+    name.hardlink_to(path)
+    _, published = step(path, AFTER)
+    assert published.displaced == name
+
+
+def test_every_displaced_file_has_its_own_name(path: Path) -> None:
+    first, _ = step(path, AFTER)
+    step(path, BEFORE, kind="rewind")
+    _, again = step(path, AFTER)
+    assert again.displaced.name == f"displaced-{first.id}-2"
+
+
+def test_a_packed_file_is_not_rewritten_in_place(path: Path, target: Path) -> None:
+    path.write_bytes(gzip.compress(BEFORE))
+    with pytest.raises(UsageError, match="compressed"):
+        step(path, AFTER)
+    each, _ = step(path, AFTER, target=target)
+    assert archive_of(target).undo(each.id) == BEFORE
+
+
+def test_a_foreign_file_is_not_overwritten(path: Path, target: Path) -> None:
+    target.write_bytes(b"mine\n")
+    with pytest.raises(UsageError, match="--force"):
+        step(path, AFTER, target=target)
+    assert target.read_bytes() == b"mine\n"
+    assert not archive_folder(target).exists()
+    step(path, AFTER, target=target, force=True)
+    assert target.read_bytes() == AFTER
+
+
+def test_what_we_wrote_is_overwritten_until_it_went_on(path: Path, target: Path) -> None:
+    step(path, AFTER, target=target)
+    again, published = step(path, AFTER, target=target)
+    assert archive_of(target).operations == (again,)
+    assert len(published.archives) == 1
+    step(path, MORE, target=target)
+    appending(target, b"mine\n")()
+    with pytest.raises(UsageError):
+        step(path, AFTER, target=target)
+    assert target.read_bytes() == MORE + b"mine\n"
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(path: Path, target: Path) -> None:
+    fs = Meddling("create", "-0", lambda: target.write_bytes(b"mine\n"))
+    with pytest.raises(UsageError):
+        step(path, AFTER, target=target, fs=fs)
+    assert target.read_bytes() == b"mine\n"
+    assert not archive_folder(target).exists()
+
+
+def test_a_target_that_is_no_place_for_a_file_is_refused(path: Path, tmp_path: Path) -> None:
+    for target in (tmp_path, tmp_path / "no" / "folder"):
+        with pytest.raises(UsageError):
+            step(path, AFTER, target=target)
+    assert names_below(tmp_path) == {"run.jsonl"}
+
+
+def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
+    each = replace(operation(BEFORE, AFTER), id="../../elsewhere")
+    with pytest.raises(ValueError, match="elsewhere"):
+        publish(
+            FileSystem(),
+            source=open_input(path),
+            target=path,
+            archives=[(each, rows(BEFORE, AFTER))],
+            content=Content.of((AFTER,)),
+        )
+    assert names_below(path.parent) == {"run.jsonl"}

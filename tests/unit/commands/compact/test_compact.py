@@ -1,0 +1,139 @@
+"""What a compaction is asked for, where it goes, and what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns
+
+from compactctl.commands.compact.compact import compact, compacted_name
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
+from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.tokens.budget import Target
+
+TALK = turns(0, 1, 2, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "run.jsonl", TALK)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("run.jsonl", "run.compacted.jsonl"),
+        ("run.compacted.jsonl", "run.compacted.2.jsonl"),
+        ("run.compacted.9.jsonl", "run.compacted.10.jsonl"),
+        ("run.jsonl.gz", "run.compacted.jsonl"),
+        ("a.b.json", "a.b.compacted.json"),
+        ("run", "run.compacted"),
+    ],
+)
+def test_the_default_name_is_counted_up(name: str, expected: str) -> None:
+    assert compacted_name(Path("/x") / name) == Path("/x") / expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "advice"),
+    [
+        ({"in_place": True, "output": "x"}, "choose one"),
+        ({"path": "-", "in_place": True}, "name a file"),
+        ({"output": "-"}, "--layout inline"),
+        ({"path": "-"}, "--layout inline"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    path: Path, fields: dict[str, Any], advice: str
+) -> None:
+    with pytest.raises(UsageError, match=advice):
+        compact(CompactOptions(**({"path": str(path)} | fields)))
+
+
+def test_by_default_a_new_file_is_written_beside_the_old_one(path: Path) -> None:
+    result = squeeze(path, "summarize", output=None, in_place=False)
+    assert result.output == str(path.with_name("run.compacted.jsonl"))
+    assert path.read_bytes() == jsonl(TALK)
+    assert said(Path(result.output))[0] == "[Previous conversation"
+
+
+def test_a_compacted_file_compacted_again_takes_its_history_along(path: Path) -> None:
+    first = squeeze(path, "prune", output=None, in_place=False)
+    second = squeeze(Path(first.output or ""), "summarize", output=None, in_place=False)
+    out = Path(second.output or "")
+    assert out.name == "run.compacted.2.jsonl"
+    assert [o.id for o in Archive(archive_folder(out)).operations] == [
+        first.operation,
+        second.operation,
+    ]
+    back(out, all=True)
+    assert out.read_bytes() == jsonl(TALK)
+
+
+def test_the_same_run_gives_the_same_bytes_and_operation(path: Path, tmp_path: Path) -> None:
+    results = [squeeze(path, "truncate", output=str(tmp_path / name)) for name in ("a", "b")]
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert len({result.operation for result in results}) == 1
+    other = squeeze(path, "truncate", "prune", output=str(tmp_path / "c"))
+    assert other.operation != results[0].operation
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_another_file_is_not_overwritten_without_force(path: Path, layout: str) -> None:
+    other = path.with_name("other.jsonl")
+    other.write_bytes(b"precious\n")
+    with pytest.raises(UsageError, match="--force"):
+        squeeze(path, "truncate", output=str(other), layout=layout)
+    assert other.read_bytes() == b"precious\n"
+    squeeze(path, "truncate", output=str(other), layout=layout, force=True)
+    assert other.read_bytes() != b"precious\n"
+
+
+def test_without_anything_to_do_the_output_is_a_copy(path: Path) -> None:
+    out = path.with_name("copy.jsonl")
+    result = squeeze(path, "dedup", output=str(out))
+    assert not result.compacted
+    assert result.operation is None
+    assert out.read_bytes() == path.read_bytes()
+    assert not archive_folder(out).exists()
+
+
+def test_without_anything_to_do_nothing_is_written_in_place(path: Path) -> None:
+    before = path.stat()
+    assert squeeze(path, "dedup").output is None
+    assert path.stat() == before
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_a_file_of_one_line_is_compacted_in_both_layouts(path: Path, layout: str) -> None:
+    saved(path, [{"role": "tool", "tool_call_id": "x", "content": "text " * 90}] * 2)
+    squeeze(path, "prune", layout=layout)
+    assert said(path) == ["[Tool result", "text text"]
+    saved(path, TALK[:1])
+    assert not squeeze(path, "truncate", layout=layout).compacted
+
+
+def test_strict_names_the_lines_that_are_not_understood(path: Path) -> None:
+    path.write_bytes(jsonl(TALK) + b"\xff\n" + jsonl(TALK[:1]))
+    with pytest.raises(NotUnderstoodError, match="line 17: not JSON"):
+        squeeze(path, "truncate", strict=True)
+    assert squeeze(path, "truncate").opaque
+
+
+def test_require_fit_says_what_is_over(path: Path) -> None:
+    plan = PlanOptions(stages=("dedup",), target=Target(value=100, unit="tokens"))
+    with pytest.raises(DoesNotFitError, match="over the limit of 100"):
+        compact(CompactOptions(path=str(path), measure=FAST, plan=plan, require_fit=True))
+
+
+def test_an_operation_names_the_one_it_follows(path: Path) -> None:
+    first = squeeze(path, "prune")
+    second = squeeze(path, "summarize")
+    one, two = Archive(archive_folder(path)).operations
+    assert (one.parent, two.parent) == (None, first.operation)
+    assert two.id == second.operation
+    assert one.after == two.before
+    assert two.after == second.after
+    assert [record.name for record in two.stages] == ["summarize"]

@@ -1,0 +1,240 @@
+"""One history, whatever layouts it went through: inline, split, in place, in any order."""
+
+import json
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+from unit.commands.conversations import append, back, group_of, jsonl, saved, squeeze, turn, turns
+
+from compactctl.commands.harness.chunks import ChunksOptions, chunks
+from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.view import view
+from compactctl.errors import ChangedError
+from compactctl.store.archive.archive import archive_folder
+
+TALK = turns(0, 1, 2, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "run.jsonl", TALK)
+
+
+def names(path: Path) -> list[str]:
+    """Return all operations, oldest first."""
+    return [entry.step.id for entry in log(str(path)).entries]
+
+
+def in_effect(path: Path) -> list[str]:
+    return [entry.step.id for entry in log(str(path)).entries if entry.in_effect]
+
+
+def groups(path: Path) -> set[str]:
+    return {g.id for e in log(str(path)).entries if e.in_effect for g in e.groups}
+
+
+def inline(path: Path, *stages: str, name: str = "inline.jsonl") -> tuple[Path, str]:
+    """Compact into a new file in the inline layout."""
+    out = path.with_name(name)
+    return out, str(squeeze(path, *stages, output=str(out), layout="inline").operation)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_an_inline_file_that_is_compacted_again_goes_back_to_the_start(
+    path: Path, *, in_place: bool
+) -> None:
+    first, one = inline(path, "prune")
+    middle = first.read_bytes()
+    last = first if in_place else first.with_name("split.jsonl")
+    more = append(first, turn(4))
+    two = squeeze(first, "truncate", **({} if in_place else {"output": str(last)})).operation
+    assert names(last) == in_effect(last) == [one, two]
+    back(last)
+    assert last.read_bytes() == middle + more
+    back(last, all=True)
+    assert last.read_bytes() == jsonl(TALK) + more
+    back(last, to=two)
+    assert in_effect(last) == [one, two]
+    back(last, to=one)
+    assert last.read_bytes() == middle + more
+    assert len(names(last)) == 6
+
+
+def test_archives_come_along_with_an_inline_output(path: Path) -> None:
+    one = squeeze(path, "prune").operation
+    more = append(path, turn(4))
+    out, two = inline(path, "truncate")
+    assert in_effect(out) == [one, two]
+    back(out, all=True)
+    assert out.read_bytes() == jsonl(TALK) + more
+
+
+def test_an_inline_operation_with_an_archive_is_one_operation(path: Path) -> None:
+    result = squeeze(path, "truncate", layout="inline")
+    assert names(path) == [result.operation]
+    back(path)
+    assert path.read_bytes() == jsonl(TALK)
+
+
+def test_many_layouts_one_after_another(path: Path) -> None:
+    first, _ = inline(path, "prune", name="1.jsonl")
+    second, _ = inline(first, "microcompact", name="2.jsonl")
+    third = path.with_name("3.jsonl")
+    squeeze(second, "summarize", output=str(third))
+    more = append(third, turns(4, 5, 6))
+    last, _ = inline(third, "truncate", name="4.jsonl")
+    assert in_effect(last) == names(last)
+    assert len(names(last)) == len({*names(first), *names(second), *names(third), *names(last)})
+    back(last, all=True)
+    assert last.read_bytes() == jsonl(TALK) + more
+
+
+def test_a_pipe_leaves_archives_where_they_are_and_says_so(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = squeeze(path, "prune").operation
+    middle = path.read_bytes()
+    result = squeeze(path, "truncate", output="-", layout="inline")
+    assert [str(archive_folder(path)) in line for line in result.warnings] == [True]
+    copy = path.with_name("copy.jsonl")
+    copy.write_bytes(b"".join(result.data or ()))
+    assert (log(str(copy)).below, names(copy)) == (one, [result.operation])
+    gone = back(copy, all=True, output=str(path.with_name("gone.jsonl")))
+    assert path.with_name("gone.jsonl").read_bytes() == middle
+    assert [one in line for line in gone.warnings] == [True]
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(copy.read_bytes())))
+    assert b"".join(back(Path("-")).data or ()) == middle
+
+
+def test_an_archive_that_is_put_beside_what_a_pipe_gave_is_found_again(path: Path) -> None:
+    one = squeeze(path, "prune").operation
+    result = squeeze(path, "truncate", output="-", layout="inline")
+    copy = path.with_name("copy.jsonl")
+    copy.write_bytes(b"".join(result.data or ()))
+    archive_folder(path).rename(archive_folder(copy))
+    more = append(copy, turn(4))
+    assert in_effect(copy) == [one, result.operation]
+    hidden = {line.hidden_by for line in view(str(copy), "all").lines} - {None}
+    assert hidden == groups(copy)
+    back(copy, all=True)
+    assert copy.read_bytes() == jsonl(TALK) + more
+
+
+def test_rewinding_an_inline_file_can_be_undone(path: Path) -> None:
+    out, one = inline(path, "prune", "truncate")
+    left = out.read_bytes()
+    result = back(out)
+    assert (result.layout, result.way_back) == ("inline", f"--to {one}")
+    assert out.read_bytes() == jsonl(TALK)
+    more = append(out, turn(4))
+    back(out, to=one)
+    assert out.read_bytes() == left + more
+
+
+@pytest.mark.parametrize("stage", ["prune", "truncate"])
+def test_a_group_of_an_inline_file_that_comes_back_can_go_again(path: Path, stage: str) -> None:
+    out = path.with_name("inline.jsonl")
+    result = squeeze(path, "prune", "truncate", output=str(out), layout="inline")
+    more = append(out, turn(4))
+    left, found = out.read_bytes(), groups(out)
+    done = back(out, group=group_of(result, stage))
+    assert groups(out) == found - {group_of(result, stage)}
+    back(out, to=(done.way_back or "").removeprefix("--to "))
+    assert out.read_bytes() == left
+    back(out, all=True)
+    assert out.read_bytes() == jsonl(TALK) + more
+
+
+@pytest.mark.parametrize("stages", [("prune",), ("prune", "truncate")])
+def test_a_group_inside_the_file_comes_back_beneath_archived_operations(
+    path: Path, stages: tuple[str, ...]
+) -> None:
+    out = path.with_name("inline.jsonl")
+    first = squeeze(path, *stages, output=str(out), layout="inline")
+    more = append(out, turns(4, 5))
+    second = squeeze(out, "summarize")
+    latest = append(out, turn(6))
+    left = out.read_bytes()
+    done = back(out, group=group_of(first, "prune"))
+    assert group_of(first, "prune") not in groups(out)
+    assert group_of(second, "summarize") in groups(out)
+    assert out.read_bytes().endswith(latest)
+    assert len(in_effect(out)) == len(stages)
+    back(out, to=(done.way_back or "").removeprefix("--to "))
+    assert out.read_bytes() == left
+    back(out, all=True)
+    assert out.read_bytes() == jsonl(TALK) + more + latest
+
+
+def test_the_messages_behind_a_summary_are_looked_up_through_all_layouts(path: Path) -> None:
+    first, _ = inline(path, "summarize")
+    append(first, turns(4, 5))
+    squeeze(first, "prune")
+    found = chunks(ChunksOptions(path=str(first)))
+    assert found.conversations
+    back(first, all=True)
+    assert jsonl(TALK) in first.read_bytes()
+
+
+def test_a_copy_without_changes_takes_archive_and_appended_lines_along(path: Path) -> None:
+    squeeze(path, "truncate")
+    more = append(path, turn(4))
+    copy = path.with_name("copy.jsonl")
+    assert not squeeze(path, "dedup", output=str(copy)).compacted
+    back(copy)
+    assert copy.read_bytes() == jsonl(TALK) + more
+
+
+def test_an_output_that_is_the_input_is_rewound_in_place(path: Path) -> None:
+    result = squeeze(path, "truncate")
+    left = path.read_bytes()
+    done = back(path, output=str(path.parent / "." / path.name))
+    assert path.read_bytes() == jsonl(TALK)
+    assert done.way_back == f"--to {result.operation}"
+    back(path, to=str(result.operation))
+    assert path.read_bytes() == left
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_a_client_ends_an_unterminated_line_and_goes_on(
+    path: Path, layout: str, ending: bytes
+) -> None:
+    first = jsonl(TALK).removesuffix(b"\n")
+    path.write_bytes(first)
+    assert squeeze(path, "truncate", layout=layout).compacted
+    compacted = path.read_bytes()
+    assert compacted.endswith(b"\n")
+    back(path)
+    assert path.read_bytes() == first
+    with path.open("ab") as stream:
+        stream.write(ending + jsonl(turn(4)))
+    assert log(str(path)).entries[0].in_effect is False
+    assert view(str(path), "all").messages
+    back(path, to=names(path)[0])
+    assert path.read_bytes() == compacted + jsonl(turn(4))
+    back(path)
+    assert path.read_bytes() == first + b"\n" + jsonl(turn(4))
+    assert squeeze(path, "prune").compacted
+    back(path, all=True)
+    assert path.read_bytes() == first + b"\n" + jsonl(turn(4))
+
+
+def test_what_continues_an_unterminated_line_is_an_edit(path: Path) -> None:
+    path.write_bytes(jsonl(TALK) + b'{"role": "user", "content": "a"')
+    squeeze(path, "truncate")
+    back(path)
+    with path.open("ab") as stream:
+        stream.write(b"}\n")
+    edited = path.read_bytes()
+    for look in (back, lambda where: log(str(where)), lambda where: squeeze(where, "prune")):
+        with pytest.raises(ChangedError, match="unterminated"):
+            look(path)
+    assert path.read_bytes() == edited
+
+
+def test_a_document_keeps_its_end(path: Path) -> None:
+    path.write_text(json.dumps({"messages": TALK}, indent=1))
+    squeeze(path, "truncate")
+    assert not path.read_bytes().endswith(b"\n")

@@ -1,0 +1,258 @@
+"""What is shown and told of a compacted transcript: view, log, explanations, originals."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unit.commands.conversations import append, back, group_of, jsonl, saved, squeeze, turn, turns
+
+from compactctl.commands.compact.verify_output import meant_by, prove_layout
+from compactctl.commands.inspect.log import log
+from compactctl.commands.inspect.view import view
+from compactctl.commands.loading.load import load
+from compactctl.commands.operations.history import history_behind
+from compactctl.commands.operations.summary_originals import originals_of
+from compactctl.errors import ArchiveError, ChangedError, IntegrityError
+from compactctl.store.archive.archive import archive_folder
+from compactctl.store.files.lines import digest_of, split_lines
+
+TALK = turns(0, 1, 2, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "run.jsonl", TALK)
+
+
+def originals(path: Path) -> list[list[str]]:
+    """Return the first word and number of the messages behind each summary."""
+    loaded = load(str(path))
+    found = originals_of(loaded, history_behind(loaded)).values()
+    return [[m.parts[0].text[:8] for m in messages if m.role == "user"] for messages in found]
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_the_messages_behind_a_summary_are_found(path: Path, layout: str) -> None:
+    assert originals(path) == []
+    squeeze(path, "summarize", layout=layout)
+    assert originals(path) == [["prompt 0", "prompt 1", "prompt 2", "prompt 3"]]
+
+
+@pytest.mark.parametrize("layouts", [("split", "split"), ("inline", "inline"), ("inline", "split")])
+def test_behind_a_summary_of_a_summary_are_the_first_messages(
+    path: Path, layouts: tuple[str, str]
+) -> None:
+    squeeze(path, "summarize", layout=layouts[0])
+    append(path, turns(4, 5))
+    squeeze(path, "summarize", layout=layouts[1])
+    (found,) = originals(path)
+    assert found == [f"prompt {n}" for n in range(6)]
+
+
+def test_messages_beside_a_summary_on_its_line_are_not_behind_it(path: Path) -> None:
+    saved(path, [{"messages": TALK}])
+    squeeze(path, "summarize")
+    assert originals(path) == [["prompt 0", "prompt 1", "prompt 2", "prompt 3"]]
+
+
+def test_a_view_of_all_holds_every_line_there_ever_was(path: Path) -> None:
+    first = squeeze(path, "prune")
+    more = append(path, turn(4))
+    second = squeeze(path, "truncate")
+    shown = view(str(path), "all")
+    untagged = {
+        line.data.split(b',"editParent"')[0].split(b',"truncationParent"')[0]
+        for line in shown.lines
+    }
+    for line in (jsonl(TALK) + more).splitlines(keepends=True):
+        assert line in untagged or line.rstrip(b"}\n") in untagged
+    hidden = {line.hidden_by for line in shown.lines} - {None}
+    assert hidden == {group_of(first, "prune"), group_of(second, "truncate")}
+    visible = [line.data for line in shown.lines if line.hidden_by is None]
+    assert b"".join(visible) == path.read_bytes()
+
+
+def test_archived_lines_say_what_hides_them(path: Path) -> None:
+    result = squeeze(path, "prune", "truncate")
+    shown = view(str(path), "archived")
+    for line in shown.lines:
+        record = json.loads(line.data)
+        assert line.hidden_by in (record.get("truncationParent"), record.get("editParent"))
+    assert {message.stage for message in shown.messages} == {"prune", "truncate"}
+    assert len(shown.lines) == sum(r.hidden for r in result.stages) + 2
+
+
+def test_a_document_over_many_lines_can_be_viewed_whole(path: Path) -> None:
+    path.write_text(json.dumps({"messages": TALK}, indent=1))
+    squeeze(path, "truncate")
+    shown = view(str(path), "all")
+    assert [line.hidden_by is None for line in shown.lines] == [False, True]
+    assert shown.lines[1].data == path.read_bytes()
+
+
+def test_the_effective_view_is_what_is_sent(path: Path) -> None:
+    squeeze(path, "truncate", layout="inline")
+    shown = view(str(path))
+    loaded = load(str(path))
+    assert [item.message for item in shown.messages] == list(loaded.transcript.effective)
+    assert all(line.data in loaded.lines for line in shown.lines)
+
+
+def test_the_log_lists_groups_with_what_they_held(path: Path) -> None:
+    result = squeeze(path, "prune", "truncate")
+    (entry,) = log(str(path)).entries
+    found = {group.id: group for group in entry.groups}
+    truncated = found[group_of(result, "truncate")]
+    assert (truncated.stage, truncated.messages) == ("truncate", result.stages[1].hidden)
+    assert found[group_of(result, "prune")].messages == result.stages[0].replaced == 4
+    assert entry.in_effect
+    back(path)
+    first, second = log(str(path)).entries
+    assert (first.in_effect, second.operation.kind) == (False, "rewind")
+
+
+def test_the_log_lists_all_groups_of_a_document(path: Path) -> None:
+    path.write_text(json.dumps({"messages": TALK}, indent=1))
+    result = squeeze(path, "prune", "truncate")
+    (entry,) = log(str(path)).entries
+    assert {g.id for g in entry.groups} == {group_of(result, s) for s in ("prune", "truncate")}
+
+
+def test_the_log_counts_what_was_appended(path: Path) -> None:
+    squeeze(path, "truncate")
+    assert log(str(path)).appended == 0
+    more = append(path, turn(4))
+    assert log(str(path)).appended == len(more)
+
+
+def test_the_log_of_an_inline_file_lists_what_is_in_it(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    result = squeeze(path, "truncate", output=str(out), layout="inline")
+    (entry,) = log(str(out)).entries
+    assert (entry.step.id, entry.in_effect) == (result.operation, True)
+    assert [group.id for group in entry.groups] == [group_of(result, "truncate")]
+    assert digest_of(entry.step.before()) == result.before
+    assert entry.step.after == result.after
+
+
+def test_a_damaged_history_is_not_glossed_over(path: Path) -> None:
+    squeeze(path, "truncate")
+    (archive,) = archive_folder(path).glob("*.parquet")
+    archive.write_bytes(archive.read_bytes()[:-20])
+    for look in (lambda: log(str(path)), lambda: view(str(path), "all")):
+        with pytest.raises(ArchiveError):
+            look()
+
+
+def test_an_edited_transcript_has_no_known_past(path: Path) -> None:
+    squeeze(path, "truncate")
+    path.write_bytes(path.read_bytes().replace(b"prompt", b"Prompt"))
+    with pytest.raises(ChangedError):
+        view(str(path), "all")
+
+
+def test_every_message_is_explained(path: Path) -> None:
+    result = squeeze(path, "prune", "truncate")
+    fates = [row.fate for row in result.explained]
+    assert fates.count("written") == 1
+    assert fates.count("hidden") == result.stages[1].hidden
+    assert {"kept", "rewritten"} <= set(fates)
+    assert all(row.reason for row in result.explained)
+    assert sum(row.tokens for row in result.explained) == result.tokens_before
+    assert sum(row.tokens_after for row in result.explained) == result.tokens_after
+
+
+def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> None:
+    loaded = load(str(path))
+    expected = meant_by(loaded.transcript.effective)
+
+    def prove(data: bytes) -> None:
+        prove_layout(split_lines(data), loaded.format, expected, str(path))
+
+    prove(jsonl(TALK))
+    with pytest.raises(IntegrityError, match="15 messages instead of 16"):
+        prove(jsonl(TALK[:-1]))
+    with pytest.raises(IntegrityError, match=r"message 1 \(line 1\) differs"):
+        prove(jsonl([TALK[3], *TALK[1:]]))
+
+
+def chat(path: Path, *conversations: list[dict[str, Any]]) -> Path:
+    """Save conversations, one per line."""
+    return saved(path, [{"messages": messages} for messages in conversations])
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_of_many_messages_on_a_line_those_that_are_hidden_are_archived(
+    path: Path, layout: str
+) -> None:
+    chat(path, TALK, turns(7))
+    before = [message.id for message in load(str(path)).transcript.effective]
+    squeeze(path, "truncate", layout=layout)
+    after = [message.id for message in load(str(path)).transcript.effective]
+    archived = view(str(path), "archived").messages
+    assert [item.message.id for item in archived] == [name for name in before if name not in after]
+    assert {item.message.tags.truncation_parent for item in archived} == {
+        item.hidden_by for item in archived
+    }
+    shown = view(str(path), "all").messages
+    assert [item.message.id for item in shown if item.hidden_by is None] == after
+    assert len(shown) == len(archived) + len(after)
+
+
+def test_a_rewritten_message_is_shown_as_it_was_beside_its_neighbours_on_the_line(
+    path: Path,
+) -> None:
+    chat(path, TALK)
+    result = squeeze(path, "prune")
+    archived = view(str(path), "archived").messages
+    assert len(archived) == result.stages[0].replaced
+    assert all(item.message.tags.edit_parent == item.hidden_by for item in archived)
+    assert {item.stage for item in archived} == {"prune"}
+
+
+def test_what_a_client_kept_at_its_compaction_can_be_looked_up_again(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[4] / "sample_transcripts" / "codex-session.jsonl"
+    path = Path(shutil.copy(sample, tmp_path / "rollout.jsonl"))
+    before = load(str(path)).transcript.effective
+    squeeze(path, "truncate")
+    after = {message.id for message in load(str(path)).transcript.effective}
+    hidden = [message.id for message in before if message.id not in after]
+    assert [item.message.id for item in view(str(path), "archived").messages] == hidden
+
+
+def test_what_was_hidden_inline_stays_hidden_after_another_compaction(path: Path) -> None:
+    squeeze(path, "truncate", layout="inline")
+    hidden = [item.message.id for item in view(str(path), "archived").messages]
+    append(path, turns(4, 5))
+    squeeze(path, "prune")
+    archived = [item.message.id for item in view(str(path), "archived").messages]
+    assert set(hidden) < set(archived)
+    assert len(set(archived)) == len(archived)
+
+
+def summary(name: str, inside: str | None) -> dict[str, Any]:
+    """Return a record that sums a group up, itself hidden in another one."""
+    record = {"role": "user", "content": f"summary {name}", "condenseId": name}
+    return record if inside is None else record | {"condenseParent": inside}
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_summaries_of_summaries_are_followed_once_however_deep(path: Path, copies: int) -> None:
+    depth = 3_000
+    records = [summary("g0", None)]
+    for n in range(1, depth):
+        records += [summary(f"g{n}", f"g{n - 1}")] * copies
+    last = {"role": "user", "content": "prompt 0", "condenseParent": f"g{depth - 1}"}
+    saved(path, [*records, last, {"role": "assistant", "content": "yes"}])
+    (found,) = originals(path)
+    assert "prompt 0" in found
+    assert len(found) <= 1 + (copies - 1) * depth
+
+
+def test_summaries_of_one_another_are_followed_once(path: Path) -> None:
+    records = [summary("a", "b"), summary("b", "a"), summary("a", None)]
+    saved(path, [*records, {"role": "assistant", "content": "yes"}])
+    (found,) = originals(path)
+    assert found == ["summary "]

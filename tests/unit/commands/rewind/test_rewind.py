@@ -1,0 +1,191 @@
+"""Where a rewind goes, what it keeps, and how it refuses."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from unit.commands.conversations import (
+    append,
+    back,
+    group_of,
+    jsonl,
+    said,
+    saved,
+    squeeze,
+    turn,
+    turns,
+)
+
+from compactctl.commands.inspect.log import log
+from compactctl.errors import ArchiveError, ChangedError, IntegrityError, UsageError
+from compactctl.store.archive.archive import Archive, archive_folder
+
+TALK = turns(0, 1, 2, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return saved(tmp_path / "run.jsonl", TALK)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"to": "a", "all": True}, {"group": "g", "all": True}, {"to": "a", "group": "g"}]
+)
+def test_only_one_goal_can_be_named(path: Path, fields: dict[str, Any]) -> None:
+    squeeze(path, "truncate")
+    with pytest.raises(UsageError, match="contradict"):
+        back(path, **fields)
+
+
+def test_without_an_archive_the_likely_file_is_named(path: Path) -> None:
+    squeeze(path, "truncate", output=None, in_place=False)
+    with pytest.raises(ArchiveError, match=r"did you mean run\.compacted\.jsonl"):
+        back(path)
+
+
+def test_one_step_goes_one_operation_back_and_all_goes_to_the_start(path: Path) -> None:
+    squeeze(path, "prune")
+    middle = path.read_bytes()
+    squeeze(path, "truncate")
+    newest = path.read_bytes()
+    assert back(path).moved
+    assert path.read_bytes() == middle
+    back(path)
+    assert path.read_bytes() == jsonl(TALK)
+    assert not back(path).moved
+    operations = Archive(archive_folder(path)).operations
+    back(path, to=operations[1].id)
+    assert path.read_bytes() == newest
+    assert len(back(path, all=True).undone) == 2
+    assert path.read_bytes() == jsonl(TALK)
+
+
+def test_an_operation_is_named_by_the_start_of_its_id(path: Path) -> None:
+    result = squeeze(path, "truncate")
+    back(path)
+    back(path, to=str(result.operation)[:6])
+    assert said(path)[0] == "[Earlier messages"
+    with pytest.raises(UsageError, match="no operation"):
+        back(path, to="zzz")
+
+
+def test_what_came_between_operations_keeps_its_order(path: Path) -> None:
+    first = squeeze(path, "prune")
+    one = append(path, turn(4))
+    squeeze(path, "truncate")
+    two = append(path, turn(5))
+    assert back(path, to=first.operation).carried == len(two)
+    three = append(path, turn(6))
+    back(path)
+    assert path.read_bytes() == jsonl(TALK) + one + two + three
+
+
+def test_an_edit_of_what_the_archive_knows_stops_everything(path: Path) -> None:
+    squeeze(path, "truncate")
+    edited = path.read_bytes().replace(b"prompt 3", b"Prompt 3")
+    path.write_bytes(edited)
+    for fields in ({}, {"all": True}, {"check": True}):
+        with pytest.raises(ChangedError, match="edited by hand"):
+            back(path, **fields)
+    assert path.read_bytes() == edited
+
+
+def test_another_output_leaves_the_transcript_and_its_history(path: Path) -> None:
+    squeeze(path, "truncate")
+    compacted, out = path.read_bytes(), path.with_name("first.jsonl")
+    back(path, output=str(out))
+    assert out.read_bytes() == jsonl(TALK)
+    assert path.read_bytes() == compacted
+    assert len(Archive(archive_folder(path)).operations) == 1
+
+
+def test_a_compacted_state_elsewhere_is_told_to_be_without_its_archive(path: Path) -> None:
+    squeeze(path, "prune")
+    squeeze(path, "truncate")
+    out = path.with_name("earlier.jsonl")
+    (warning,) = back(path, output=str(out)).warnings
+    assert warning.endswith(f"stay in {archive_folder(path)}")
+    assert back(path, output=str(out), all=True).warnings == ()
+
+
+def test_inline_operations_are_undone_newest_first(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    squeeze(path, "prune", output=str(out), layout="inline")
+    middle = out.read_bytes()
+    second = path.with_name("second.jsonl")
+    squeeze(out, "truncate", output=str(second), layout="inline")
+    more = append(second, turn(4))
+    result = back(second)
+    assert second.read_bytes() == middle + more
+    assert (result.layout, result.carried, len(result.in_effect)) == ("inline", len(more), 1)
+    back(second, all=True)
+    assert second.read_bytes() == jsonl(TALK) + more
+
+
+def test_inline_originals_that_were_edited_are_not_passed_off_as_restored(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    squeeze(path, "truncate", output=str(out), layout="inline")
+    out.write_bytes(out.read_bytes().replace(b"prompt 0", b"Prompt 0"))
+    with pytest.raises(IntegrityError, match="does not give the recorded bytes"):
+        back(out)
+
+
+def test_an_unknown_place_in_an_inline_file_is_refused_with_those_there_are(path: Path) -> None:
+    out = path.with_name("inline.jsonl")
+    result = squeeze(path, "prune", "truncate", output=str(out), layout="inline")
+    with pytest.raises(UsageError, match=str(result.operation)):
+        back(out, to="x")
+    with pytest.raises(UsageError, match=group_of(result, "prune")):
+        back(out, group="nonsense")
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_after_an_earlier_inline_group_the_rest_can_be_taken_back(
+    path: Path, *, everything: bool
+) -> None:
+    before = path.read_bytes()
+    first = squeeze(path, "prune", output=str(path.with_name("1.jsonl")), layout="inline")
+    last = path.with_name("3.jsonl")
+    squeeze(
+        path.with_name("1.jsonl"),
+        "summarize",
+        output=str(path.with_name("2.jsonl")),
+        layout="inline",
+    )
+    squeeze(path.with_name("2.jsonl"), "truncate", output=str(last), layout="inline")
+    more = append(last, turn(4))
+    back(last, group=group_of(first, "prune"))
+    left = sum(entry.in_effect for entry in log(str(last)).entries)
+    assert left > 0
+    for _ in range(1 if everything else left):
+        back(last, all=everything)
+    assert last.read_bytes() == before + more
+
+
+@pytest.mark.parametrize("by_group", [False, True])
+def test_tags_that_were_there_before_are_there_once(path: Path, *, by_group: bool) -> None:
+    talk = [{**record, "condenseParent": "gone"} for record in TALK]
+    saved(path, talk)
+    out = path.with_name("inline.jsonl")
+    result = squeeze(path, "prune", output=str(out), layout="inline")
+    back(out, **({"group": group_of(result, "prune")} if by_group else {}))
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_a_copy_without_its_archive_is_not_said_to_be_untouched(path: Path) -> None:
+    squeeze(path, "prune")
+    shutil.copy(path, path.with_name("copy.jsonl"))
+    assert log(str(path.with_name("copy.jsonl"))).missing
+    with pytest.raises(ArchiveError, match=r"its archive is not beside it; put .*\.archive back"):
+        back(path.with_name("copy.jsonl"))
+    assert not log(str(saved(path.with_name("other.jsonl"), TALK))).missing
+
+
+def test_an_unchanged_copy_can_be_rewound_as_well(path: Path) -> None:
+    before = path.read_bytes()
+    squeeze(path, "truncate")
+    copy = path.with_name("copy.jsonl")
+    assert not squeeze(path, "dedup", output=str(copy)).compacted
+    back(copy)
+    assert copy.read_bytes() == before

@@ -1,0 +1,119 @@
+"""Context sizes from recorded usage, from a client's own count, or from counting alone."""
+
+from dataclasses import replace
+
+import pytest
+from builders import assistant, call, conversation, result, system, user
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from compactctl.commands.sizing.context_size import ContextSize, unseen_size
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.model.message import Message, ReportedUsage, Tags
+from compactctl.model.transcript import ClientSplit, Transcript
+
+
+def transcript(*messages: Message, split: ClientSplit | None = None) -> Transcript:
+    found = conversation(*messages)
+    return Transcript(
+        format="test", n_lines=0, n_bytes=0, messages=found, effective=found, split=split
+    )
+
+
+def measured(of: Transcript) -> Measure:
+    return measure(of, MeasureOptions(counter="chars/4"))
+
+
+def test_without_usage_the_total_is_what_was_counted() -> None:
+    found = transcript(user("four" * 10))
+    size = unseen_size(found, measured(found))
+    assert (size.total, size.unseen, size.source) == (10, 0, "")
+
+
+def test_the_rows_add_up_to_the_total_that_usage_tells() -> None:
+    usage = ReportedUsage(context=900, output=40)
+    answer = replace(assistant("fine"), response_id="r", usage=usage)
+    found = transcript(user("four" * 10), answer)
+    size = unseen_size(found, measured(found))
+    assert size.total == 940
+    assert size.counted + size.overhead + size.hidden_reasoning + size.unexplained == 940
+    assert size.source == "inferred from the usage reported on line 2"
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-7", "gpt-5", "gemini-2.5-pro"])
+@pytest.mark.parametrize("counter", ["chars/4", "chars/3", "o200k_base x1.9"])
+def test_the_total_is_in_the_providers_tokens_whatever_counts(model: str, counter: str) -> None:
+    usage = ReportedUsage(context=9_000, output=40)
+    answer = replace(assistant("fine"), response_id="r", usage=usage)
+    more = "And now look into the totals of March: python report.py --month 2026-03 | tail\n" * 30
+    found = transcript(user("go"), answer, user(more))
+    totals = [
+        unseen_size(found, measure(found, MeasureOptions(model=model, counter=name))).total
+        for name in ("o200k_base", counter)
+    ]
+    assert totals[0] > 9_040 + 500
+    assert totals[1] - 9_040 == pytest.approx(totals[0] - 9_040, rel=0.15)
+
+
+def test_the_frame_of_a_call_is_in_the_answer_that_was_reported() -> None:
+    usage = ReportedUsage(context=9_000, output=60)
+    asked = replace(call("c1", "Read", path="a"), response_id="r", usage=usage)
+    found = transcript(user("go"), asked, result("c1", "four" * 40))
+    options = MeasureOptions(model="gpt-5", counter="chars/3.75")
+    # A result of 160 characters, 43 tokens, and its own frame of 10.
+    assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 10
+
+
+def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
+    usage = ReportedUsage(context=9_000, output=None)
+    asked = replace(call("c1", "Read"), response_id="r", usage=usage)
+    found = transcript(user("go"), asked, result("c1", ""))
+    options = MeasureOptions(model="gpt-5", counter="chars/3.75")
+    # "Read" and "{}" are 2 + 1 tokens, the frame of the call 11, that of the result 10.
+    assert unseen_size(found, measure(found, options)).total == 9_000 + 3 + 11 + 10
+
+
+def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:
+    marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", unseen=5_000))
+    found = transcript(marked)
+    size = unseen_size(found, measured(found))
+    assert (size.overhead, size.source) == (5_000, "recorded when it was compacted")
+
+
+def test_a_clients_own_split_tells_the_overhead() -> None:
+    split = ClientSplit(system=30, conversation=10, tool_definitions=400, total=445)
+    found = transcript(system("s" * 40), user("four" * 10), split=split)
+    size = unseen_size(found, measured(found))
+    assert size.counted == 20
+    assert size.overhead == 400 + (30 - 10)
+    assert size.total == 445
+
+
+def test_several_conversations_share_nothing_unseen() -> None:
+    other = replace(user("more"), conversation=1)
+    found = transcript(user("four" * 10), other)
+    assert unseen_size(found, measured(found)).unseen == 0
+
+
+def test_what_came_with_messages_goes_with_them() -> None:
+    size = ContextSize(counted=80_000, overhead=20_000, hidden_reasoning=5_000, unexplained=3_000)
+    assert size.beside(80_000) == size.unseen == 28_000
+    assert size.beside(40_000) == 24_000
+    assert size.beside(0) == 20_000
+
+
+@given(
+    counted=st.integers(0, 10**6),
+    overhead=st.integers(0, 10**6),
+    unexplained=st.integers(-(10**6), 10**6),
+    limit=st.integers(1, 2 * 10**6),
+)
+def test_the_room_for_messages_is_what_fits_and_no_less(
+    counted: int, overhead: int, unexplained: int, limit: int
+) -> None:
+    assume(counted + unexplained > counted // 10)
+    size = ContextSize(counted=counted, overhead=overhead, unexplained=unexplained)
+    room = size.room(limit)
+    if room > 0:
+        assert room + size.beside(room) <= limit
+        assert room + 2 + size.beside(room + 2) >= limit - 20

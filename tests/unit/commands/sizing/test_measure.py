@@ -1,0 +1,32 @@
+"""What a transcript is measured with."""
+
+import math
+
+import pytest
+
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.errors import UsageError
+from compactctl.model.transcript import Transcript
+
+EMPTY = Transcript(format="test", n_lines=0, n_bytes=0, messages=(), effective=())
+
+
+@pytest.mark.parametrize(
+    ("per_token", "name", "count"),
+    [(4, "chars/4", 3), (3.5, "chars/3.5", 3), (0.5, "chars/0.5", 20), (100, "chars/100", 1)],
+)
+def test_tokens_can_be_so_many_characters(per_token: float, name: str, count: int) -> None:
+    counter = measure(EMPTY, MeasureOptions(chars_per_token=per_token)).counter
+    assert (counter.id, counter.exactness) == (name, "estimate")
+    assert counter.count_many(["x" * 10, ""]) == [count, 0]
+
+
+def test_a_counter_and_a_length_are_not_both_followed() -> None:
+    with pytest.raises(UsageError, match="give one of them"):
+        measure(EMPTY, MeasureOptions(counter="o200k_base", chars_per_token=4))
+
+
+@pytest.mark.parametrize("per_token", [0, -1, math.inf, math.nan])
+def test_a_token_has_a_length(per_token: float) -> None:
+    with pytest.raises(UsageError, match="--chars-per-token"):
+        measure(EMPTY, MeasureOptions(chars_per_token=per_token))

@@ -1,0 +1,399 @@
+"""A verification tells what is whole, what can be repaired and what is lost, and never flatters."""
+
+import errno
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+from archives.talks import TALKS
+from formats.squeeze import plan
+from store.archive.forging import change_operation, change_rows, record_of
+from store.faults import Failing, Killing, killed_by
+
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.verify.finding import Finding, Verdict
+from compactctl.commands.verify.repair import repair
+from compactctl.commands.verify.verify import Verified, VerifyOptions, VerifyResult, verify
+from compactctl.errors import CompactctlError, IntegrityError, NoInputError
+from compactctl.store.archive.names import archive_folder
+from compactctl.store.archive.operation_codec import VERSION
+from compactctl.store.files.disk_errors import DiskError
+
+TALK = next(talk for talk in TALKS if talk.format == "claude-code")
+DEAD = 2**22 + 1
+"""A process id that no system gives."""
+LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
+FLIPS = 2_000 if LONG else 60
+
+
+def squeeze(path: Path, stage: str, **options: object) -> None:
+    fast = MeasureOptions(counter="chars/4")
+    found = compact(CompactOptions(path=str(path), measure=fast, plan=plan((stage,)), **options))
+    assert found.compacted
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a transcript that was compacted twice, with lines appended between and after."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(TALK.data)
+    squeeze(path, "prune", in_place=True)
+    append(path)
+    squeeze(path, "summarize", in_place=True)
+    append(path)
+    return path
+
+
+@pytest.fixture
+def inline(tmp_path: Path) -> Path:
+    """Return a transcript that holds its originals itself."""
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes(TALK.data)
+    squeeze(path, "summarize", layout="inline", output=str(tmp_path / "inline.jsonl"))
+    return tmp_path / "inline.jsonl"
+
+
+def append(path: Path) -> None:
+    with path.open("ab") as stream:
+        stream.write(TALK.later)
+
+
+def archives(path: Path) -> list[Path]:
+    return sorted(archive_folder(path).glob("*.parquet"))
+
+
+def test_missing_archives_are_told_in_one_sentence(path: Path) -> None:
+    rewind(RewindOptions(path=str(path)))
+    for archive in archives(path)[:2]:
+        archive.unlink()
+    (verified,) = looked_at(path).transcripts
+    text = "0001, 0002; the state before each of these operations cannot be restored, put the files"
+    assert any(text in finding.text for finding in verified.findings)
+
+
+def looked_at(*paths: Path, repair: bool = False) -> VerifyResult:
+    return verify(VerifyOptions(paths=tuple(map(str, paths)), repair=repair))
+
+
+def only(path: Path, *, repair: bool = False) -> Verified:
+    (found,) = looked_at(path, repair=repair).transcripts
+    return found
+
+
+def said(verified: Verified) -> str:
+    return "\n".join(f"{each.severity}: {each.text}" for each in verified.findings)
+
+
+def test_what_is_whole_is_proven_in_every_layout(path: Path, inline: Path) -> None:
+    both = looked_at(path.parent)
+
+    assert [Path(each.path).name for each in both.transcripts] == [inline.name, path.name]
+    assert [each.verdict for each in both.transcripts] == ["proven", "proven"]
+    assert [each.operations for each in both.transcripts] == [1, 2]
+    assert both.exit_code == 0
+
+
+def test_nothing_is_written(path: Path) -> None:
+    before = {each: each.stat().st_mtime_ns for each in path.parent.rglob("*")}
+    looked_at(path.parent)
+
+    assert {each: each.stat().st_mtime_ns for each in path.parent.rglob("*")} == before
+
+
+def test_rewinds_and_groups_taken_back_are_proven(path: Path) -> None:
+    rewind(RewindOptions(path=str(path)))
+    rewind(RewindOptions(path=str(path), all=True))
+    append(path)
+
+    assert (only(path).verdict, only(path).operations) == ("proven", 4)
+
+
+def test_an_operation_that_never_took_place_is_no_damage(path: Path, tmp_path: Path) -> None:
+    state, folder = path.read_bytes(), shutil.copytree(archive_folder(path), tmp_path / "kept")
+    squeeze(path, "window", in_place=True)
+    path.write_bytes(state)
+
+    found = only(path)
+    assert (found.verdict, found.operations) == ("proven", 3)
+    assert "never written here" in said(found)
+    assert folder.is_dir()
+
+
+def test_an_output_that_was_made_anew_is_no_damage(tmp_path: Path) -> None:
+    path, out = tmp_path / "run.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(TALK.data)
+    squeeze(path, "prune", output=str(out))
+    squeeze(path, "summarize", output=str(out))
+
+    assert only(out).verdict == "proven"
+
+
+LOSSES: dict[str, Callable[[Path], object]] = {
+    "the first archive is gone": lambda path: archives(path)[0].unlink(),
+    "the newest archive is gone": lambda path: archives(path)[-1].unlink(),
+    "the folder is gone": lambda path: shutil.rmtree(archive_folder(path)),
+    "an archive is cut": lambda path: os.truncate(archives(path)[0], 2_000),
+    "an archive is empty": lambda path: archives(path)[1].write_bytes(b""),
+    "an archive is another's": lambda path: shutil.copy(*reversed(archives(path))),
+    "the transcript is gone": lambda path: path.unlink(),
+    "an operation builds upon one that is not there": lambda path: change_operation(
+        archives(path)[0], lambda record: record.update(parent="0123456789ab")
+    ),
+    "operations build upon each other": lambda path: change_operation(
+        archives(path)[0], lambda record: record.update(parent=record_of(archives(path)[1])["id"])
+    ),
+    "a line is another one, its digest right": lambda path: change_rows(
+        archives(path)[0], lambda rows: rows[3].update(raw=rows[4]["raw"])
+    ),
+    "a line is not there": lambda path: change_rows(archives(path)[0], lambda rows: rows.pop()),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+def test_what_is_lost_is_damaged(loss: Callable[[Path], object], path: Path) -> None:
+    for link in archive_folder(path).glob("displaced-*"):
+        link.unlink()
+    loss(path)
+    found = looked_at(path if path.exists() else path.parent)
+
+    assert [each.verdict for each in found.transcripts] == ["damaged"], found
+    assert found.exit_code == 7
+    assert only(path.parent, repair=True).verdict == "damaged"
+
+
+def test_an_edited_inline_transcript_is_damaged(inline: Path) -> None:
+    inline.write_bytes(inline.read_bytes().replace(b"Level 0 is right", b"Level 0 is wrong", 1))
+
+    assert only(inline).verdict == "damaged"
+
+
+@pytest.mark.parametrize("change", [b"\n", b"", b"not JSON"])
+def test_an_edited_transcript_with_whole_archives_was_changed(change: bytes, path: Path) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[2:]) if change == b"\n" else change)
+    found = looked_at(path)
+
+    assert found.transcripts[0].verdict == "changed"
+    assert found.exit_code == 8
+
+
+def test_an_archive_of_a_newer_version_is_unknown(path: Path) -> None:
+    change_operation(archives(path)[1], lambda record: record.update(version=VERSION + 1))
+    found = looked_at(path)
+
+    assert found.transcripts[0].verdict == "unknown"
+    assert found.exit_code == 6
+    assert "or newer" in said(found.transcripts[0])
+
+
+def test_a_linked_folder_is_not_followed(path: Path, tmp_path: Path) -> None:
+    folder = archive_folder(path)
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+
+    assert only(path).verdict == "unknown"
+
+
+def misname(path: Path) -> None:
+    archives(path)[0].rename(archive_folder(path) / "copy of 0001.parquet")
+
+
+def swap_id(path: Path) -> None:
+    first = archives(path)[0]
+    first.rename(first.with_name("0001-compact-0123456789ab.parquet"))
+
+
+def leave_drafts(path: Path) -> None:
+    for place in (path, archives(path)[0]):
+        place.with_name(f".{place.name}.cctl-{DEAD}-0").write_bytes(b"half")
+
+
+def open_up(path: Path) -> None:
+    archive_folder(path).chmod(0o755)
+    archives(path)[0].chmod(0o644)
+
+
+def lose_readme(path: Path) -> None:
+    (archive_folder(path) / "README").unlink()
+
+
+def rename_both(path: Path) -> None:
+    path.rename(path.with_name("other.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "harm", [misname, swap_id, leave_drafts, open_up, lose_readme, rename_both]
+)
+def test_what_loses_nothing_is_repaired(harm: Callable[[Path], None], path: Path) -> None:
+    held = {each.read_bytes() for each in archives(path)}
+    state = path.read_bytes()
+    harm(path)
+    found = looked_at(path.parent)
+
+    assert [each.verdict for each in found.transcripts] == ["repairable"]
+    assert found.exit_code == 1
+    repaired = only(path.parent, repair=True)
+    assert (repaired.verdict, bool(repaired.repaired)) == ("proven", True), said(repaired)
+    assert only(path.parent).verdict == "proven"
+    now = Path(repaired.path)
+    assert now.read_bytes() == state
+    assert {each.read_bytes() for each in archives(now)} == held
+    rewind(RewindOptions(path=str(now), all=True))
+    assert now.read_bytes() == TALK.data + TALK.later * 2
+
+
+@pytest.mark.parametrize("name", [None, "other.jsonl"])
+def test_a_rewound_transcript_that_is_gone_is_told_beside_its_original(
+    name: str | None, path: Path, inline: Path
+) -> None:
+    original, out = path.with_name("original.jsonl"), path.with_name("out.jsonl")
+    original.write_bytes(TALK.data)
+    squeeze(original, "prune", output=str(out))
+    rewind(RewindOptions(path=str(out)))
+    out.rename(path.with_name(name)) if name else out.unlink()
+    found = looked_at(path.parent)
+
+    verdicts = {Path(each.path).name: each.verdict for each in found.transcripts}
+    assert verdicts == {inline.name: "proven", "out.jsonl": "damaged", path.name: "proven"}
+    assert looked_at(archive_folder(out)).exit_code == looked_at(out).exit_code == 7
+
+
+def test_files_of_others_are_named_and_left_alone(path: Path) -> None:
+    (archive_folder(path) / "notes.txt").write_text("mine")
+    found = only(path, repair=True)
+
+    assert found.verdict == "proven"
+    assert "notes.txt" in said(found)
+    assert (archive_folder(path) / "notes.txt").exists()
+
+
+def test_lines_for_a_displaced_file_are_told(path: Path) -> None:
+    newest = archive_folder(path) / f"displaced-{record_of(archives(path)[1])['id']}"
+    with newest.open("ab") as stream:
+        stream.write(TALK.later + b'{"type":"mode"}\n')
+
+    assert only(path).verdict == "proven"
+    assert "1 line was written" in said(only(path))
+
+
+def test_a_flipped_byte_is_found_or_harmless(path: Path, inline: Path) -> None:
+    rng = Random(7)
+    wanted = {path: TALK.data + TALK.later * 2, inline: TALK.data}
+    for number in range(FLIPS):
+        target = inline if number % 3 == 0 else path
+        victim = target if target is inline else rng.choice(archives(path))
+        sound = victim.read_bytes()
+        flipped, at = bytearray(sound), rng.randrange(len(sound))
+        flipped[at] ^= rng.randrange(1, 256)
+        victim.write_bytes(flipped)
+        if verdict(target) == "proven":
+            assert everything(target) == wanted[target], (victim, at)
+        victim.write_bytes(sound)
+
+
+def verdict(path: Path) -> Verdict | None:
+    try:
+        return only(path).verdict
+    except NoInputError:
+        return None
+
+
+def everything(path: Path) -> bytes:
+    """Return the first state, reached step by step and at once."""
+    out = path.with_name("restored")
+    try:
+        rewind(RewindOptions(path=str(path), all=True, output=str(out), force=True))
+        return out.read_bytes()
+    except CompactctlError as error:
+        return str(error).encode()
+
+
+def test_what_is_wrong_is_said_once_for_all_operations(tmp_path: Path) -> None:
+    path, once, twice = (tmp_path / f"{name}.jsonl" for name in ("run", "once", "twice"))
+    path.write_bytes(TALK.data)
+    squeeze(path, "prune", layout="inline", output=str(once))
+    squeeze(once, "summarize", layout="inline", output=str(twice))
+    twice.write_bytes(twice.read_bytes().replace(b'"content": "LEVEL_0', b'"content": "LEVEL_X', 1))
+    found = only(twice)
+
+    assert found.verdict == "damaged"
+    assert len(found.findings) == len(set(found.findings))
+
+
+def test_a_folder_without_compactions_is_no_input(tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_bytes(TALK.data)
+    (tmp_path / "other.json").write_text(json.dumps({"compactctl": "is only a word here"}))
+
+    with pytest.raises(NoInputError, match="no compacted transcript"):
+        looked_at(tmp_path)
+
+
+def test_a_path_that_does_not_exist_is_no_input(tmp_path: Path) -> None:
+    with pytest.raises(NoInputError, match="no such file"):
+        looked_at(tmp_path / "gone.jsonl")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+def test_a_folder_that_cannot_be_read_is_not_proven(path: Path) -> None:
+    closed = path.parent / "closed"
+    closed.mkdir(mode=0)
+
+    assert looked_at(path.parent).exit_code == 6
+
+
+def test_what_is_left_out_is_not_looked_at(path: Path, inline: Path) -> None:
+    options = VerifyOptions(paths=(str(path.parent),), exclude=("inl*",))
+
+    assert [each.path for each in verify(options).transcripts] == [str(path)]
+    assert inline.exists()
+
+
+@pytest.mark.parametrize("harm", [b"\xbc", b'{"a":1}{"b":', b"\0"])
+def test_a_damaged_line_among_originals_is_damage_and_no_bug(harm: bytes, inline: Path) -> None:
+    lines = inline.read_bytes().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if b'"condenseParent"' in line)
+    lines[at] = lines[at][:40] + harm + lines[at][40:]
+    inline.write_bytes(b"".join(lines))
+
+    assert only(inline).verdict == "damaged"
+    with pytest.raises(IntegrityError):
+        rewind(RewindOptions(path=str(inline)))
+
+
+def killed(path: Path, wrong: Sequence[Finding], n: int) -> bool:
+    return killed_by(Killing(n), lambda fs: repair(fs, path, wrong))
+
+
+def failed(path: Path, wrong: Sequence[Finding], n: int) -> bool:
+    fs = Failing(n, errno.EIO)
+    with suppress(DiskError):
+        repair(fs, path, wrong)
+    return len(fs.log) >= n
+
+
+@pytest.mark.parametrize("disturbed", [killed, failed])
+def test_a_repair_that_comes_to_no_end_loses_nothing_and_is_done_by_the_next(
+    disturbed: Callable[[Path, Sequence[Finding], int], bool],
+    path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    held = {each.read_bytes() for each in archives(path)}
+    for harm in (misname, leave_drafts, open_up, lose_readme):
+        harm(path)
+    for n in itertools.count(1, 1 if LONG else 4):
+        folder = tmp_path_factory.mktemp("copy") / "here"
+        copy = Path(shutil.copytree(path.parent, folder)) / path.name
+        was_disturbed = disturbed(copy, only(copy).findings, n)
+        assert {each.read_bytes() for each in archives(copy)} == held
+        assert only(copy, repair=True).verdict == "proven"
+        if not was_disturbed:
+            break
+    assert n > 5

@@ -1,0 +1,106 @@
+"""Edits as text for the archive, and back."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.pipeline.test_apply import hide, insert, marker, rewrite
+
+from compactctl.errors import ArchiveError
+from compactctl.model.edit import Edit, Hide, Insert, groups_of
+from compactctl.model.message import MessageId
+from compactctl.pipeline.edit_codec import (
+    dump_edits,
+    edits_by_message,
+    edits_from_rows,
+    load_edits,
+    sizes_from_rows,
+    stages_from_rows,
+)
+
+NAMES = st.sampled_from(["a", "b", "c\ud83d", "d#2"])
+EDITS = st.one_of(
+    st.builds(lambda ids, g: hide(*ids, group=g), st.lists(NAMES, min_size=1, unique=True), NAMES),
+    st.builds(rewrite, NAMES, st.text(), st.integers(0, 3), NAMES),
+    st.builds(insert, NAMES, NAMES),
+)
+
+
+def there_and_back(edits: list[Edit]) -> list[dict[str, object]]:
+    stages = {group: f"stage of {group}" for group in groups_of(edits)}
+    rows = edits_by_message(edits, stages, {MessageId("a"): 7})
+    return [row for found in rows.values() for row in json.loads(dump_edits(found))]
+
+
+def in_order(edit: Edit) -> Edit:
+    return replace(edit, ids=tuple(sorted(edit.ids))) if isinstance(edit, Hide) else edit
+
+
+@given(edits=st.lists(EDITS))
+def test_edits_come_back_in_their_order(edits: list[Edit]) -> None:
+    rows = there_and_back(edits)
+    assert [in_order(edit) for edit in edits_from_rows(rows)] == [in_order(edit) for edit in edits]
+    assert stages_from_rows(rows) == {group: f"stage of {group}" for group in groups_of(edits)}
+
+
+def test_a_marker_comes_back_with_all_that_is_known_of_it() -> None:
+    edit = Insert(before=MessageId("a"), message=marker("m", through="z", details={"messages": 3}))
+    assert edits_from_rows(there_and_back([edit])) == (edit,)
+
+
+def test_edits_of_a_written_message_are_kept_where_it_stands() -> None:
+    edits = [insert("a", "x"), hide("a"), insert("x", "y"), hide("x", "b", group="h")]
+    rows = edits_by_message(edits, {}, {})
+    assert set(rows) == {"a", "b"}
+    assert list(edits_from_rows(there_and_back(edits))) == edits
+
+
+def test_the_size_of_a_group_is_that_of_its_messages() -> None:
+    rows = there_and_back([hide("a", "b"), rewrite("a", "x", part=1), insert("c", "m")])
+    assert sizes_from_rows(rows) == {"g": {"a": 7, "b": 0}}
+
+
+HIDE: dict[str, Any] = there_and_back([hide("a")])[0]
+REWRITE: dict[str, Any] = there_and_back([rewrite("a", "x", part=1)])[0]
+INSERT: dict[str, Any] = there_and_back([insert("a", "m")])[0]
+
+
+@pytest.mark.parametrize("row", [HIDE, REWRITE, INSERT], ids=lambda row: row["edit"])
+def test_every_field_of_an_archived_edit_is_checked(row: dict[str, Any]) -> None:
+    assert load_edits([dump_edits([row])]) == [row]
+    others = (-1, 1.5, True, ["a list"], {"an": "object"})
+    for name, value in row.items():
+        refused([{key: each for key, each in row.items() if key != name}])
+        for other in (*others, "a text" if isinstance(value, int | dict) else 1):
+            refused([row | {name: other}])
+    refused([row | {"colour": "red"}])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [HIDE, REWRITE],
+        [HIDE, HIDE | {"id": "b", "group": "another"}],
+        [INSERT, INSERT],
+        [INSERT | {"message": INSERT["message"] | {"kind": "poem"}}],
+        [INSERT | {"message": INSERT["message"] | {"role": "ghost"}}],
+        [INSERT | {"message": INSERT["message"] | {"details": {"a": [1]}}}],
+        ["no object"],
+    ],
+)
+def test_edits_that_contradict_each_other_are_refused(rows: list[Any]) -> None:
+    refused(rows)
+
+
+@pytest.mark.parametrize("text", ["{}", "null", "[", "1", "[" * 100_000, "nothing"])
+def test_a_text_that_is_no_list_of_edits_is_refused(text: str) -> None:
+    with pytest.raises(ArchiveError, match="here: its edits cannot be understood"):
+        load_edits([text], "here")
+
+
+def refused(rows: list[Any]) -> None:
+    with pytest.raises(ArchiveError, match="edits cannot be understood"):
+        load_edits([json.dumps(rows)])

@@ -1,0 +1,61 @@
+"""Editing a record's text: values, tags, and nothing else."""
+
+import json
+
+import pytest
+
+from compactctl.formats.opencode.adapter import OpenCode
+from compactctl.formats.records.decode import decode_lines
+from compactctl.model.edit import Replace
+from compactctl.model.message import GroupId
+from compactctl.model.transcript import RawLine
+from compactctl.pipeline.record_splice import (
+    changed,
+    dump,
+    value_changes,
+    with_appended,
+    with_fields,
+)
+
+
+@pytest.mark.parametrize("text", ["plain", "é ☃ 🙂", "\ud83d alone", '"\\/\n\u2028', ""])
+def test_dumped_text_is_json_and_utf_8(text: str) -> None:
+    written = dump({"a": text})
+    assert json.loads(written.encode()) == {"a": text}
+    assert ": " not in written
+
+
+def test_fields_are_set_where_they_are_and_added_where_they_are_not() -> None:
+    record = '{ "a" : 1, "x" :"y" , "a":2 }'
+    assert with_fields(record, {"a": 3, "b": [4]}) == '{ "a" : 1, "x" :"y" , "a":3 ,"b":[4]}'
+
+
+def test_appended_fields_stand_before_the_last_brace_whatever_comes_before() -> None:
+    record = '{"t":"}","o":{}\t}'
+    assert with_appended(record, {"p": "g"}) == '{"t":"}","o":{}\t,"p":"g"}'
+    assert with_appended(record, {}) == record
+
+
+def test_a_value_is_changed_only_where_its_path_exists() -> None:
+    text = '{"parentUuid" :null,"m":{}}'
+    assert changed(text, [(("parentUuid",), "p")]) == {(15, 19): '"p"'}
+    assert changed(text, [(("m", "x"), "p")]) == {}
+
+
+def test_a_value_inside_another_new_value_is_changed_first() -> None:
+    state = {"status": "completed", "input": {"path": "a", "text": "long"}, "output": "x"}
+    picture = {"mime": "image/png", "url": "data:image/png;base64,AAAA"}
+    part = {"id": "p", "type": "tool", "callID": "c", "tool": "Write"}
+    inner = {**part, "state": {**state, "attachments": [picture]}}
+    record = json.dumps({"info": {"id": "m", "role": "assistant"}, "parts": [inner]})
+    (message,) = OpenCode().read(decode_lines([RawLine(0, 0, record.encode())])).messages
+    texts = ('{"path":"a","text":"[cut]"}', "[cleared]")
+    edits = {
+        index: Replace(id=message.id, part=index, text=text, group=GroupId("g"))
+        for index, text in enumerate(texts)
+    }
+
+    changes = value_changes(record, message, edits, OpenCode())
+
+    (state_now,) = [json.loads(text) for text in changes.values()]
+    assert state_now == {**state, "input": {"path": "a", "text": "[cut]"}, "output": "[cleared]"}

@@ -1,0 +1,298 @@
+"""Errors of providers: which are overflows, whose they are, and which figures they give."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactctl.profiles.overflow.error_texts import MAX_TEXT, error_texts
+from compactctl.profiles.overflow.overflow import Overflow, read_overflow
+from compactctl.profiles.overflow.patterns import patterns
+
+# T35 and T36 of NeuroLink's tests, and what its code answered where that is right.
+OVERFLOWS = {
+    "prompt is too long": "anthropic",
+    "prompt is too long: 205000 tokens > 200000 maximum": "anthropic",
+    "This model's maximum context length is 128000": "openai",
+    "Please reduce the length of the messages or completion.": "openai",
+    "8192 tokens. However, your messages resulted in 9000 tokens": "openai",
+    "RESOURCE_EXHAUSTED": "google",
+    "the input exceeds the maximum number of tokens": "google",
+    "content is too long": "google",
+    "Request payload size exceeds the limit: 20971520 bytes.": "google",
+    "content_length_exceeded": "azure",
+    "ValidationException: 1 validation error: too many input tokens": "bedrock",
+    "exceeds the model's maximum": "bedrock",
+    "Input is too long for requested model.": "bedrock",
+    "context length exceeded": "mistral",
+    "maximum context length exceeded": "mistral",
+    "maximum number of tokens": "mistral",
+    "context_length_exceeded": "openrouter",
+    "too many tokens": "anthropic",
+    "maximum context length": "anthropic",
+    "prompt_too_long": "anthropic",
+}
+# Not overflows. NeuroLink takes the quotas for some.
+OTHER_ERRORS = {
+    "rate limit exceeded": True,
+    "429 too many requests": True,
+    "RESOURCE_EXHAUSTED: Quota exceeded for requests per minute": True,
+    "Quota exceeded for online_prediction_input_tokens_per_minute_per_base_model": True,
+    "ThrottlingException: Too many tokens, please wait before trying again.": True,
+    "Error code: 429 - insufficient_quota": False,
+    "authentication failed": None,
+    "network error": None,
+    "null": None,
+    "undefined": None,
+    "max_tokens: 90000 > 64000, the maximum allowed number of output tokens": None,
+    "error 1413: no such request": None,
+}
+FIGURES = [
+    ("prompt is too long: 137500 tokens > 135000 maximum", 137_500, 135_000, 2_500),
+    ("prompt is too long: 205,000 tokens > 200,000 maximum", 205_000, 200_000, 5_000),
+    ("prompt is too long: 205_000 tokens > 200_000 maximum", 205_000, 200_000, 5_000),
+    ("prompt is too long: 135000 tokens > 135000 maximum", 135_000, 135_000, None),
+    ("prompt is too long: 205000 tokens: 200000", 205_000, 200_000, 5_000),
+    (
+        (
+            "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in "
+            "300000 tokens. Please reduce the length of the messages."
+        ),
+        300_000,
+        272_000,
+        28_000,
+    ),
+    (
+        (
+            "Requested token count exceeds the model's maximum context length of 131072 tokens. "
+            "You requested a total of 140000 tokens"
+        ),
+        140_000,
+        131_072,
+        8_928,
+    ),
+    (
+        "This model's maximum context length is 8192 tokens, but 10000 tokens were requested",
+        10_000,
+        8_192,
+        1_808,
+    ),
+    ("prompt is too long: 205000 exceeds 200000", 205_000, 200_000, 5_000),
+    ("prompt is too long", None, None, None),
+    (
+        "input length and `max_tokens` exceed context limit: 190000 + 16000 > 200000, decrease it",
+        206_000,
+        200_000,
+        6_000,
+    ),
+    ("exceeds the maximum number of tokens (180000 > 100000)", 180_000, 100_000, 80_000),
+    (
+        "The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).",
+        1_300_000,
+        1_048_576,
+        251_424,
+    ),
+    (
+        "maximum context length is 4097 tokens. However, your messages resulted in 5000 tokens.",
+        5_000,
+        4_097,
+        903,
+    ),
+    (
+        "maximum context length is 128000 tokens. However, you requested 130000 (129000 + 1000)",
+        130_000,
+        128_000,
+        2_000,
+    ),
+    ("This model's maximum context length is 128000", None, 128_000, None),
+    ("prompt token count of 93854 exceeds the limit of 90000", 93_854, 90_000, 3_854),
+    ("Requested tokens (3000) exceed context window of 2048", 3_000, 2_048, 952),
+    ("request (8708 tokens) exceeds the available context size (8192 tokens)", 8_708, 8_192, 516),
+    (
+        "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum",
+        65_673,
+        32_768,
+        32_905,
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "provider"), OVERFLOWS.items())
+def test_every_documented_text_is_an_overflow_of_its_provider(text: str, provider: str) -> None:
+    found = read_overflow(text)
+    assert (found.overflow, found.provider, found.retryable) == (True, provider, False)
+
+
+@pytest.mark.parametrize(("text", "retryable"), OTHER_ERRORS.items())
+def test_other_errors_are_none(text: str, retryable: bool | None) -> None:  # noqa: FBT001
+    found = read_overflow(text)
+    assert (found.overflow, found.provider, found.gap) == (False, None, None)
+    assert found.retryable is retryable
+
+
+@pytest.mark.parametrize(("text", "actual", "limit", "gap"), FIGURES)
+def test_figures(text: str, actual: int | None, limit: int | None, gap: int | None) -> None:
+    found = read_overflow(text)
+    assert (found.overflow, found.actual, found.limit, found.gap) == (True, actual, limit, gap)
+
+
+def test_figures_alone_are_enough() -> None:
+    found = read_overflow("137500 tokens > 135000")
+    assert (found.overflow, found.provider, found.gap) == (True, None, 2_500)
+
+
+@pytest.mark.parametrize(
+    ("text", "provider"),
+    [
+        ("AnthropicException - Input is too long", "anthropic"),
+        ("ValidationException: Input is too long for claude", "bedrock"),
+        ("litellm: AzureException - This model's maximum context length is 8", "azure"),
+        ("openrouter: openai/gpt-4o: context_length_exceeded", "openrouter"),
+        ("openai.BadRequestError: context_length_exceeded", "openai"),
+        ("vertex: prompt is too long", "google"),
+    ],
+)
+def test_further_hints_tell_who_says_what_several_say(text: str, provider: str) -> None:
+    found = read_overflow(text)
+    assert (found.provider, found.note) == (provider, "")
+
+
+def test_what_stays_open_is_noted() -> None:
+    assert "Anthropic" in read_overflow("input is too long").note
+    assert "quota" in read_overflow("google: RESOURCE_EXHAUSTED").note
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "413 Request Entity Too Large",
+        "HTTP 413",
+        "Request failed with status code 413",
+        "Error code: 413 - {'error': {'message': 'no'}}",
+        '{"status": 413}',
+        '{"response": {"statusCode": 413, "data": null}}',
+        '413 {"type":"error","error":{"type":"request_too_large","message":"over 32 > 30 MB"}}',
+    ],
+)
+def test_a_limit_of_bytes_has_no_figures_in_tokens(text: str) -> None:
+    found = read_overflow(text)
+    assert (found.overflow, found.retryable) == (True, False)
+    assert (found.actual, found.limit, found.gap) == (None, None, None)
+
+
+MESSAGE = "prompt is too long: 205000 tokens > 200000 maximum"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MESSAGE,
+        {"message": MESSAGE},
+        {"error": MESSAGE},
+        {"error": {"message": MESSAGE}},
+        {"message": "failed", "cause": {"cause": {"message": MESSAGE}}},
+        {"response": {"status": 400, "data": {"error": {"message": MESSAGE}}}},
+        {"errors": [{"message": "first"}, {"message": MESSAGE}]},
+        {"error": {"message": json.dumps({"error": {"message": MESSAGE}})}},
+        [{"error": {"code": 400, "message": MESSAGE}}],
+    ],
+)
+def test_an_error_is_found_wherever_it_is_in_json(error: object) -> None:
+    whole = json.dumps(error)
+    escaped = whole.replace(">", "\\u003e")
+    for text in (whole, escaped, f"Error 400: {escaped} at line 1", f"[ERROR] {escaped}"):
+        found = read_overflow(text)
+        assert (found.provider, found.gap) == ("anthropic", 5_000), text
+
+
+def test_figures_in_fields_are_read() -> None:
+    fields = {"type": "exceed_context_size_error", "n_prompt_tokens": 1_407, "n_ctx": 256}
+    found = read_overflow(json.dumps({"error": {"message": "too large", **fields}}))
+    assert (found.provider, found.actual, found.limit) == ("llama.cpp", 1_407, 256)
+
+
+def test_the_echo_of_a_request_is_no_error() -> None:
+    request = {"config": {"data": "why is it said that the prompt is too long?"}}
+    assert not read_overflow(json.dumps({"message": "timeout", **request})).overflow
+
+
+@pytest.mark.parametrize(
+    ("fields", "retryable"),
+    [({"statusCode": 400}, False), ({"isRetryable": False}, False), ({"statusCode": 500}, None)],
+)
+def test_what_is_not_to_be_tried_again(fields: dict[str, object], retryable: bool | None) -> None:  # noqa: FBT001
+    found = read_overflow(json.dumps({"message": "no such tool", **fields}))
+    assert found == Overflow(overflow=False, retryable=retryable)
+
+
+def test_line_breaks_and_case_do_not_matter() -> None:
+    assert read_overflow("PROMPT IS\n   TOO LONG").provider == "anthropic"
+
+
+@pytest.mark.parametrize("place", ["{}" + "x " * 500_000, "x " * 500_000 + "{}"])
+def test_both_ends_of_a_huge_text_are_read(place: str) -> None:
+    assert read_overflow(place.format(MESSAGE)).gap == 5_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" * 300_000,
+        "1," * 150_000,
+        "1 + " * 100_000,
+        "maximum context length is 1 " * 20_000,
+        "ValidationException" * 20_000,
+        "[" * 300_000,
+        '{"error":' * 50_000,
+        '{"error":' * 900 + '"x"' + "}" * 900,
+        json.dumps(json.dumps(json.dumps(["\\"] * 999))),
+        '{"code": ' + "9" * 9_999 + "}",
+        json.dumps({"errors": [{"message": "x" * 9}] * 9_999}),
+        "\ud800 \x00 prompt is too long",
+    ],
+)
+def test_hostile_texts_are_judged_too(text: str) -> None:
+    assert sum(map(len, error_texts(text))) <= MAX_TEXT + 1
+    read_overflow(text)
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["{", "}", '"', ":", "error", "message", ",", "1", ">", "tokens", " ", "+", "["]
+    )
+    | st.text(max_size=8),
+    max_size=40,
+).map("".join)
+
+
+@settings(max_examples=40)
+@given(TEXTS, st.integers(1, 2_000))
+def test_any_text_is_judged_and_only_so_much_of_it_read(text: str, times: int) -> None:
+    found = read_overflow(text * times)
+    assert not found.overflow or (found.pattern is not None and found.retryable is False)
+    assert found.gap is None or (found.overflow and found.gap > 0)
+    assert sum(map(len, error_texts(text * times))) <= MAX_TEXT + 1
+
+
+def test_every_pattern_has_a_source_and_finds_itself() -> None:
+    known = patterns()
+    for pattern in known.overflow:
+        assert pattern.source
+        found = read_overflow(pattern.text.replace("…", "of 9"))
+        assert found.overflow, pattern.text
+    for pattern in known.limited:
+        assert pattern.source
+        assert read_overflow(pattern.text).pattern is not None
+
+
+def test_a_pattern_that_another_holds_comes_after_it() -> None:
+    texts = [each.text.lower() for each in patterns().overflow]
+    for at, (earlier, _) in enumerate(pairwise(texts)):
+        assert [text for text in texts[at + 1 :] if earlier in text] == [], earlier
+
+
+def test_every_provider_has_hints() -> None:
+    known = patterns()
+    assert {name for each in known.overflow for name in each.providers} <= set(known.hints)

@@ -1,0 +1,167 @@
+"""Cutting a text: the figures of the reference systems, and what holds for any text."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactctl.stages.support.cutting import (
+    Cutting,
+    Limits,
+    byte_length,
+    limited,
+    line_count,
+    shortened,
+)
+
+HUNDRED_KB = "x" * 100_000
+DOCUMENTED = Limits(max_bytes=51_200, max_lines=2_000)
+COPILOT = Cutting(notice="[Tool response was too long and was truncated.]")
+
+
+def lines(count: int) -> str:
+    return "\n".join(f"Line {n}" for n in range(count))
+
+
+def quarter(text: str) -> int:
+    """Count as Copilot's figures do: 2,500 tokens for 10,000 characters."""
+    return -(-len(text) // 4)
+
+
+# NeuroLink's table for tool output.
+@pytest.mark.parametrize(
+    ("text", "limits", "direction", "truncated", "holds"),
+    [
+        ("short", DOCUMENTED, "tail", False, "short"),
+        (HUNDRED_KB, DOCUMENTED, "tail", True, "[Output truncated from 100000 bytes to"),
+        (lines(5_000), DOCUMENTED, "tail", True, "[Output truncated"),
+        (lines(3_000), Limits(max_lines=100), "head", True, "Line 0\n"),
+        (lines(3_000), Limits(max_lines=100), "tail", True, "Line 2999"),
+        (HUNDRED_KB, Limits(max_bytes=5_000), "tail", True, "[Output truncated"),
+        (lines(3_000), Limits(max_lines=50), "tail", True, "[Output truncated"),
+    ],
+)
+def test_the_figures_of_neurolink(
+    text: str, limits: Limits, direction: str, *, truncated: bool, holds: str
+) -> None:
+    found = limited(text, limits, Cutting(direction=direction))
+    assert (found.truncated, found.original_size) == (truncated, len(text))
+    assert holds in found.content
+    assert line_count(found.content) <= 2_000
+
+
+def test_a_limit_that_is_just_reached_is_not_over() -> None:
+    assert not limited("x" * 51_200, DOCUMENTED, Cutting()).truncated
+    assert limited("x" * 51_201, DOCUMENTED, Cutting()).truncated
+    assert not limited(lines(2_000), DOCUMENTED, Cutting()).truncated
+    assert limited(lines(2_001), DOCUMENTED, Cutting()).truncated
+    # NeuroLink counts a line break at the end as one more line.
+    assert not limited(lines(2_000) + "\n", DOCUMENTED, Cutting()).truncated
+
+
+def test_the_beginning_has_its_notice_behind_it_and_the_end_before_it() -> None:
+    head = limited(lines(3_000), Limits(max_lines=100), Cutting(direction="head")).content
+    tail = limited(lines(3_000), Limits(max_lines=100), Cutting(direction="tail")).content
+    assert head.split("\n")[:99] == lines(99).split("\n")
+    assert head.split("\n")[99].startswith("[Output truncated from 28889 bytes to ")
+    assert tail.split("\n")[0].startswith("[Output truncated from 28889 bytes to ")
+    assert tail.split("\n")[1:] == lines(3_000).split("\n")[-99:]
+
+
+# NeuroLink's byte cut slices characters, so that 60,000 bytes came out as 60,053.
+def test_bytes_are_bytes_and_not_characters() -> None:
+    text = "é" * 30_000
+    found = limited(text, Limits(max_bytes=50_000), Cutting(direction="tail"))
+    assert 49_950 <= byte_length(found.content) <= 50_000
+    assert found.content.startswith("[Output truncated from 60000 bytes to 49")
+
+
+# Copilot takes the 49 characters of its notice off the tokens, so that a limit of 1,000 tokens left
+# 1,522 + 49 + 2,282 characters; a limit of 49 gave 10,049 and one of 48 gave 20,045 characters.
+@pytest.mark.parametrize(
+    ("limit", "head", "tail"),
+    [(2_500, 10_000, 0), (1_000, 1_580, 2_371), (49, 59, 88), (48, 57, 86)],
+)
+def test_two_fifths_come_from_the_beginning(limit: int, head: int, tail: int) -> None:
+    text = "a" * 10_000
+    found = limited(text, Limits(max_tokens=limit), COPILOT, quarter)
+    if not tail:
+        assert found.content == text
+        return
+    notice = "\n[Tool response was too long and was truncated.]\n"
+    assert found.content == "a" * head + notice + "a" * tail
+    assert quarter(found.content) == limit
+
+
+@pytest.mark.parametrize(("limit", "left"), [(30, "[Output truncated from 100000 "), (1, "[")])
+def test_of_a_notice_without_room_the_beginning_is_left(limit: int, left: str) -> None:
+    assert limited(HUNDRED_KB, Limits(max_bytes=limit), Cutting()).content == left
+
+
+def test_the_sizes_in_the_notice_are_true() -> None:
+    cutting = Cutting(
+        direction="head", notice="<{original} {kept} {omitted} {other}>", pointer="-> P"
+    )
+    content = limited(HUNDRED_KB, Limits(max_bytes=100), cutting).content
+    assert content == "x" * 69 + "\n<100000 69 99931 {other}>\n-> P"
+
+
+def test_a_near_line_break_is_where_the_cut_is() -> None:
+    content = limited(lines(900), Limits(max_bytes=1_000), Cutting()).content
+    kept = [line for line in content.split("\n") if not line.startswith("[")]
+    assert set(kept) < set(lines(900).split("\n"))
+
+
+@pytest.mark.parametrize("unit", ["👩‍💻", "e\u0301", "👍🏽", "\r\n", "\ud83d\ude42", "日"])
+def test_what_a_reader_sees_as_one_character_stays_whole(unit: str) -> None:
+    for size in range(80, 96):
+        content = limited(unit * 100, Limits(max_bytes=size), Cutting(notice="|")).content
+        head, _, tail = content.partition("|")
+        for piece in (head.removesuffix("\n"), tail.removeprefix("\n")):
+            assert piece.replace(unit, "").strip("\r\n") == ""
+    short = shortened(unit * 100, 41, len, "...")
+    assert short.removesuffix("...").replace(unit, "").strip() == ""
+
+
+TEXTS = st.text(st.sampled_from("ab é👩\u200d💻\u0301\n\r\ud83d."), max_size=300)
+LIMITS = st.builds(
+    Limits,
+    max_bytes=st.integers(0, 200),
+    max_lines=st.integers(0, 9),
+    max_tokens=st.integers(0, 90),
+)
+CUTTINGS = st.builds(
+    Cutting,
+    direction=st.sampled_from(["head", "tail", "both"]),
+    head_ratio=st.floats(0, 1),
+    notice=st.sampled_from(["[{kept} of {original}]", "", "é[{omitted}]"]),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(text=TEXTS, limits=LIMITS, cutting=CUTTINGS)
+def test_never_over_a_limit_never_larger_and_settled(
+    text: str, limits: Limits, cutting: Cutting
+) -> None:
+    found = limited(text, limits, cutting, quarter)
+    assert limits.exceeded(found.content, quarter) == ""
+    assert byte_length(found.content) <= byte_length(text)
+    assert found.truncated == bool(limits.exceeded(text, quarter))
+    assert limited(found.content, limits, cutting, quarter).content == found.content
+
+
+def test_a_shortened_text_ends_with_a_sentence_or_a_word() -> None:
+    text = "The first one. The second one is longer, and goes on and on."
+    assert shortened(text, 20, len, "...") == "The first one. ..."
+    assert shortened(text, 42, len, "...") == "The first one. The second one is..."
+    assert shortened("x" * 50, 20, len, "...") == "x" * 17 + "..."
+    assert shortened("one two three", 7, len, "...") == "one..."
+    assert shortened(text, 2, len, "...") == ""
+
+
+@settings(max_examples=120, deadline=None)
+@given(text=TEXTS, size=st.integers(0, 120), mark=st.sampled_from(["...", "", " […]"]))
+def test_a_shortened_text_fits_with_its_mark(text: str, size: int, mark: str) -> None:
+    short = shortened(text, size, len, mark)
+    assert len(short) <= size
+    assert short == "" or short.endswith(mark)
+    assert text.startswith(short.removesuffix(mark).rstrip())

@@ -1,0 +1,81 @@
+"""What tests of history and stages share: a counter of words, and a stage carried out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from builders import conversation
+
+from compactctl.history.view import View
+from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Skipped
+from compactctl.model.message import Message, MessageId
+from compactctl.pipeline.apply import apply
+from compactctl.stages.support.stage import Stage
+from compactctl.tokens.counters.counter import Exactness
+from compactctl.tokens.meter import Meter
+
+
+class WordCounter:
+    """Counts one token per word."""
+
+    id = "words"
+    exactness: Exactness = "estimate"
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+
+def meter() -> Meter:
+    return Meter(WordCounter())
+
+
+def words(count: int, word: str = "word") -> str:
+    return " ".join([word] * count)
+
+
+def joined(*messages: Message) -> tuple[Message, ...]:
+    """Number messages anew, those of other conversations too."""
+    return conversation(*(replace(message, id=MessageId("")) for message in messages))
+
+
+def view(
+    messages: Sequence[Message],
+    *,
+    protected: Sequence[str] = (),
+    **fields: Any,  # noqa: ANN401
+) -> View:
+    reasons: Mapping[MessageId, str] = {MessageId(name): "pinned" for name in protected}
+    return View(messages=tuple(messages), protected=reasons, **fields)
+
+
+def propose(stage: Stage, of: View, **options: Any) -> Proposal:  # noqa: ANN401
+    outcome = stage.propose(of, meter(), stage.options(**options))
+    assert isinstance(outcome, Proposal), outcome
+    return outcome
+
+
+def skipped(stage: Stage, of: View, **options: Any) -> Skipped:  # noqa: ANN401
+    outcome = stage.propose(of, meter(), stage.options(**options))
+    assert isinstance(outcome, Skipped), outcome
+    return outcome
+
+
+def carried_out(of: View, proposal: Proposal) -> View:
+    return replace(of, messages=apply(of.messages, proposal.edits))
+
+
+def hidden(proposal: Proposal) -> list[str]:
+    return [name for edit in proposal.edits if isinstance(edit, Hide) for name in edit.ids]
+
+
+def rewritten(proposal: Proposal) -> dict[str, str]:
+    return {edit.id: edit.text for edit in _all(proposal, Replace)}
+
+
+def inserted(proposal: Proposal) -> Insert:
+    (insert,) = _all(proposal, Insert)
+    return insert
+
+
+def _all(proposal: Proposal, kind: type[Edit]) -> list[Any]:
+    return [edit for edit in proposal.edits if isinstance(edit, kind)]

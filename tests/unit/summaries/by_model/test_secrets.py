@@ -1,0 +1,59 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactctl.summaries.by_model.secrets import masked
+
+# Put together here, so that no scanner of this repository takes them for real.
+PEM = "-----BEGIN {0}PRIVATE KEY-----\nMIIabc\n-----END {0}PRIVATE KEY-----"
+LETTERS = "abcdefghij0123456789"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (PEM.format("RSA "), "[REDACTED:private-key]"),
+        (PEM.format("").replace("\n", "\\n") + " end", "[REDACTED:private-key] end"),
+        (PEM.format("OPENSSH ")[:40], "[REDACTED:private-key]"),
+        ("id AKIA" + "ABCDEFGH12345678.", "id [REDACTED:aws-key-id]."),
+        ("ghp_" + LETTERS, "[REDACTED:github-token]"),
+        ("github_pat_" + LETTERS, "[REDACTED:github-token]"),
+        ("sk-" + LETTERS, "[REDACTED:api-key]"),
+        ("sk-proj-" + LETTERS, "[REDACTED:api-key]"),
+        ("xoxb-" + LETTERS, "[REDACTED:slack-token]"),
+        ("postgres://bob:hunter2@db/x", "postgres://bob:[REDACTED:url-password]@db/x"),
+        ("Authorization: Bearer " + LETTERS, "Authorization: Bearer [REDACTED:bearer-token]"),
+        ('{"password": "hunter22"}', '{"password": "[REDACTED:credential]"}'),
+        (r"{\"apiKey\": \"hunter22\"}", r"{\"apiKey\": \"[REDACTED:credential]\"}"),
+        ("DB_PASSWORD=swordfish", "DB_PASSWORD=[REDACTED:credential]"),
+        ("client_secret: s3cr3tvalue", "client_secret: [REDACTED:credential]"),
+        ("?access_token=abc123def&x=1", "?access_token=[REDACTED:credential]&x=1"),
+    ],
+)
+def test_a_secret_is_masked_and_what_is_around_it_stays(text: str, shown: str) -> None:
+    assert masked(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token = get_token()",
+        "Parser(token=self.token)",
+        "def login(user: str, password: str) -> Token: ...",
+        "password = os.environ['X']",
+        "max_tokens: 10000",
+        "the token: it is read once",
+        "https://example.com/a:b@c",
+        "see sk-learn and AKIA",
+        "task-abcdefghij0123456789",
+    ],
+)
+def test_code_and_prose_about_secrets_stay(text: str) -> None:
+    assert masked(text) == text
+
+
+@given(st.text(alphabet="ab1 =:\"'\\\n/@-", max_size=60), st.sampled_from(["password", "token"]))
+@settings(max_examples=80)
+def test_masking_again_changes_nothing(text: str, name: str) -> None:
+    once = masked(f"{name}{text} {name}={text}")
+    assert masked(once) == once

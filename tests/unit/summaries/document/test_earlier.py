@@ -1,0 +1,51 @@
+from builders import conversation, summary, user
+
+from compactctl.summaries.document.earlier import earlier_items
+from compactctl.summaries.extract.passages import passages
+
+TEXT = """This session is being continued from a previous conversation.
+
+<summary>
+1. Primary Request and Intent:
+   The user wants a strict parser.
+
+## 3. Files and Code
+- parser.py: holds `Reader`
+```python
+def code(): ...
+```
+**Pending Tasks:**
+   - Write tests
+</summary>
+If you need specific details from before compaction, read the transcript."""
+
+
+def test_points_stand_under_the_sections_their_headings_name() -> None:
+    found = [
+        (item.section, item.label, item.text)
+        for item in earlier_items(passages(conversation(user("hi"), summary(TEXT))))
+    ]
+    label = "Earlier summary [L2]:"
+    assert found == [
+        (1, label, "The user wants a strict parser."),
+        (3, label, "parser.py: holds `Reader`"),
+        (6, label, "Write tests"),
+    ]
+
+
+def test_only_the_newest_summary_is_quoted() -> None:
+    items = earlier_items(passages(conversation(summary("Old point"), summary("New point"))))
+    assert [item.text for item in items] == ["New point"]
+
+
+def test_a_summary_without_headings_is_history() -> None:
+    items = list(earlier_items(passages(conversation(summary("We fixed it.\nIt works.")))))
+    assert [(item.section, item.text) for item in items] == [
+        (6, "We fixed it."),
+        (6, "It works."),
+    ]
+
+
+def test_a_heading_without_words_changes_nothing() -> None:
+    items = earlier_items(passages(conversation(summary("## Pending\n# \n- Write tests"))))
+    assert [(item.section, item.text) for item in items] == [(6, "Write tests")]

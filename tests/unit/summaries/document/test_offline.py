@@ -1,0 +1,236 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from builders import (
+    assistant,
+    attached,
+    call,
+    conversation,
+    image,
+    raw_call,
+    result,
+    summary,
+    system,
+    thinking,
+    user,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compactctl.model.message import Message, Part, ToolCallPart
+from compactctl.summaries.document.offline import summarize, summary_budget
+from compactctl.summaries.document.sections import HEADINGS
+from compactctl.summaries.extract.items import OMISSION
+from compactctl.tokens.meter import part_texts
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def count(text: str) -> int:
+    return len(text) // 4 + 1
+
+
+def session(turns: int = 12) -> tuple[Message, ...]:
+    """A session that reads, edits and tests one module per turn."""
+    messages = [user("Make the parser strict.\nNever touch generated_code.py.")]
+    for n in range(turns):
+        path = f"src/module_{n}.py"
+        messages += [
+            thinking(f"The root cause is in parse_item_{n}, because it ignores errors."),
+            assistant(f"I will use a StrictReader{n} in {path}."),
+            call(f"r{n}", "Read", file_path=path),
+            result(f"r{n}", f"1\tdef parse_item_{n}(text):\n2\t    return load_value_{n}(text)"),
+            call(f"e{n}", "Edit", file_path=path, new_string=f"def strict_item_{n}(): ..."),
+            result(f"e{n}", "done"),
+            call(f"t{n}", "Bash", command=f"pytest tests/test_module_{n}.py"),
+            result(f"t{n}", f"AssertionError: bad_value_{n}\n1 failed", is_error=n % 2 == 0),
+            user(f"Now do module number {n + 1}, always with types."),
+        ]
+    return conversation(*messages)
+
+
+texts = st.text(max_size=200) | st.text(
+    alphabet="ab /._-\\n`*#[]{}\"'\n\t:|$0123456789", max_size=300
+)
+messages = st.one_of(
+    texts.map(user),
+    texts.map(assistant),
+    texts.map(thinking),
+    texts.map(summary),
+    texts.map(system),
+    texts.map(lambda text: user(text, injected=True)),
+    texts.map(lambda text: call("c", "Bash", command=text)),
+    texts.map(lambda text: call("c", "Edit", file_path=text, new_string=text)),
+    texts.map(lambda text: call("c", "TodoWrite", todos=[{"content": text}, text, None])),
+    texts.map(lambda text: raw_call("c", text, text)),
+    texts.map(lambda text: result("c", text)),
+    texts.map(lambda text: result("c", text, is_error=True)),
+    texts.map(lambda text: attached(text, text)),
+    st.builds(image),
+)
+conversations = st.lists(messages, max_size=30).map(lambda found: conversation(*found))
+
+
+def section(text: str, number: int) -> str:
+    body = text.split(f"### {number}. {HEADINGS[number - 1]}\n")[1]
+    return body.split(f"\n### {number + 1}. ")[0]
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def quotes(text: str) -> list[str]:
+    """Return the verbatim pieces of requests, rules, key lines and current work."""
+    key_lines = [line for line in section(text, 3).split("\n") if line.startswith("  ")]
+    replies = section(text, 7).split("Newest tool calls:")[0].split("\n")
+    lines = [*section(text, 1).split("\n"), *key_lines, *replies]
+    bare = (re.sub(r"^- (?:\[L\d+\] )?", "", line) for line in lines if line[:2] in {"- ", "  "})
+    return [plain(piece) for line in bare for piece in line.split(OMISSION.strip())]
+
+
+def source(found: tuple[Message, ...]) -> str:
+    """Return everything the messages say, with arguments as the tools see them."""
+    parts = [part for m in found for part in m.parts]
+    return plain("\n".join(text for part in parts for text in said(part)))
+
+
+def said(part: Part) -> tuple[str, ...]:
+    if not isinstance(part, ToolCallPart):
+        return part_texts(part)
+    with suppress(ValueError, AttributeError):
+        return tuple(map(str, leaves(json.loads(part.arguments))))
+    return (part.arguments,)
+
+
+def leaves(value: object) -> Iterator[object]:
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(inner, str | int | float | None):
+        for item in inner:
+            yield from leaves(item)
+    else:
+        yield value
+
+
+def test_all_nine_sections_stand_in_order_even_when_nothing_is_known() -> None:
+    text = summarize((), budget=1_000, count=count)
+    found = re.findall(r"^### (\d)\. (.+)\nN/A$", text, re.MULTILINE)
+    assert found == [(str(n), heading) for n, heading in enumerate(HEADINGS, start=1)]
+
+
+def test_a_summary_tells_the_state_of_the_work() -> None:
+    text = summarize(session(), budget=4_000, count=count)
+    assert "Never touch generated_code.py." in section(text, 1)
+    assert "src/module_3.py - read, edited [L33]; definitions: strict_item_3" in section(text, 3)
+    assert "`pytest tests/test_module_10.py` -> FAILED" in section(text, 4)
+    assert "[L107] AssertionError: bad_value_11" in section(text, 4)
+    assert "Now do module number 5, always with types." in text
+    assert section(text, 8) == "- The request of [L109] has no reply yet."
+    assert "- src/module_11.py" in section(text, 9)
+
+
+def test_what_does_not_fit_leaves_the_last_request_in_place() -> None:
+    text = summarize(session(), budget=450, count=count)
+    assert "- [L109] Now do module number 12, always with types." in section(text, 1)
+
+
+@pytest.mark.parametrize("budget", [60, 120, 300])
+def test_a_budget_too_small_for_sections_gives_an_honest_sentence(budget: int) -> None:
+    text = summarize(session(), budget=budget, count=count)
+    assert "### " not in text
+    assert text.endswith("Last request: Now do module number 12, always with types.")
+    assert count(text) <= budget
+
+
+def test_no_text_fits_into_no_tokens() -> None:
+    assert not summarize(session(), budget=0, count=count)
+
+
+def test_a_long_session_uses_most_of_its_budget() -> None:
+    text = summarize(session(200), budget=2_000, count=count)
+    assert 1_800 <= count(text) <= 2_000
+
+
+@given(conversations, st.integers(60, 3_000))
+@settings(max_examples=150, deadline=None)
+def test_a_summary_of_anything_is_within_its_budget(
+    found: tuple[Message, ...], budget: int
+) -> None:
+    assert count(summarize(found, budget=budget, count=count)) <= budget
+
+
+@given(st.integers(60, 900), st.sampled_from([1, 2, 7]))
+@settings(max_examples=40, deadline=None)
+def test_the_budget_holds_for_counters_that_see_more_tokens(budget: int, per_word: int) -> None:
+    def words(text: str) -> int:
+        return per_word * len(re.findall(r"\w+|\S", text))
+
+    assert words(summarize(session(30), budget=budget, count=words)) <= budget
+
+
+@given(conversations)
+@settings(max_examples=150, deadline=None)
+def test_every_quote_of_anything_is_in_the_source(found: tuple[Message, ...]) -> None:
+    text = summarize(found, budget=3_000, count=count)
+    spoken = source(found)
+    assert [quote for quote in quotes(text) if quote not in spoken] == []
+
+
+def test_quotes_of_a_session_are_many_and_verbatim() -> None:
+    found = session(60)
+    quoted = quotes(summarize(found, budget=2_500, count=count))
+    spoken = source(found)
+    assert len(quoted) > 30
+    assert [quote for quote in quoted if quote not in spoken] == []
+
+
+def test_quoted_headings_do_not_pass_for_sections() -> None:
+    text = summarize(
+        conversation(user("Hello\n### 5. Pending Tasks\n- none")), budget=900, count=count
+    )
+    assert re.findall(r"^### 5", text, re.MULTILINE) == ["### 5"]
+
+
+def test_the_same_messages_give_the_same_text_under_any_hash_seed() -> None:
+    program = (
+        "import sys; sys.path[:0] = ['tests', 'tests/unit/summaries'];"
+        "from test_offline import session, summarize, count;"
+        "print(summarize(session(40), budget=2000, count=count))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(outputs) == 1
+
+
+def test_a_counter_is_asked_a_few_times_only() -> None:
+    asked = []
+
+    def watched(text: str) -> int:
+        asked.append(text)
+        return count(text)
+
+    summarize(session(100), budget=2_000, count=watched)
+    assert len(asked) <= 7
+
+
+@pytest.mark.parametrize(
+    ("prefix", "budget"),
+    [(0, 2_000), (33_333, 2_000), (50_000, 3_000), (133_333, 7_999), (1_000_000, 8_000)],
+)
+def test_the_budget_follows_the_size_of_the_prefix(prefix: int, budget: int) -> None:
+    assert summary_budget(prefix) == budget

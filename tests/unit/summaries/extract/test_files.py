@@ -1,0 +1,58 @@
+from builders import attached, call, conversation, result
+
+from compactctl.model.message import Message
+from compactctl.summaries.extract.files import REQUIRED, file_items
+from compactctl.summaries.extract.passages import passages
+
+
+def told(*messages: Message, section: int = 3, cwd: str | None = None) -> list[str]:
+    items = file_items(passages(conversation(*messages), cwd), cwd)
+    return [item.text for item in items if item.section == section]
+
+
+def test_one_line_tells_all_that_happened_to_a_file() -> None:
+    found = told(
+        call("1", "Read", file_path="/w/a.py"),
+        result("1", "text"),
+        call("2", "Edit", file_path="/w/a.py", new_string="x"),
+        result("2", "String not found", is_error=True),
+        call("3", "Edit", file_path="a.py", new_string="def strict(): ...\nclass Reader: ..."),
+        result("3", "done"),
+        call("4", "read_file", path="./a.py"),
+        result("4", "text"),
+        cwd="/w",
+    )
+    assert found == ["a.py - read x2, failed edit, edited [L7]; definitions: strict, Reader"]
+
+
+def test_patches_shell_reads_and_attachments_count() -> None:
+    patch = "*** Begin Patch\n*** Update File: b.go\n+func Run() {}\n*** End Patch"
+    found = told(
+        call("1", "shell", command=["bash", "-lc", "cat c.md"]),
+        result("1", "text"),
+        call("2", "apply_patch", input=patch),
+        result("2", "ok"),
+        call("3", "Write", file_path="d.ts", content="export function go() {}"),
+        attached("e.txt", "text"),
+    )
+    assert found == [
+        "c.md - read [L1]",
+        "b.go - edited [L3]; definitions: Run",
+        "d.ts - written [L5]; definitions: go",
+        "e.txt - attached [L6]",
+    ]
+
+
+def test_a_read_that_failed_shows_no_file() -> None:
+    assert told(call("1", "Read", file_path="no.py"), result("1", "?", is_error=True)) == []
+
+
+def test_changed_files_are_required_before_files_that_were_only_read() -> None:
+    reads = [
+        m
+        for n in range(20)
+        for m in (call(f"{n}", "Read", file_path=f"{n}.py"), result(f"{n}", "text"))
+    ]
+    found = told(call("e", "Write", file_path="mine.py", content="x"), *reads, section=9)
+    assert found[:2] == ["mine.py", "19.py"]
+    assert len(found) == REQUIRED

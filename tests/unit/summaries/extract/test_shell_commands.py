@@ -1,0 +1,108 @@
+import pytest
+from builders import call, conversation, result, user
+
+from compactctl.model.message import Message
+from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.shell_commands import command_items, error_items
+
+
+def run(number: int, command: str, output: str, *, is_error: bool = False) -> tuple[Message, ...]:
+    call_id = f"c{number}"
+    return (
+        call(call_id, "Bash", command=command),
+        result(call_id, output, is_error=is_error),
+    )
+
+
+def commands(*messages: Message) -> list[str]:
+    return [item.text for item in command_items(tool_pairs(passages(conversation(*messages))))]
+
+
+def errors(*messages: Message) -> list[str]:
+    return [item.text for item in error_items(tool_pairs(passages(conversation(*messages))))]
+
+
+def test_a_command_is_told_once_with_its_newest_outcome() -> None:
+    found = commands(
+        *run(1, "make test", "Exit code 2\nboom", is_error=True),
+        *run(2, "make  test", "12 passed\n"),
+    )
+    assert found == ["`make test` -> ok x2 [L3]: 12 passed"]
+
+
+@pytest.mark.parametrize("command", ["ls -la", "cd src && grep -rn x .", "git log -3", "cat a.py"])
+def test_commands_that_only_look_are_left_out(command: str) -> None:
+    assert commands(*run(1, command, "something")) == []
+
+
+def test_commands_given_as_lists_are_read_too() -> None:
+    found = commands(call("1", "shell", command=["bash", "-lc", "make all"]), result("1", ""))
+    assert found == ["`make all` -> ok [L1]"]
+
+
+def test_an_editor_that_names_its_act_command_runs_none() -> None:
+    editor = call("1", "str_replace_editor", command="create", path="a.py", file_text="x")
+    assert commands(editor, result("1", "File created")) == []
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Exit code 1\nwrong",
+        "Process exited with code 2\nOutput:\nwrong",
+        '{"output":"wrong","metadata":{"exit_code":1}}',
+        "<returncode>3</returncode>\nwrong",
+        "ok first\nFAIL",
+        "3 failed, 2 passed in 0.1s",
+    ],
+)
+def test_failures_are_recognised_from_what_clients_and_test_runners_print(output: str) -> None:
+    assert "-> FAILED" in commands(*run(1, "make test | tail -5", output))[0]
+
+
+@pytest.mark.parametrize(
+    "output", ["0 failed, 5 passed", "no errors", "Process exited with code 0"]
+)
+def test_success_is_not_taken_for_failure(output: str) -> None:
+    assert "-> ok" in commands(*run(1, "make test", output))[0]
+
+
+def test_an_error_that_was_overcome_says_so() -> None:
+    found = errors(
+        *run(1, "make test", "ValueError: bad input", is_error=True),
+        *run(2, "make lint", "error: unused name", is_error=True),
+        *run(3, "make test", "all good"),
+    )
+    assert found == [
+        "[L1] ValueError: bad input (later run ok)",
+        "[L3] error: unused name",
+    ]
+
+
+def test_of_errors_that_differ_in_numbers_only_the_last_is_told() -> None:
+    found = errors(
+        *run(1, "make a", "Error: line 12 is wrong", is_error=True),
+        *run(2, "make b", "Error: line 77 is wrong", is_error=True),
+    )
+    assert found == ["[L3] Error: line 77 is wrong"]
+
+
+def test_code_that_speaks_of_errors_is_no_error() -> None:
+    found = errors(
+        call("1", "Read", file_path="a.py"),
+        result("1", "raise ValueError: x\nerror: y"),
+        *run(2, "grep -rn 'error: ' .", "a.py: error: z"),
+    )
+    assert found == []
+
+
+def test_a_failure_without_telling_words_is_told_by_its_last_line() -> None:
+    assert errors(*run(1, "make x", "first line\nlast line here", is_error=True)) == [
+        "[L1] last line here"
+    ]
+
+
+def test_a_call_without_result_has_no_outcome() -> None:
+    messages = (user("go"), call("1", "Bash", command="make x"))
+    assert commands(*messages) == []
+    assert errors(*messages) == []

@@ -1,0 +1,231 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.tokens.models.lookup import resolve_model
+
+# The windows NeuroLink documents, with its own later corrections of gpt-5 and two Mistrals.
+NEUROLINK = {
+    "claude-opus-4-20250514": 200_000,
+    "claude-sonnet-4-20250514": 200_000,
+    "claude-3-7-sonnet-20250219": 200_000,
+    "claude-3-5-sonnet-20241022": 200_000,
+    "claude-3-5-haiku-20241022": 200_000,
+    "claude-3-opus-20240229": 200_000,
+    "claude-3-sonnet-20240229": 200_000,
+    "claude-3-haiku-20240307": 200_000,
+    "gpt-4o": 128_000,
+    "gpt-4o-mini": 128_000,
+    "gpt-4-turbo": 128_000,
+    "gpt-4": 8_192,
+    "gpt-3.5-turbo": 16_385,
+    "o1": 200_000,
+    "o1-mini": 128_000,
+    "o1-pro": 200_000,
+    "o3": 200_000,
+    "o3-mini": 200_000,
+    "o4-mini": 200_000,
+    "gpt-4.1": 1_047_576,
+    "gpt-4.1-mini": 1_047_576,
+    "gpt-4.1-nano": 1_047_576,
+    "gpt-5": 400_000,
+    "gemini-2.5-pro": 1_048_576,
+    "gemini-2.5-flash": 1_048_576,
+    "gemini-2.0-flash": 1_048_576,
+    "gemini-1.5-pro": 2_097_152,
+    "gemini-1.5-flash": 1_048_576,
+    "gemini-3-flash-preview": 1_048_576,
+    "gemini-3-pro-preview": 1_048_576,
+    "anthropic.claude-3-5-sonnet-20241022-v2:0": 200_000,
+    "anthropic.claude-3-5-haiku-20241022-v1:0": 200_000,
+    "anthropic.claude-3-opus-20240229-v1:0": 200_000,
+    "anthropic.claude-3-sonnet-20240229-v1:0": 200_000,
+    "anthropic.claude-3-haiku-20240307-v1:0": 200_000,
+    "amazon.nova-pro-v1:0": 300_000,
+    "amazon.nova-lite-v1:0": 300_000,
+    "mistral-large-latest": 256_000,
+    "mistral-medium-latest": 128_000,
+    "mistral-small-latest": 128_000,
+    "codestral-latest": 256_000,
+    "claude-sonnet-4-6": 200_000,
+    "claude-opus-4-6": 200_000,
+    "gpt-5.4": 1_050_000,
+}
+CODEBUDDY = {
+    "claude-3-5-sonnet": 200_000,
+    "claude-sonnet-4": 200_000,
+    "gpt-4o-mini": 128_000,
+    "o1": 200_000,
+    "gemini-2.0-flash": 1_048_576,
+    "gemini-1.5-pro": 2_097_152,
+    "llama-3.3-70b": 128_000,
+    "llama-3.1-70b": 128_000,
+    "mixtral-8x7b": 32_768,
+    "deepseek-chat": 64_000,
+    "deepseek-coder": 64_000,
+    "qwen-plus": 131_072,
+    "qwen-turbo": 131_072,
+    "glm-4-plus": 128_000,
+}
+# Where a shorter beginning of the name would give another window.
+LONGEST_PREFIX = {
+    "gpt-4.1-2025-04-14": 1_047_576,
+    "gpt-4.5-preview": 128_000,
+    "gpt-4-32k-0613": 32_768,
+    "gpt-4-0613": 8_192,
+    "gpt-4-1106-preview": 128_000,
+    "o1-mini-2024-09-12": 128_000,
+    "gpt-4o-2024-08-06": 128_000,
+    "gpt-5-codex": 272_000,
+    "gpt-5.1-codex-max": 272_000,
+    "gpt-5.3-codex-spark": 128_000,
+    "gpt-5.4-mini-2026": 400_000,
+    "kimi-k2-0711-preview": 131_072,
+    "kimi-k2-thinking": 262_144,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "window"), [*NEUROLINK.items(), *CODEBUDDY.items(), *LONGEST_PREFIX.items()]
+)
+def test_documented_windows(name: str, window: int) -> None:
+    model = resolve_model(name)
+    assert (model.window, model.known, model.name) == (window, True, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [
+        ("anthropic/unknown-model", 200_000),
+        ("openai/unknown", 128_000),
+        ("google-ai/unknown", 1_048_576),
+        ("huggingface/unknown", 32_000),
+        ("unknown/unknown", 128_000),
+        ("unknown-model", 128_000),
+        ("<synthetic>", 128_000),
+        ("o100", 128_000),
+        ("gpt-45", 128_000),
+        ("", 128_000),
+        (None, 128_000),
+    ],
+)
+def test_an_unknown_model_gets_defaults_and_an_estimate(name: str, window: int) -> None:
+    model = resolve_model(name)
+    assert (model.window, model.known, model.exact) == (window, False, False)
+    assert (model.counter, model.max_output) == ("o200k_base", None)
+    assert model.name == (name or "unknown")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude-sonnet-4-5",
+        "claude-sonnet-4-5-20250929",
+        "claude-sonnet-4.5",
+        "Claude-Sonnet-4.5",
+        "claude-4.5-sonnet",
+        "claude-sonnet-4-5@20250929",
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "openrouter/anthropic/claude-sonnet-4.5",
+        "anthropic:claude-sonnet-4-5",
+        "litellm_proxy/claude-sonnet-4-5-20250929",
+        "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-sonnet-4-5-v1:0",
+        "databricks-claude-sonnet-4-5",
+    ],
+)
+def test_one_model_under_its_many_names(name: str) -> None:
+    model = resolve_model(name)
+    assert (model.family, model.factor) == ("Claude up to 4.6", 1.18)
+    assert (model.window, model.max_output, model.known) == (200_000, 64_000, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "window"),
+    [
+        ("claude-2.1", 1.18, 200_000),
+        ("claude-3-haiku-20240307", 1.18, 200_000),
+        ("claude-opus-4-1-20250805", 1.18, 200_000),
+        ("claude-opus-4-5-20251101", 1.18, 200_000),
+        ("claude-haiku-4-5-20251001", 1.18, 200_000),
+        ("claude-opus-4-6", 1.18, 200_000),
+        ("claude-sonnet-4.6", 1.18, 200_000),
+        ("claude-opus-4-7", 1.52, 200_000),
+        ("claude-opus-4.8", 1.52, 200_000),
+        ("claude-opus-4-10", 1.52, 200_000),
+        ("claude-sonnet-5", 1.52, 1_000_000),
+        ("claude-opus-5", 1.52, 1_000_000),
+        ("claude-fable-5", 1.52, 1_000_000),
+        ("claude-haiku-5-5", 1.52, 1_000_000),
+        ("claude-opus-12", 1.52, 1_000_000),
+        ("openrouter/~anthropic/claude-fable-latest", 1.52, 1_000_000),
+        ("opus", 1.52, 200_000),
+    ],
+)
+def test_claude_by_version(name: str, factor: float, window: int) -> None:
+    model = resolve_model(name)
+    assert (model.factor, model.window, model.exact) == (factor, window, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("claude-sonnet-4-5[1m]", 1.18),
+        ("claude-sonnet-4-5-20250929[1m]", 1.18),
+        ("claude-opus-4.5-1m", 1.18),
+        ("claude-sonnet-4-1000k", 1.18),
+        ("sonnet[1m]", 1.52),
+        ("qwen2.5-14b-instruct-1m", 1.1),
+        ("a-model-of-mine[1m]", 1.0),
+    ],
+)
+def test_a_name_can_ask_for_the_long_window(name: str, factor: float) -> None:
+    model = resolve_model(name)
+    assert (model.window, model.factor) == (1_000_000, factor)
+
+
+def test_the_long_window_never_shortens_a_longer_one() -> None:
+    assert resolve_model("gemini-1.5-pro-1m").window == 2_097_152
+
+
+@pytest.mark.parametrize(
+    ("name", "counter", "vocabulary"),
+    [
+        ("gpt-3.5-turbo", "cl100k_base", "own"),
+        ("gpt-35-turbo", "cl100k_base", "own"),
+        ("gpt-4-turbo-2024-04-09", "cl100k_base", "own"),
+        ("gpt-4o", "o200k_base", "own"),
+        ("openai/gpt-4o-mini", "o200k_base", "own"),
+        ("gpt-5.5", "o200k_base", "own"),
+        ("gpt-6-sol", "o200k_base", "another's"),
+        ("gpt-oss:20b", "o200k_base", "own"),
+        ("o3-mini", "o200k_base", "own"),
+        ("zai/glm-5.2:xhigh", "o200k_base", "another's"),
+        ("deepseek-ai/DeepSeek-V3.2", "o200k_base", "another's"),
+        ("deepseek.r1-v1:0", "o200k_base", "another's"),
+        ("meta-llama/llama-4-maverick", "o200k_base", "another's"),
+        ("meta.llama3-3-70b-instruct-v1:0", "o200k_base", "another's"),
+        ("mistral:7b", "o200k_base", "another's"),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct", "o200k_base", "another's"),
+        ("models/gemini-2.5-pro", "o200k_base", "another's"),
+        ("MiniMax-M2.5", "o200k_base", "another's"),
+    ],
+)
+def test_whose_tokens_a_model_counts(name: str, counter: str, vocabulary: str) -> None:
+    model = resolve_model(name)
+    assert (model.counter, model.known) == (counter, True)
+    assert model.exact == (vocabulary == "own")
+
+
+@given(st.text())
+def test_every_name_resolves_to_a_usable_model(name: str) -> None:
+    model = resolve_model(name)
+    assert model.window > 0
+    assert model.factor >= 1
+    assert not (model.exact and model.factor != 1)
+
+
+def test_a_hostile_name_resolves_too() -> None:
+    assert resolve_model("gpt-" * 300_000).known is False
