@@ -10,9 +10,9 @@ from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.format import REPLACEABLE
-from compactctl.formats.records.chat_log import ConversationReader, sample_messages
+from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -56,7 +56,7 @@ class AnthropicMessages:
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ConversationReader(self.name, _Conversation).read(lines)
+        return ChatLogReader(self.name, _AnthropicConversation).read(lines)
 
     def new_id(self, message: Synthetic) -> str:
         """Return the message's own id: records of this format have none."""
@@ -93,24 +93,24 @@ class AnthropicMessages:
         raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
-class _Conversation:
+class _AnthropicConversation:
     """Names the tool of each result by the call it answers."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.tools: dict[str, str] = {}
 
-    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, Draft]]:
+    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
         definitions = tool_definitions(document.get("tools"), ("tools",))
         if definitions:
             fixed = "tool definitions of the request"
-            draft = Draft(role="system", parts=definitions, injected=True, fixed=fixed)
+            draft = MessageDraft(role="system", parts=definitions, injected=True, fixed=fixed)
             yield ("tools",), draft
         system = content_parts(document.get("system"), ("system",))
         if system:
-            yield ("system",), Draft(role="system", parts=system, fixed="system prompt")
+            yield ("system",), MessageDraft(role="system", parts=system, fixed="system prompt")
 
-    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
         if role is None:
             return None
@@ -119,7 +119,7 @@ class _Conversation:
             return self._response(record, content_parts(content, path))
         return self._input(content_parts(content, path, self.tools))
 
-    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, Draft] | None:
+    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
         response = document.get("response")
         draft = self.message(response, ("response",)) if isinstance(response, Mapping) else None
         if draft is None or not draft.parts:
@@ -129,19 +129,19 @@ class _Conversation:
     def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
         return reported_usage(document)
 
-    def _response(self, record: Mapping[str, Any], parts: tuple[Part, ...]) -> Draft:
+    def _response(self, record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:
         calls = (part for part in parts if isinstance(part, ToolCallPart))
         self.tools.update((call.call_id, call.tool) for call in calls)
-        return Draft(
+        return MessageDraft(
             role="assistant",
             parts=parts,
             model=_str(record.get("model")),
             usage=reported_usage(record),
         )
 
-    def _input(self, parts: tuple[Part, ...]) -> Draft:
+    def _input(self, parts: tuple[Part, ...]) -> MessageDraft:
         results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
-        return Draft(
+        return MessageDraft(
             role="tool" if results else "user",
             parts=parts,
             injected=is_injected(parts, ANY_CLIENT),

@@ -5,10 +5,10 @@ from typing import Any
 
 from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.call_queue import CallQueue
-from compactctl.formats.records.chat_log import ConversationReader, sample_messages
+from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -66,7 +66,7 @@ class NeuroLink:
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ConversationReader(self.name, _Conversation).read(lines)
+        return ChatLogReader(self.name, _NeuroLinkConversation).read(lines)
 
     def new_id(self, message: Synthetic) -> str:
         """Return the message's own id, which becomes the record's."""
@@ -101,14 +101,14 @@ class NeuroLink:
         raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
-class _Conversation:
+class _NeuroLinkConversation:
     """Joins results to calls by tool name, step and order: there are no call ids."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.queue = CallQueue(f"call-{number}-")
 
-    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, Draft]]:  # noqa: ARG002 - a session stores no request
+    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, MessageDraft]]:  # noqa: ARG002 - a session stores no request
         return ()
 
     def answer(self, document: Mapping[str, Any]) -> None:
@@ -117,12 +117,12 @@ class _Conversation:
     def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - a session's usage is a sum over requests
         return None
 
-    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
         if role is None:
             return None
         metadata = _object(record.get("metadata"))
-        return Draft(
+        return MessageDraft(
             role=_ROLES[role],
             parts=self._parts(role, record, path),
             name=_str(record.get("id")),

@@ -19,10 +19,10 @@ from compactctl.formats.content.openai import (
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.format import REPLACEABLE
-from compactctl.formats.records.chat_log import ConversationReader, sample_messages
+from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -64,7 +64,7 @@ class OpenAIChat:
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ConversationReader(self.name, _Conversation).read(lines)
+        return ChatLogReader(self.name, _OpenAIConversation).read(lines)
 
     def new_id(self, message: Synthetic) -> str:
         """Return the message's own id: records of this format have none."""
@@ -99,7 +99,7 @@ class OpenAIChat:
         raise ValueError(f"a {type(old).__name__} has no replaceable content")
 
 
-class _Conversation:
+class _OpenAIConversation:
     """Joins results to calls by id, or by order where there are no ids."""
 
     def __init__(self, number: int) -> None:
@@ -107,22 +107,22 @@ class _Conversation:
         self.tools: dict[str, str] = {}
         self.queue = CallQueue(f"call-{number}-")
 
-    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, Draft]]:
+    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
         for key in ("tools", "functions"):
             parts = tool_definitions(document.get(key), (key,))
             if parts:
                 fixed = "tool definitions of the request"
-                yield (key,), Draft(role="system", parts=parts, injected=True, fixed=fixed)
+                yield (key,), MessageDraft(role="system", parts=parts, injected=True, fixed=fixed)
 
-    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
         if role is None:
             return None
         if role == "tool":
-            return Draft(role=role, parts=(self._result(record, path),))
+            return MessageDraft(role=role, parts=(self._result(record, path),))
         parts = self._identified(_message_parts(record, path))
         results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
-        return Draft(
+        return MessageDraft(
             role="tool" if results else role,
             parts=parts,
             model=_str(record.get("model")) if role == "assistant" else None,
@@ -130,7 +130,7 @@ class _Conversation:
             usage=_usage(record) if role == "assistant" else None,
         )
 
-    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, Draft] | None:
+    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
         response = document.get("response")
         choices = response.get("choices") if isinstance(response, Mapping) else None
         choice = choices[0] if isinstance(choices, list) and choices else None

@@ -8,7 +8,7 @@ from compactctl.llm.ask import Ask
 from compactctl.model.summary import Summarizer
 from compactctl.summaries.by_model.prompt import PromptStyle
 
-Kind = Literal["offline", "command", "openai", "llm"]
+SummarizerKind = Literal["offline", "command", "openai", "llm"]
 TIMEOUT = 120.0
 
 
@@ -16,7 +16,7 @@ TIMEOUT = 120.0
 class SummarizerOptions:
     """Who writes summaries and how they are asked; see the commands' help for the meaning."""
 
-    kind: Kind = "offline"
+    kind: SummarizerKind = "offline"
     command: str = ""
     model: str = ""
     base_url: str = ""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NewType
 
 OperationId = NewType("OperationId", str)
-Fate = Literal["kept", "hidden", "replaced"]
-Outcome = Literal["applied", "skipped", "rolled-back", "not-needed"]
+LineFate = Literal["kept", "hidden", "replaced"]
+StageOutcome = Literal["applied", "skipped", "rolled-back", "not-needed"]
 OptionValue = str | int | float | bool | None | tuple[str, ...]
 
 
@@ -29,7 +29,7 @@ class ArchivedLine:
     """
 
     raw: bytes
-    fate: Fate
+    fate: LineFate
     after_line: int | None
     message_id: str | None = None
     role: str | None = None
@@ -53,7 +53,7 @@ class StageRecord:
 
     name: str
     options: Mapping[str, OptionValue]
-    outcome: Outcome
+    outcome: StageOutcome
     tokens_before: int
     tokens_after: int
     group: str | None = None

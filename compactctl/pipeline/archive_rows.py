@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.model.edit import Edit, Hide
 from compactctl.model.message import NO_TAGS, Message, MessageId, ToolCallPart, ToolResultPart
-from compactctl.model.operation import ArchivedLine, Fate
+from compactctl.model.operation import ArchivedLine, LineFate
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold
 from compactctl.pipeline.edit_codec import dump_edits, edits_by_message
@@ -68,7 +68,7 @@ class _Described:
 def _row(index: int, after: NewFile, about: _Described) -> ArchivedLine:
     """Return the row of a line, without the line itself."""
     place = after.places.get(index)
-    fate: Fate = "hidden"
+    fate: LineFate = "hidden"
     if place is not None:
         fate = "kept" if after.keeps(place) else "replaced"
     if not about.messages:

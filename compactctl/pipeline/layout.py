@@ -49,7 +49,7 @@ class NewLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
+class LayoutStyle:
     """How to lay out: the layout, what the operation is called, and whether to write tags.
 
     ``own`` holds further fields for the ``compactctl`` object of written and rewritten records.
@@ -62,7 +62,11 @@ class Style:
 
 
 def lay_out(
-    lines: Sequence[bytes], transcript: Transcript, folded: Folded, writer: Writer, style: Style
+    lines: Sequence[bytes],
+    transcript: Transcript,
+    folded: Folded,
+    writer: Writer,
+    style: LayoutStyle,
 ) -> Iterator[NewLine]:
     """Yield the lines of the new file; lines no edit touches are the same bytes.
 
@@ -83,7 +87,7 @@ class _Page:
         transcript: Transcript,
         folded: Folded,
         writer: Writer,
-        style: Style,
+        style: LayoutStyle,
     ) -> None:
         self.raw, self.folded, self.writer, self.style = lines, folded, writer, style
         self.on_line: dict[int, list[Message]] = defaultdict(list)

@@ -20,7 +20,7 @@ _MAX_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class StageStep:
     """A stage and the options it runs with."""
 
     stage: Stage
@@ -41,7 +41,7 @@ class Run:
     notes: tuple[str, ...] = ()
 
 
-def run(view: View, steps: Sequence[Step], meter: Meter) -> Run:
+def run(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
     """Run ``steps`` in order; with a target, stop as soon as the view fits it.
 
     They are run until they find nothing more to do, so that a second run changes nothing. A stage
@@ -60,14 +60,14 @@ def run(view: View, steps: Sequence[Step], meter: Meter) -> Run:
     return _settled(_run_once(view, without_stubs, meter), without_stubs, meter)
 
 
-def idle(view: View, steps: Sequence[Step], meter: Meter, why: str) -> Run:
+def idle(view: View, steps: Sequence[StageStep], meter: Meter, why: str) -> Run:
     """Return the run of stages that are not needed, with the reason."""
     tokens = meter.total(view.messages)
     records = tuple(_not_needed(step, tokens, why) for step in steps)
     return Run(stages=records, edits=(), groups={}, view=view)
 
 
-def _not_needed(step: Step, tokens: int, why: str = "") -> StageRecord:
+def _not_needed(step: StageStep, tokens: int, why: str = "") -> StageRecord:
     return StageRecord(
         name=step.stage.name,
         options=asdict(step.options),
@@ -78,7 +78,7 @@ def _not_needed(step: Step, tokens: int, why: str = "") -> StageRecord:
     )
 
 
-def _settled(result: Run, steps: Sequence[Step], meter: Meter) -> Run:
+def _settled(result: Run, steps: Sequence[StageStep], meter: Meter) -> Run:
     for _ in range(_MAX_ROUNDS):
         again = _run_once(result.view, steps, meter)
         if not again.edits:
@@ -121,7 +121,7 @@ def summed(*figures: Mapping[str, int]) -> Mapping[str, int]:
     return dict(total)
 
 
-def _run_once(view: View, steps: Sequence[Step], meter: Meter) -> Run:
+def _run_once(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
     records: list[StageRecord] = []
     edits: list[Edit] = []
     groups: dict[str, str] = {}
@@ -142,7 +142,9 @@ def _run_once(view: View, steps: Sequence[Step], meter: Meter) -> Run:
     )
 
 
-def _run_stage(view: View, step: Step, meter: Meter) -> tuple[StageRecord, Proposal | None, View]:
+def _run_stage(
+    view: View, step: StageStep, meter: Meter
+) -> tuple[StageRecord, Proposal | None, View]:
     before = meter.total(view.messages)
     record = _not_needed(step, before)
     if view.target is not None and before <= view.target and not step.stage.repairs:
@@ -211,15 +213,15 @@ def _dangling(result: Run) -> tuple[str, ...]:
     )
 
 
-def _can_exclude(step: Step) -> bool:
+def _can_exclude(step: StageStep) -> bool:
     return hasattr(step.options, "exclude")
 
 
-def _excluding(steps: Sequence[Step], names: tuple[str, ...]) -> list[Step]:
+def _excluding(steps: Sequence[StageStep], names: tuple[str, ...]) -> list[StageStep]:
     if not names:
         return list(steps)
     return [
-        Step(stage=s.stage, options=replace(s.options, exclude=(*s.options.exclude, *names)))
+        StageStep(stage=s.stage, options=replace(s.options, exclude=(*s.options.exclude, *names)))
         if _can_exclude(s)
         else s
         for s in steps

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.model.operation import OptionValue
-from compactctl.tokens.budget import DEFAULT_RULE, BudgetRule, Target
+from compactctl.tokens.budget import DEFAULT_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import ALWAYS, NEVER, Situation, Trigger
 
@@ -79,7 +79,7 @@ class Profile:
     title: str
     stages: tuple[ProfileStage, ...]
     trigger: Trigger
-    target: Target | Reach = "trigger"
+    target: TargetSize | Reach = "trigger"
     budget: BudgetRule = DEFAULT_RULE
     background: Background | None = None
     levels: tuple[LevelRule, ...] = ()

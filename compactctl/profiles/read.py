@@ -18,7 +18,7 @@ from compactctl.profiles.profile import (
 )
 from compactctl.profiles.system_keys import with_system_keys
 from compactctl.stages.registry import stage_named
-from compactctl.tokens.budget import BudgetRule, Target, parse_target
+from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import Trigger, parse_trigger
 
@@ -171,7 +171,7 @@ def _background(table: object) -> Background | None:
     return Background(warm=warm, jitter=jitter, cold=cold)
 
 
-def _target(value: object) -> Target | Reach:
+def _target(value: object) -> TargetSize | Reach:
     return _REACHES.get(str(value)) or parse_target(str(value))
 
 

@@ -15,7 +15,7 @@ from compactctl.stages.support.chunking import (
     chunks_of,
     refusal_of,
 )
-from compactctl.stages.support.condensation import Condensing, Shape, condense, write
+from compactctl.stages.support.condensation import Condensing, SummaryShape, condense, write
 from compactctl.stages.support.stage import Stage
 from compactctl.summaries.document.offline import summary_budget
 from compactctl.tokens.meter import Meter
@@ -40,7 +40,7 @@ def propose(view: View, meter: Meter, options: ChunkOptions) -> Proposal | Skipp
         reason = f"chunk {missing} of {len(parts)} got no summary"
         return Skipped(stage=NAME, reason=reason, detail="see --chunk-ratio and --chunk-formula")
     summary = _with_notes(writing.joined(parts), found.chunks)
-    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=LABEL))
+    how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL))
     outcome = condense(view, meter, found.hidden, summary, how)
     if isinstance(outcome, Skipped):
         return outcome

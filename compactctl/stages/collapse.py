@@ -12,14 +12,14 @@ from compactctl.stages.support.truncation import Hiding, Marker, hide_range
 from compactctl.tokens.meter import Meter
 
 NAME = "collapse"
-Unit = Literal["turns", "steps"]
+CollapseUnit = Literal["turns", "steps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollapseOptions:
     """How to collapse; the defaults are those of agent-code."""
 
-    unit: Unit = option(
+    unit: CollapseUnit = option(
         "turns",
         "What is hidden as a whole: turns, or single steps (a model call with its results), which "
         "also works in a session with one prompt. The first step includes its prompt.",

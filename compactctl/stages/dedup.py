@@ -29,7 +29,7 @@ from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts
 
 NAME = "dedup"
-Policy = Literal["identical", "latest", "regex"]
+DuplicatePolicy = Literal["identical", "latest", "regex"]
 Ranges = Literal["covered", "any"]
 Base = Literal["replaced", "visible", "tokens"]
 
@@ -50,7 +50,7 @@ class DedupOptions:
         exclude: ids of messages whose reads stay.
     """
 
-    policy: Policy = option(
+    policy: DuplicatePolicy = option(
         "identical",
         '"identical" replaces a read whose content a later read of the file shows again; "latest" '
         'every read of a file but the newest; "regex" finds reads by the words "read FILE" in tool '
@@ -128,7 +128,7 @@ _BASES: Mapping[Base, str] = {
 }
 
 
-_HINTS: Mapping[Policy, str] = {
+_HINTS: Mapping[DuplicatePolicy, str] = {
     "identical": "--dedup-policy latest also replaces reads whose content changed",
     "latest": "",
     "regex": "--dedup-policy identical finds reads by tool and path",
@@ -232,7 +232,7 @@ def _visible(view: View) -> int:
     return sum(len(text) for part in parts for text in part_texts(part))
 
 
-_FINDERS: Mapping[Policy, Callable[[View, Meter, DedupOptions], Iterator[Rewrite]]] = {
+_FINDERS: Mapping[DuplicatePolicy, Callable[[View, Meter, DedupOptions], Iterator[Rewrite]]] = {
     "identical": _identical,
     "latest": _latest,
     "regex": _named,

@@ -10,7 +10,13 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolCallPart
 from compactctl.stages.support.arguments import ARGUMENT_PLACEHOLDER, LONG_TEXT, without_long_texts
-from compactctl.stages.support.replacement import Rewrite, Unit, outside_newest, rewriting, saving
+from compactctl.stages.support.replacement import (
+    ProtectedUnit,
+    Rewrite,
+    outside_newest,
+    rewriting,
+    saving,
+)
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
@@ -25,7 +31,7 @@ class MicrocompactOptions:
     keep_recent: int = option(
         5, "How many of the newest results, turns or steps keep their results, at least 1."
     )
-    unit: Unit = option("results", "What ``keep_recent`` counts.")
+    unit: ProtectedUnit = option("results", "What ``keep_recent`` counts.")
     tools: tuple[str, ...] = option(
         (),
         "Names of the tools whose results are cleared, in any case; none stands for all tools that "

@@ -7,7 +7,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.stages.support.condensation import (
     Condensing,
-    Shape,
+    SummaryShape,
     condense,
     end_of_older,
     last_cut,
@@ -45,7 +45,7 @@ def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Ski
         return refusal
     request = request_for(view, meter, hidden, options.summary_tokens)
     reason = "in the older half of the messages before the newest"
-    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=LABEL), reason=reason)
+    how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL), reason=reason)
     return condense(view, meter, hidden, write(view, request, meter), how)
 
 

@@ -10,7 +10,7 @@ from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
     Condensing,
-    Shape,
+    SummaryShape,
     condense,
     end_of_older,
     nothing_older,
@@ -44,7 +44,7 @@ def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipp
     if refusal:
         return refusal
     text = "\n".join(_lines(originals(view, hidden), options.topics))
-    how = Condensing(stage=NAME, options=options, shape=Shape(prefix=LABEL))
+    how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL))
     return condense(view, meter, hidden, Summary(text=text, source="counts"), how)
 
 

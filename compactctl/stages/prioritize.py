@@ -15,8 +15,8 @@ from compactctl.tokens.meter import Meter
 
 NAME = "prioritize"
 Order = Literal["newest", "oldest"]
-Kind = Literal["user", "assistant", "reasoning", "tool_calls", "tool_results", "injected"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+PriorityKind = Literal["user", "assistant", "reasoning", "tool_calls", "tool_results", "injected"]
+KINDS: tuple[PriorityKind, ...] = get_args(PriorityKind)
 # What has no priority of its own is pruned last (prompt-tsx: the largest safe integer).
 _HIGHEST = 2**53 - 1
 
@@ -46,7 +46,7 @@ class PrioritizeOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _Candidate:
+class _Unit:
     """A unit that may be hidden; the smallest goes first."""
 
     priority: int
@@ -77,7 +77,7 @@ def _marker(options: PrioritizeOptions) -> Marker:
     )
 
 
-def _candidates(hiding: Hiding, options: PrioritizeOptions) -> Iterator[_Candidate]:
+def _candidates(hiding: Hiding, options: PrioritizeOptions) -> Iterator[_Unit]:
     messages, weights = hiding.view.messages, _weights(options.weights)
     hideable = set(hiding.ids(0, len(messages)))
     for unit in units(messages):
@@ -87,11 +87,11 @@ def _candidates(hiding: Hiding, options: PrioritizeOptions) -> Iterator[_Candida
             continue
         priority = min(weights.get(kind, _HIGHEST) for kind in _kinds(members))
         age = unit[0] if options.order == "newest" else -unit[0]
-        yield _Candidate(priority=priority, age=age, unit=unit)
+        yield _Unit(priority=priority, age=age, unit=unit)
 
 
 def _lowest(
-    hiding: Hiding, meter: Meter, target: int, candidates: list[_Candidate]
+    hiding: Hiding, meter: Meter, target: int, candidates: list[_Unit]
 ) -> tuple[MessageId, ...]:
     """Return the messages of as many candidates as it takes, in the order of the conversation."""
     messages = hiding.view.messages
@@ -106,13 +106,13 @@ def _lowest(
     return tuple(messages[index].id for index in sorted(chosen))
 
 
-def _kinds(members: list[Message]) -> frozenset[Kind]:
+def _kinds(members: list[Message]) -> frozenset[PriorityKind]:
     """Return the kinds of a unit's messages; reasoning counts where there is nothing else."""
     kinds = frozenset(_kind(member) for member in members)
     return (kinds - {"reasoning"}) or kinds
 
 
-def _kind(message: Message) -> Kind:
+def _kind(message: Message) -> PriorityKind:
     if message.results:
         return "tool_results"
     if message.calls:

@@ -10,8 +10,8 @@ from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import ToolResultPart
 from compactctl.stages.support.replacement import (
+    ProtectedUnit,
     Rewrite,
-    Unit,
     outside_newest,
     results_in,
     rewriting,
@@ -39,7 +39,7 @@ class PruneOptions:
         "How many of the newest turns, steps or results stay whatever their size, without using up "
         "``protect_tokens``; OpenCode protects 2 turns.",
     )
-    unit: Unit = option("turns", "What ``protect`` counts.")
+    unit: ProtectedUnit = option("turns", "What ``protect`` counts.")
     min_savings: int = option(20_000, "Do nothing when fewer tokens would be saved.")
     protect_tools: tuple[str, ...] = option(
         ("skill",), "Tools whose results stay and do not use up ``protect_tokens``."

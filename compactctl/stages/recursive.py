@@ -11,7 +11,7 @@ from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.stages.support.condensation import (
     Condensing,
-    Shape,
+    SummaryShape,
     condense,
     nothing_older,
     older,
@@ -125,10 +125,10 @@ def _request(
     )
 
 
-def _shape(view: View, options: RecursiveOptions) -> Shape:
+def _shape(view: View, options: RecursiveOptions) -> SummaryShape:
     if view.writes_pairs and options.shadow:
-        return Shape(prefix="", shadow=options.shadow)
-    return Shape(prefix=PREFIX)
+        return SummaryShape(prefix="", shadow=options.shadow)
+    return SummaryShape(prefix=PREFIX)
 
 
 STAGE = Stage(

@@ -26,7 +26,7 @@ NAME = "repair"
 TOOL = "{tool}"
 # OpenAI and Anthropic refuse a call that names no tool.
 UNKNOWN_TOOL = "unknown"
-Policy = Literal["drop", "synth"]
+RepairPolicy = Literal["drop", "synth"]
 _Half = ToolCallPart | ToolResultPart
 Orphans = Mapping[Place, _Half]
 
@@ -35,7 +35,7 @@ Orphans = Mapping[Place, _Half]
 class RepairOptions:
     """How to repair; the texts are those of NeuroLink."""
 
-    policy: Policy = option(
+    policy: RepairPolicy = option(
         "drop",
         '"drop" hides messages that hold nothing but calls without a result or results without a '
         'call; "synth" writes the missing half beside them instead, in the formats neurolink, '
@@ -232,7 +232,7 @@ def _figures(fixed: Sequence[_Half]) -> dict[str, int]:
     return {"orphanedCallsFixed": calls, "orphanedResultsFixed": len(fixed) - calls}
 
 
-_POLICIES: Mapping[Policy, Callable[[View, RepairOptions, Orphans], Proposal | Skipped]] = {
+_POLICIES: Mapping[RepairPolicy, Callable[[View, RepairOptions, Orphans], Proposal | Skipped]] = {
     "drop": _dropping,
     "synth": _completing,
 }

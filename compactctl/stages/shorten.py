@@ -26,7 +26,7 @@ class ShortenOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidate:
+class _LongText:
     """A text that may be cut, and its size in tokens."""
 
     place: Place
@@ -70,7 +70,7 @@ def _common_length(sizes: Sequence[int], room: int, least: int) -> int:
 
 
 def _cuts(
-    view: View, meter: Meter, options: ShortenOptions, candidates: Sequence[_Candidate], length: int
+    view: View, meter: Meter, options: ShortenOptions, candidates: Sequence[_LongText], length: int
 ) -> Iterator[Rewrite]:
     reason = f"longer than the {length:,} tokens for which there is room"
     for each in candidates:
@@ -82,7 +82,7 @@ def _cuts(
             yield Rewrite(place=each.place, text=text, saved=saved, reason=reason)
 
 
-def _candidates(view: View, meter: Meter) -> Iterator[_Candidate]:
+def _candidates(view: View, meter: Meter) -> Iterator[_LongText]:
     needed = referred(view.messages, cwd=view.cwd)
     for place, part in part_places(view.messages):
         message = view.messages[place.message]
@@ -90,7 +90,7 @@ def _candidates(view: View, meter: Meter) -> Iterator[_Candidate]:
             continue
         text = _text(message, part)
         if text:
-            yield _Candidate(place=place, text=text, tokens=meter.text(text))
+            yield _LongText(place=place, text=text, tokens=meter.text(text))
 
 
 def _text(message: Message, part: Part) -> str:

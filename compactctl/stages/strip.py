@@ -23,7 +23,7 @@ from compactctl.tokens.meter import Meter
 
 NAME = "strip"
 CHARS = "{chars}"
-Unit = Literal["messages", "turns", "steps", "results"]
+StripUnit = Literal["messages", "turns", "steps", "results"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class StripOptions:
     keep_recent: int = option(
         4, "How many of the newest messages, turns, steps or results stay as they are."
     )
-    unit: Unit = option("messages", "What ``keep_recent`` counts.")
+    unit: StripUnit = option("messages", "What ``keep_recent`` counts.")
     over: int = option(
         LONG_TEXT, "Characters that a result, or a text in a call's arguments, may have."
     )

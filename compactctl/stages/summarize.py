@@ -12,7 +12,7 @@ from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
     Condensing,
-    Shape,
+    SummaryShape,
     condense,
     end_of_older,
     nothing_older,
@@ -103,9 +103,9 @@ def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | S
     return condense(view, meter, hidden, summary, how)
 
 
-def _shape(options: SummarizeOptions) -> Shape:
+def _shape(options: SummarizeOptions) -> SummaryShape:
     prefix = f"{options.prefix}{BLANK_LINE}" if options.prefix else ""
-    return Shape(prefix=prefix, role=options.role, suffix=options.suffix)
+    return SummaryShape(prefix=prefix, role=options.role, suffix=options.suffix)
 
 
 def _summary(

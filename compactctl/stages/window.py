@@ -23,16 +23,16 @@ from compactctl.stages.support.truncation import Hiding, Marker, hide_range, new
 from compactctl.tokens.meter import Meter
 
 NAME = "window"
-Unit = Literal["events", "turns", "tokens"]
+WindowUnit = Literal["events", "turns", "tokens"]
 # maxEvents, maxTurns and maxTokens where Spring AI Session is given none.
-_USUAL: Mapping[Unit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
+_USUAL: Mapping[WindowUnit, int] = {"events": 20, "turns": 10, "tokens": 4_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowOptions:
     """How much to keep; the defaults are those of Spring AI Session."""
 
-    unit: Unit = option(
+    unit: WindowUnit = option(
         "events",
         'What ``max`` counts. "events" are messages, without the system prompt; summaries and '
         'markers stay in front and are free of charge. "turns" also keeps what stands before the '
@@ -91,7 +91,7 @@ def _marker(options: WindowOptions) -> Marker:
     )
 
 
-def _content(view: View, meter: Meter, unit: Unit) -> int:
+def _content(view: View, meter: Meter, unit: WindowUnit) -> int:
     """Return what the conversation has of ``unit``."""
     if unit == "turns":
         return len(turn_starts(view.messages))
@@ -124,7 +124,7 @@ def _wanted(view: View, meter: Meter, options: WindowOptions) -> int:
             return newest_tokens(view.messages, budget, meter)
 
 
-def _first(view: View, unit: Unit) -> int:
+def _first(view: View, unit: WindowUnit) -> int:
     """Return where to hide from: a window of turns keeps what stands before the first one."""
     if unit != "turns":
         return 0

@@ -129,7 +129,7 @@ def _percent_left(tokens: int, available: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class TargetSize:
     """What a compaction is to reach: a share (``ratio``) of the available input, or tokens."""
 
     value: float
@@ -144,7 +144,7 @@ class Target:
         return max(1, min(wanted, available))
 
 
-def parse_target(text: str) -> Target:
+def parse_target(text: str) -> TargetSize:
     """Read a target: ``0.6`` is a share of the available input, ``60000`` or ``60k`` are tokens.
 
     Raises:
@@ -154,7 +154,7 @@ def parse_target(text: str) -> Target:
     if size is None:
         raise UsageError(f"{text!r} is no target; write a share as 0.6, or tokens as 60000 or 60k")
     if size <= 1:
-        return Target(value=float(size), unit="ratio")
+        return TargetSize(value=float(size), unit="ratio")
     if size < SMALLEST_TOKEN_TARGET:
         raise UsageError(
             f"the target {text!r} is ambiguous; write a share of the available input"
@@ -162,4 +162,4 @@ def parse_target(text: str) -> Target:
         )
     if size.denominator != 1:
         raise UsageError(f"the target {text!r} is no whole number of tokens")
-    return Target(value=size.numerator, unit="tokens")
+    return TargetSize(value=size.numerator, unit="tokens")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-Outcome = Literal["whole", "cut", "preview", "excluded"]
+FileOutcome = Literal["whole", "cut", "preview", "excluded"]
 
 # FILE_READ_BUDGET_PERCENT, FILE_FAST_PATH_SIZE, FILE_PREVIEW_MODE_SIZE and FILE_PREVIEW_CHARS.
 DEFAULT_SHARE = 0.6
@@ -60,7 +60,7 @@ class FileVerdict:
     """
 
     file: FileSize
-    outcome: Outcome
+    outcome: FileOutcome
     tokens: int
     whole_tokens: int
     max_chars: int | None = None
@@ -131,7 +131,7 @@ def _as_documented(file: FileSize, budget: int) -> FileVerdict:
     return _shortened(file, "cut", max(LEAST_CHARS, budget * CHARS_PER_TOKEN))
 
 
-def _shortened(file: FileSize, outcome: Outcome, chars: int) -> FileVerdict:
+def _shortened(file: FileSize, outcome: FileOutcome, chars: int) -> FileVerdict:
     whole = _tokens(file.size)
     if chars <= 0:
         return _excluded(file, whole)

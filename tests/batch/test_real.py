@@ -7,9 +7,9 @@ import pytest
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
-from compactctl.tokens.budget import Target
+from compactctl.tokens.budget import TargetSize
 
-PLAN = PlanOptions(target=Target(value=0.2, unit="ratio"))
+PLAN = PlanOptions(target=TargetSize(value=0.2, unit="ratio"))
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply, fold
-from compactctl.pipeline.layout import Layout, Style, lay_out
+from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 
 SUMMARY = "What came before."
 STUB = "[cleared]"
@@ -136,7 +136,7 @@ def compacted(case: Case, layout: Layout) -> tuple[tuple[bytes, ...], Transcript
     found = load(lines)
     edits = edits_for(case, found)
     parsed = decoded(lines)
-    style = Style(layout=layout, operation="op1")
+    style = LayoutStyle(layout=layout, operation="op1")
     new = tuple(lay_out(lines, found, fold(edits), detect(parsed, "test"), style))
     data = tuple(line.data for line in new)
     return data, load(list(data)), texts(apply(found.effective, edits))
@@ -161,7 +161,7 @@ def test_new_arguments_stand_in_the_shape_of_the_old(case: Case, layout: Layout)
     lines = raw_lines(*case.records)
     found, parsed = load(lines), decoded(lines)
     edits = with_new_arguments(found.effective)
-    style = Style(layout=layout, operation="op1")
+    style = LayoutStyle(layout=layout, operation="op1")
     new = tuple(lay_out(lines, found, fold(edits), detect(parsed, "test"), style))
     again = load([line.data for line in new])
 
@@ -209,7 +209,7 @@ def test_a_real_file_reads_back_as_its_edits_say(
     lines = file_lines(real_transcripts / known.path)
     found = load(lines)
     edits = [edit for messages in by_conversation(found) for edit in halved(messages)]
-    style = Style(layout=layout, operation="op1")
+    style = LayoutStyle(layout=layout, operation="op1")
     new = tuple(lay_out(lines, found, fold(edits), detect(decoded(lines), "test"), style))
     again = load([line.data for line in new])
 

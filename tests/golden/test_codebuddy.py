@@ -17,7 +17,7 @@ from compactctl.errors import UsageError
 from compactctl.history.view import View
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.pipeline.run import Run, Step, run
+from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.summaries.document.chunks import ChunkRule
 from compactctl.tokens.budget import Budget, usage_of
@@ -159,7 +159,7 @@ def tiered(
     """Run the tiers down to the effective budget, as its code makes chunks."""
     chosen = [stage_named(name) for name in TIERS]
     rules = {"chunk": {"formula": "code"}}
-    steps = [Step(stage=s, options=s.options(**rules.get(s.name, {}))) for s in chosen]
+    steps = [StageStep(stage=s, options=s.options(**rules.get(s.name, {}))) for s in chosen]
     target = max(1, available(window, 0, reserve))
     of = View(messages=messages, window=window, target=target, summarizer=summarizer)
     return run(of, steps, Meter(counter_named(TESTS_COUNTER)))

@@ -25,7 +25,7 @@ from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.apply import apply
 from compactctl.stages import recursive, window
 from compactctl.stages.recursive import RecursiveOptions
-from compactctl.stages.window import Unit, WindowOptions
+from compactctl.stages.window import WindowOptions, WindowUnit
 from compactctl.tokens.counters.counter import Exactness
 from compactctl.tokens.meter import Meter
 
@@ -99,7 +99,12 @@ def names(messages: Sequence[Message]) -> list[str]:
 
 
 def windowed(
-    messages: tuple[Message, ...], unit: Unit, size: int, *, turns: int = 1, snap: Snap = "forward"
+    messages: tuple[Message, ...],
+    unit: WindowUnit,
+    size: int,
+    *,
+    turns: int = 1,
+    snap: Snap = "forward",
 ) -> list[str] | None:
     """Return the events left by a window, None when it does nothing; its marker is empty."""
     options = WindowOptions(unit=unit, max=size, min_keep_turns=turns, snap=snap, marker="")
@@ -244,7 +249,7 @@ def test_tool_traffic_counts() -> None:
     ],
 )
 def test_where_everything_would_go_the_newest_turn_or_message_stays(
-    events: str, unit: Unit, most: int, kept: str | None, at_least: str
+    events: str, unit: WindowUnit, most: int, kept: str | None, at_least: str
 ) -> None:
     messages = named(*events.split())
     expected = kept.split() if kept is not None else None

@@ -10,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
 from compactctl.pipeline.apply import apply
-from compactctl.pipeline.run import Run, Step, run
+from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.meter import Meter
@@ -76,7 +76,9 @@ def compacted(
 ) -> Run:
     """Run stages in order, as the pipeline does."""
     chosen = [stage_named(name) for name in stages]
-    steps = [Step(stage=s, options=s.options(**(settings or {}).get(s.name, {}))) for s in chosen]
+    steps = [
+        StageStep(stage=s, options=s.options(**(settings or {}).get(s.name, {}))) for s in chosen
+    ]
     of = View(messages=tuple(messages), target=target)
     return run(of, steps, Meter(counter_named(counter)))
 

@@ -19,7 +19,7 @@ from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.tokens.budget import Target
+from compactctl.tokens.budget import TargetSize
 
 CLAUDE = "claude"
 # Tried as often as all other shapes together: its records are linked and branch.
@@ -119,7 +119,7 @@ _STAGES = st.just(tuple(_NAMES)) | st.lists(
     st.sampled_from(_NAMES), min_size=1, max_size=4, unique=True
 ).map(tuple)
 _TARGETS = st.none() | st.sampled_from([100, 400, 1500]).map(
-    lambda tokens: Target(value=tokens, unit="tokens")
+    lambda tokens: TargetSize(value=tokens, unit="tokens")
 )
 PLAN_OPTIONS = st.builds(PlanOptions, stages=_STAGES, target=_TARGETS, settings=_SETTINGS)
 PROTECT_OPTIONS = st.builds(

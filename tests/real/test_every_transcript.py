@@ -18,7 +18,7 @@ from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.lines import split_lines
-from compactctl.tokens.budget import Target
+from compactctl.tokens.budget import TargetSize
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
 READ = {
@@ -85,7 +85,7 @@ needs_files = pytest.mark.skipif(not FILES, reason="no real transcripts beside t
 def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResult:
     """Compact with fast counting, which changes what fits but nothing that is proven here."""
     share = _WITH_TARGET.get(plan)
-    target = None if share is None else Target(value=share, unit="ratio")
+    target = None if share is None else TargetSize(value=share, unit="ratio")
     return compact(
         CompactOptions(
             path=str(path),

@@ -14,7 +14,7 @@ import sys
 import zlib
 from pathlib import Path
 
-from compactctl.tokens.counters.vocabulary import FOLDER, VOCABULARIES, Vocabulary
+from compactctl.tokens.counters.vocabulary import FOLDER, VOCABULARIES, BpeVocabulary
 
 GZIP_MAGIC = b"\x1f\x8b"
 LEVEL = 9
@@ -26,7 +26,7 @@ def published(path: Path) -> bytes:
     return gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
 
 
-def recognise(data: bytes) -> Vocabulary:
+def recognise(data: bytes) -> BpeVocabulary:
     """Return the vocabulary whose published file ``data`` is, or raise ValueError."""
     digest = hashlib.sha256(data).hexdigest()
     for vocabulary in VOCABULARIES.values():

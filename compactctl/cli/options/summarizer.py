@@ -11,7 +11,7 @@ from compactctl.cli.options.shared import with_options
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
-from compactctl.llm.choice import TIMEOUT, Kind, SummarizerOptions
+from compactctl.llm.choice import TIMEOUT, SummarizerKind, SummarizerOptions
 from compactctl.model.summary import BUILT_IN, OUTSIDE
 from compactctl.profiles.profile import Profile
 from compactctl.store.files.limits import TEXT_LIMITS
@@ -27,7 +27,9 @@ SUMMARIZER_PARAMETERS = ("summarizer", "summarizer_cmd")
 """The parameters that ask for a summary by somebody else."""
 
 
-_NAMES: dict[str, Kind] = {each: each for each in get_args(Kind) if each in (BUILT_IN, *OUTSIDE)}
+_NAMES: dict[str, SummarizerKind] = {
+    each: each for each in get_args(SummarizerKind) if each in (BUILT_IN, *OUTSIDE)
+}
 
 
 def summarizer_options(function: F) -> F:

@@ -6,16 +6,16 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from compactctl.commands.batch.one_file import GATE, Task, died_row, run_file
+from compactctl.commands.batch.one_file import GATE, FileTask, died_row, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.outputs import check_report, make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.loading.discover import Choice, Input, discover
 
-__all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "Progress", "batch"]
+__all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "RowDone", "batch"]
 
-Progress = Callable[[int, int, BatchRow], None]
+RowDone = Callable[[int, int, BatchRow], None]
 """Called for each finished row with how many are done, how many there are, and the row."""
 
 
@@ -68,7 +68,7 @@ class BatchResult:
         return max(failed) if failed else GATE * any(row.status == "over" for row in self.rows)
 
 
-def batch(options: BatchOptions, progress: Progress | None = None) -> BatchResult:
+def batch(options: BatchOptions, progress: RowDone | None = None) -> BatchResult:
     """Work on all files; one that fails becomes a row and does not stop the others.
 
     Raises before any work: UsageError for options, and for outputs that overwrite each other or
@@ -87,17 +87,17 @@ def batch(options: BatchOptions, progress: Progress | None = None) -> BatchResul
     )
 
 
-def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[Task, ...]:
+def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ...]:
     outputs = {} if options.out is None else output_names(inputs, options.out)
     if options.out is not None and options.writes:
         make_folder(options.out)
     if options.report is not None:
         check_report(options.report, inputs, outputs.values(), force=options.force)
-    return tuple(Task(input=item, output=outputs.get(item.path)) for item in inputs)
+    return tuple(FileTask(input=item, output=outputs.get(item.path)) for item in inputs)
 
 
 def _run(
-    options: BatchOptions, tasks: Sequence[Task], progress: Progress | None
+    options: BatchOptions, tasks: Sequence[FileTask], progress: RowDone | None
 ) -> tuple[BatchRow, ...]:
     sizes = [task.input.n_bytes for task in tasks]
     # Every task is sent with the options; those of a long command line are not sent again.

@@ -26,14 +26,14 @@ OUT_OF_MEMORY = 74
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class FileTask:
     """One input and where its compacted transcript goes, None for nowhere."""
 
     input: Input
     output: str | None = None
 
 
-def run_file(options: BatchOptions, task: Task) -> BatchRow:
+def run_file(options: BatchOptions, task: FileTask) -> BatchRow:
     """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
     path = task.input.path
     try:
@@ -51,21 +51,21 @@ def run_file(options: BatchOptions, task: Task) -> BatchRow:
     return replace(row, status="over", exit_code=GATE) if is_over else row
 
 
-def died_row(task: Task) -> BatchRow:
+def died_row(task: FileTask) -> BatchRow:
     """Return the row of a file whose worker process died."""
     path = task.input.path
     why = f"{path}: the worker process died (killed, or out of memory); run it alone to see why"
     return failed_row(path, "WorkerDied", why, INTERNAL_ERROR)
 
 
-def _measured(options: BatchOptions, task: Task) -> BatchRow:
+def _measured(options: BatchOptions, task: FileTask) -> BatchRow:
     transcript = _scan(options, task)
     if options.strict:
         check_strict(transcript, task.input.path)
     return _figures(task.input.path, transcript, measure(transcript, options.measure))
 
 
-def _compacted(options: BatchOptions, task: Task) -> BatchRow:
+def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
     path = task.input.path
     result = _compact(options, task)
     row = _figures(path, _scan(options, task, result.before.n_bytes), result.measure)
@@ -87,7 +87,7 @@ def _compacted(options: BatchOptions, task: Task) -> BatchRow:
     )
 
 
-def _compact(options: BatchOptions, task: Task) -> CompactResult:
+def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
     _check_problem(task)
     if options.writes and task.output is not None:
         make_folder(Path(task.output).parent)
@@ -110,12 +110,12 @@ def _compact(options: BatchOptions, task: Task) -> CompactResult:
     )
 
 
-def _scan(options: BatchOptions, task: Task, upto: int | None = None) -> Transcript:
+def _scan(options: BatchOptions, task: FileTask, upto: int | None = None) -> Transcript:
     _check_problem(task)
     return scan(task.input.path, options.format, upto, options.limits)
 
 
-def _check_problem(task: Task) -> None:
+def _check_problem(task: FileTask) -> None:
     if task.input.problem is not None:
         raise NoInputError(task.input.problem)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.planning.plan import Plan
-from compactctl.pipeline.run import Step
+from compactctl.pipeline.run import StageStep
 from compactctl.store.archive.archive import archive_folder
 from compactctl.summaries.document.archive_hint import breadcrumb
 
@@ -21,7 +21,7 @@ def with_trail(plan: Plan, target: Path | None, *, is_archived: bool, lines: int
     return replace(plan, steps=tuple(_step(step, text) for step in plan.steps))
 
 
-def _step(step: Step, text: str) -> Step:
+def _step(step: StageStep, text: str) -> StageStep:
     if not getattr(step.options, "breadcrumb", False):
         return step
     return replace(step, options=replace(step.options, trail=text))

@@ -16,12 +16,12 @@ from compactctl.commands.compact.memory import release_memory
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.verify_output import Meant, meant_by, prove_layout
 from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
-from compactctl.commands.operations.history import History, history_behind
+from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.inline import own_fields
 from compactctl.commands.operations.steps import Archived
 from compactctl.commands.operations.summary_originals import originals_of
 from compactctl.commands.planning.plan import Plan, make_plan
-from compactctl.commands.planning.run_stages import Outcome, run_all
+from compactctl.commands.planning.run_stages import PlanOutcome, run_all
 from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.errors import DoesNotFitError, IntegrityError, UsageError
 from compactctl.formats.format import Format
@@ -33,7 +33,7 @@ from compactctl.model.operation import ArchivedLine, Digest, Operation, Operatio
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows
 from compactctl.pipeline.edit_codec import content_of
-from compactctl.pipeline.layout import Style, lay_out
+from compactctl.pipeline.layout import LayoutStyle, lay_out
 from compactctl.pipeline.new_file import NewFile
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
@@ -131,16 +131,16 @@ def _target(options: CompactOptions) -> Path:
     return compacted_name(Path(options.path))
 
 
-def _is_archived(options: CompactOptions, history: History) -> bool:
+def _is_archived(options: CompactOptions, history: OperationHistory) -> bool:
     """Tell whether the operation gets an archive; all get one behind one that has one."""
     return options.layout == "split" or options.in_place or bool(_archived(history))
 
 
-def _archived(history: History) -> list[Archived]:
+def _archived(history: OperationHistory) -> list[Archived]:
     return [step for step in history.chain if isinstance(step, Archived)]
 
 
-def _left_behind(source: Source, history: History) -> tuple[str, ...]:
+def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:
     """Return the warning for what a pipe cannot take along."""
     if source.path is None or not _archived(history):
         return ()
@@ -159,7 +159,7 @@ class _Ready:
 
     options: CompactOptions
     source: Source
-    history: History
+    history: OperationHistory
     format: Format
     content: Content
     result: CompactResult
@@ -208,10 +208,10 @@ class _Job:
 
     options: CompactOptions
     loaded: Loaded
-    history: History
+    history: OperationHistory
     measured: Measure
     plan: Plan
-    outcome: Outcome
+    outcome: PlanOutcome
 
     def finish(self) -> _Ready:
         """Lay out the new file, and say what came of it."""
@@ -275,7 +275,7 @@ class _Job:
         if inline:
             before = loaded.source.digest
             own |= own_fields(loaded.lines, loaded.transcript, before, self._parent())
-        style = Style(
+        style = LayoutStyle(
             layout=self.options.layout, operation=name, tags=inline or self.options.tags, own=own
         )
         folded = fold(self.outcome.edits)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from compactctl.commands.planning.run_stages import Outcome
+from compactctl.commands.planning.run_stages import PlanOutcome
 from compactctl.model.message import Message, ToolCallPart, ToolResultPart
 from compactctl.pipeline.apply import fold
 from compactctl.tokens.meter import Meter
 
-Fate = Literal["kept", "hidden", "rewritten", "written"]
+MessageFate = Literal["kept", "hidden", "rewritten", "written"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +24,19 @@ class Explained:
     tools: tuple[str, ...]
     tokens: int
     tokens_after: int
-    fate: Fate
+    fate: MessageFate
     stage: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Judgement:
-    fate: Fate
+    fate: MessageFate
     stage: str
     reason: str
 
 
-def explain(outcome: Outcome, meter: Meter) -> tuple[Explained, ...]:
+def explain(outcome: PlanOutcome, meter: Meter) -> tuple[Explained, ...]:
     """Return one row per message before, and one per written message, in the order they stand."""
     folded = fold(outcome.edits)
     left = {message.id: message for message in outcome.after}

@@ -7,7 +7,7 @@ from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.summary_originals import originals_of
 from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import Outcome, ProtectOptions, run_all
+from compactctl.commands.planning.run_stages import PlanOutcome, ProtectOptions, run_all
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.errors import DoesNotFitError
 from compactctl.model.summary import Summary, SummaryRequest
@@ -94,5 +94,5 @@ def _written(request: SummaryRequest, options: PromptOptions, measured: Measure)
     )
 
 
-def _reasons(outcome: Outcome) -> tuple[str, ...]:
+def _reasons(outcome: PlanOutcome) -> tuple[str, ...]:
     return tuple(f"{record.name}: {record.detail}" for record in outcome.stages if record.detail)

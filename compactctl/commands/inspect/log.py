@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.loading.load import is_tagged
-from compactctl.commands.operations.history import History, history_of
-from compactctl.commands.operations.steps import Archived, Spliced, Step
+from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
 from compactctl.errors import IntegrityError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import load_edits, sizes_from_rows, stages_from_rows
@@ -38,7 +38,7 @@ class LogEntry:
     """
 
     number: int
-    step: Step
+    step: OperationStep
     operation: Operation | None
     groups: tuple[Group, ...]
     in_effect: bool
@@ -79,7 +79,7 @@ def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
     )
 
 
-def _appended(history: History) -> int:
+def _appended(history: OperationHistory) -> int:
     """Return how many bytes were appended after the last operation, 0 where that is unknown."""
     if history.current is None and not history.chain:
         return 0
@@ -88,7 +88,7 @@ def _appended(history: History) -> int:
     return 0
 
 
-def _entry(number: int, step: Step, *, in_effect: bool) -> LogEntry:
+def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
     if isinstance(step, Archived):
         return LogEntry(
             number=number,

@@ -7,8 +7,8 @@ from typing import Literal
 
 from compactctl.commands.loading.load import Loaded, load
 from compactctl.commands.operations.archive_states import Hidden, State, states_of
-from compactctl.commands.operations.history import History, history_behind
-from compactctl.commands.operations.steps import Archived, Step
+from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.steps import Archived, OperationStep
 from compactctl.model.message import Message
 from compactctl.pipeline.merge_for_view import Shown, interleave
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -76,7 +76,9 @@ def _effective(loaded: Loaded, path: str) -> ViewResult:
     )
 
 
-def _whole(loaded: Loaded, history: History) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
+def _whole(
+    loaded: Loaded, history: OperationHistory
+) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
     """Return all lines there ever were, in place, and the states they stand in, oldest first."""
     rows = [tuple(step.rows()) for step in _kept_apart(history.chain)]
     after = [*(tuple(row.raw for row in each) for each in rows[1:]), loaded.lines]
@@ -87,7 +89,7 @@ def _whole(loaded: Loaded, history: History) -> tuple[tuple[Shown, ...], tuple[S
     return tuple(_marked(lines, states)), states
 
 
-def _kept_apart(chain: Sequence[Step]) -> Iterator[Step]:
+def _kept_apart(chain: Sequence[OperationStep]) -> Iterator[OperationStep]:
     """Yield the steps from the first archive on; what is inside the oldest state is shown there."""
     return dropwhile(lambda step: not isinstance(step, Archived), chain)
 

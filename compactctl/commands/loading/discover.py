@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
-from compactctl.commands.loading.folders import Entry, Tree, is_folder, matches
+from compactctl.commands.loading.folders import FolderEntry, Tree, is_folder, matches
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.lines import STANDARD_INPUT
@@ -99,11 +99,11 @@ def _of_pattern(pattern: str, choice: Choice) -> Sequence[Input]:
     return sorted(found, key=_order)
 
 
-def _chosen(root: str, entries: Iterable[Entry], include: Sequence[str]) -> list[Input]:
+def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -> list[Input]:
     return sorted((_input(root, each) for each in entries if _is_wanted(each, include)), key=_order)
 
 
-def _is_wanted(entry: Entry, include: Sequence[str]) -> bool:
+def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
     if entry.problem:
         return True
     name = entry.below.rpartition("/")[2]
@@ -111,7 +111,7 @@ def _is_wanted(entry: Entry, include: Sequence[str]) -> bool:
     return not is_ours and matches(entry.below, include)
 
 
-def _input(root: str, entry: Entry) -> Input:
+def _input(root: str, entry: FolderEntry) -> Input:
     path = str(Path(root, entry.below))
     if path == STANDARD_INPUT:
         path = f"./{path}"

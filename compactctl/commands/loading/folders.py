@@ -10,7 +10,7 @@ from compactctl.store.archive.names import SUFFIX, archive_files
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """A file or folder by its path below the root, "" for the root itself.
 
     ``problem`` says why a folder could not be looked into.
@@ -21,7 +21,7 @@ class Entry:
     problem: str | None = None
 
 
-ROOT = Entry("", is_folder=True)
+ROOT = FolderEntry("", is_folder=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Tree:
     root: str
     exclude: tuple[str, ...] = ()
 
-    def files(self, start: Entry = ROOT) -> Iterator[Entry]:
+    def files(self, start: FolderEntry = ROOT) -> Iterator[FolderEntry]:
         """Yield the files below a folder, and the folders that could not be looked into."""
         waiting = [start]
         while waiting:
@@ -45,7 +45,7 @@ class Tree:
                 else:
                     yield entry
 
-    def matching(self, pattern: Sequence[str]) -> Iterator[Entry]:
+    def matching(self, pattern: Sequence[str]) -> Iterator[FolderEntry]:
         """Yield what matches a pattern, given by its parts; ``**`` stands for any folders.
 
         Some entries may come twice. Folders that could not be looked into are among them.
@@ -62,19 +62,19 @@ class Tree:
                 subs = [sub for sub in self._entries(entry) if _fits(sub, rest)]
                 waiting += [(sub, rest[1:]) for sub in subs]
 
-    def _entries(self, folder: Entry) -> list[Entry]:
+    def _entries(self, folder: FolderEntry) -> list[FolderEntry]:
         place = Path(self.root, folder.below)
         prefix = f"{folder.below}/" if folder.below else ""
         try:
             with os.scandir(place) as found:
                 entries = [
-                    Entry(f"{prefix}{item.name}", item.is_dir(follow_symlinks=False))
+                    FolderEntry(f"{prefix}{item.name}", item.is_dir(follow_symlinks=False))
                     for item in found
                     if not _is_passed_by(item)
                 ]
         except OSError as error:
             why = f"{place}: cannot be looked into ({error.strerror}); change its mode"
-            return [Entry(folder.below, problem=why)]
+            return [FolderEntry(folder.below, problem=why)]
         return [entry for entry in entries if not matches(entry.below, self.exclude)]
 
 
@@ -98,11 +98,11 @@ def _is_passed_by(item: os.DirEntry[str]) -> bool:
     return item.name.endswith(SUFFIX) and item.is_dir() and bool(archive_files(Path(item)))
 
 
-def _opens(entry: Entry) -> bool:
+def _opens(entry: FolderEntry) -> bool:
     return entry.is_folder or entry.problem is not None
 
 
-def _fits(entry: Entry, rest: Sequence[str]) -> bool:
+def _fits(entry: FolderEntry, rest: Sequence[str]) -> bool:
     if entry.problem:
         return True
     is_last = all(part == "**" for part in rest[1:])

@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from functools import reduce
 from itertools import pairwise
 
-from compactctl.commands.operations.history import History
-from compactctl.commands.operations.steps import Spliced, Step
+from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.steps import OperationStep, Spliced
 from compactctl.errors import ChangedError
 from compactctl.store.files.carry import can_carry, carry_of, is_open, joined
 from compactctl.store.files.content import parted
 from compactctl.store.files.lines import digest_of
 
 
-def appended(history: History, step: Step) -> bytes:
+def appended(history: OperationHistory, step: OperationStep) -> bytes:
     """Return the carry of what was appended since a step in effect, in the order it came.
 
     Raises as reading the states in between does, and ChangedError when some of it went on in an
@@ -23,7 +23,7 @@ def appended(history: History, step: Step) -> bytes:
     return reduce(joined, (*pieces, carry_behind(later[-1], history.lines)))
 
 
-def appended_since(history: History, step: Step) -> bytes:
+def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
     """Return the carry of what was appended after a step that is no longer in effect.
 
     Raises as ``appended`` does.
@@ -45,11 +45,11 @@ def appended_since(history: History, step: Step) -> bytes:
     return reduce(joined, (*pieces, newest))
 
 
-def _begins_with(state: bytes, step: Step) -> bool:
+def _begins_with(state: bytes, step: OperationStep) -> bool:
     return digest_of(state[: step.after.n_bytes]) == step.after
 
 
-def carry_behind(step: Step, state: Iterable[bytes]) -> bytes:
+def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
     """Return the carry of what follows the outcome of a step in a state that begins with it.
 
     ``state`` are its pieces.

@@ -5,7 +5,7 @@ from functools import cached_property, partial
 
 from compactctl.commands.loading.load import Loaded
 from compactctl.commands.operations.inline import carried_operations, may_carry
-from compactctl.commands.operations.steps import Archived, Spliced, Step
+from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive import Archive, archive_folder
@@ -15,19 +15,19 @@ _Inside = dict[OperationId, Spliced]
 _Start = tuple[OperationId | None, _Inside]
 
 
-def history_of(source: Source, where: str, format_name: str | None = None) -> "History":
+def history_of(source: Source, where: str, format_name: str | None = None) -> "OperationHistory":
     """Return the history behind what was read; ``where`` is its name for messages."""
     archive = Archive(archive_folder(source.path), source.limits) if source.path else None
-    return History(archive, source.lines, where, format_name)
+    return OperationHistory(archive, source.lines, where, format_name)
 
 
-def history_behind(loaded: Loaded) -> "History":
+def history_behind(loaded: Loaded) -> "OperationHistory":
     """Return the history behind a transcript that is read already."""
     where = str(loaded.source.path or STANDARD_INPUT)
     return history_of(loaded.source, where, loaded.format.name)
 
 
-class History:
+class OperationHistory:
     """The operations behind a transcript.
 
     A step is in its archive or inside the transcript; one that is in both counts once. Everything
@@ -68,9 +68,9 @@ class History:
         return self.archive.states if self.archive else frozenset()
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[OperationStep, ...]:
         """All operations, oldest first; rewinds are among them."""
-        steps: list[Step] = []
+        steps: list[OperationStep] = []
         known: set[OperationId] = set()
         for step in (*self.archived, None):
             start = self._start if step is None else self._before(step)
@@ -81,11 +81,11 @@ class History:
         return tuple(steps)
 
     @cached_property
-    def chain(self) -> tuple[Step, ...]:
+    def chain(self) -> tuple[OperationStep, ...]:
         """The compactions in effect, oldest first."""
         return tuple(reversed(tuple(self._walk(*self._start))))
 
-    def chain_to(self, step: Step) -> tuple[Step, ...]:
+    def chain_to(self, step: OperationStep) -> tuple[OperationStep, ...]:
         """Return the compactions in effect after one of the steps, oldest first."""
         head = step.operation.head if isinstance(step, Archived) else step.id
         inside = {each.id: each for each in self.steps if isinstance(each, Spliced)}
@@ -164,7 +164,7 @@ class History:
         # Version 0.1.0 did not record a parent that is inside the transcript.
         return step.parent or next(reversed(inside), None), inside
 
-    def _walk(self, head: OperationId | None, inside: _Inside) -> Iterator[Step]:
+    def _walk(self, head: OperationId | None, inside: _Inside) -> Iterator[OperationStep]:
         """Yield a compaction and those it builds upon, newest first.
 
         ArchiveError when they build upon one another in a circle, as no run writes it.
@@ -210,6 +210,6 @@ class History:
         return {step.id: step for step in reversed(steps)}
 
 
-def _state(step: Step) -> bytes:
+def _state(step: OperationStep) -> bytes:
     """Return the state before a step."""
     return b"".join(step.before())

@@ -18,7 +18,7 @@ from compactctl.store.files.carry import is_open
 from compactctl.store.files.lines import digest_of, split_lines
 
 
-class Step(Protocol):
+class OperationStep(Protocol):
     """An operation, and how to go back over it.
 
     ``parent`` is the compaction in effect before it; ``format`` and ``counter`` are empty where

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from compactctl.commands.loading.load import Loaded, parse
-from compactctl.commands.operations.history import History
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import Archived
 from compactctl.formats.format import Format
 from compactctl.model.message import Message, MessageId
@@ -11,7 +11,9 @@ from compactctl.pipeline.apply import fold
 from compactctl.pipeline.edit_codec import edits_from_rows, load_edits
 
 
-def originals_of(loaded: Loaded, history: History) -> Mapping[MessageId, tuple[Message, ...]]:
+def originals_of(
+    loaded: Loaded, history: OperationHistory
+) -> Mapping[MessageId, tuple[Message, ...]]:
     """Return, by the id of each summary with a tag, the messages it stands for.
 
     They are in the file itself (inline) or in its archive; a summary without either is left out.
@@ -44,7 +46,7 @@ def _expanded(group: str, hidden: _Hidden) -> Iterator[Message]:
             yield message
 
 
-def _hidden(loaded: Loaded, history: History) -> _Hidden:
+def _hidden(loaded: Loaded, history: OperationHistory) -> _Hidden:
     """Return the messages of each group, from the first place that has any of them."""
     found = _tagged(loaded.transcript.messages)
     for step in history.chain:

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field, fields, replace
 from compactctl.errors import UsageError
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import Summarizer
-from compactctl.pipeline.run import Step
+from compactctl.pipeline.run import StageStep
 from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
-from compactctl.tokens.budget import Budget, Target
+from compactctl.tokens.budget import Budget, TargetSize
 from compactctl.tokens.trigger import Trigger
 
 # NeuroLink compacts to 70 % of the available input after an overflow.
-RECOVERY_TARGET = Target(value=0.7, unit="ratio")
+RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
 # agent-code frees so many tokens when an error does not say how many were too much.
 UNKNOWN_EXCESS = 20_000
 
@@ -38,7 +38,7 @@ class PlanOptions:
 
     stages: tuple[str, ...] = ()
     profile: Profile | None = None
-    target: Target | None = None
+    target: TargetSize | None = None
     trigger: Trigger | None = None
     if_needed: bool = False
     overflow: Overflow | None = None
@@ -68,7 +68,7 @@ class Plan:
     "" when they may.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[StageStep, ...]
     target: int | None
     gate: Trigger | None = None
     summarizer: Summarizer | None = None
@@ -102,7 +102,7 @@ def _excess(overflow: Overflow | None) -> int:
     return UNKNOWN_EXCESS if overflow.gap is None else -(-overflow.gap * 11 // 10)
 
 
-def _steps(options: PlanOptions) -> Iterator[Step]:
+def _steps(options: PlanOptions) -> Iterator[StageStep]:
     own = options.chosen.stages
     if not options.stages:
         for each in own:
@@ -124,7 +124,7 @@ def _target(options: PlanOptions, available: int) -> int | None:
         limit = _until(options).limit(available)
         return None if limit is None else max(1, min(limit, available))
     reach = options.chosen.target
-    return reach.within(available) if isinstance(reach, Target) and not options.stages else None
+    return reach.within(available) if isinstance(reach, TargetSize) and not options.stages else None
 
 
 def _is_of_trigger(options: PlanOptions) -> bool:
@@ -138,14 +138,14 @@ def _until(options: PlanOptions) -> Trigger:
     return options.trigger or options.chosen.trigger
 
 
-def _step(stage: Stage, settings: Mapping[str, OptionValue], options: PlanOptions) -> Step:
+def _step(stage: Stage, settings: Mapping[str, OptionValue], options: PlanOptions) -> StageStep:
     given = options.settings.get(stage.name, {})
     chosen = stage.options(**{**settings, **given})
     names = {item.name for item in fields(chosen)}
     if "protect_tools" in names and options.protect_tools:
         tools = tuple(dict.fromkeys((*chosen.protect_tools, *options.protect_tools)))
         chosen = replace(chosen, protect_tools=tools)
-    return Step(stage=stage, options=chosen)
+    return StageStep(stage=stage, options=chosen)
 
 
 def stage_list(text: str) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class ProtectOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class PlanOutcome:
     """What the stages came to over all conversations.
 
     ``groups`` names the stage behind each group of edits. Tokens are totals over all
@@ -65,7 +65,7 @@ def run_all(
     measured: Measure,
     options: ProtectOptions,
     originals: Mapping[MessageId, tuple[Message, ...]],
-) -> Outcome:
+) -> PlanOutcome:
     """Run the plan over every conversation on its own.
 
     The target is for the whole request: what it holds beside the conversation is taken off.
@@ -150,10 +150,10 @@ def _outcome(
     protected: Mapping[MessageId, str],
     meter: Meter,
     size: ContextSize,
-) -> Outcome:
+) -> PlanOutcome:
     after = tuple(message for each in runs for message in each.view.messages)
     sizes = [meter.total(each.view.messages) for each in runs]
-    return Outcome(
+    return PlanOutcome(
         stages=_joined([each.stages for each in runs]),
         edits=tuple(edit for each in runs for edit in each.edits),
         groups={name: stage for each in runs for name, stage in each.groups.items()},

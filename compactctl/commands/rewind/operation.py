@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from compactctl import __version__
-from compactctl.commands.operations.steps import Step
+from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.operation import Digest, Operation, OperationId
 
 
 def rewind_operation(
-    before: Digest, after: Digest, chain: Sequence[Step], head: OperationId | None
+    before: Digest, after: Digest, chain: Sequence[OperationStep], head: OperationId | None
 ) -> Operation:
     """Return the operation that records a rewind from ``chain``; ``head`` is in effect then."""
     content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"

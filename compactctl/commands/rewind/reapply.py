@@ -25,7 +25,7 @@ from compactctl.pipeline.edit_codec import (
     sizes_from_rows,
     stages_from_rows,
 )
-from compactctl.pipeline.layout import Layout, Style, lay_out
+from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 from compactctl.pipeline.new_file import NewFile
 from compactctl.store.files.lines import digest_of, split_lines
 
@@ -83,7 +83,7 @@ def _ids_from(transcript: Transcript, line: int) -> tuple[MessageId, ...]:
     return tuple(message.id for message in transcript.messages if message.line >= line)
 
 
-class Replay:
+class OperationReplayer:
     """Carries archived operations out again, one after another.
 
     ``names`` maps the ids in the state that an operation saw to those in the state so far.
@@ -133,7 +133,7 @@ class Replay:
         transcript = parse(lines, chosen)
         name = _new_id(made.operation, self.data, edits)
         own = self._own(lines, transcript, made)
-        style = Style(layout=made.layout, operation=name, tags=made.tags, own=own)
+        style = LayoutStyle(layout=made.layout, operation=name, tags=made.tags, own=own)
         after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
         before = digest_of(self.data)
         self.data = b"".join(after)

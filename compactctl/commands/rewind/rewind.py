@@ -6,10 +6,10 @@ from pathlib import Path
 
 from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.operations.appended_lines import appended, appended_since
-from compactctl.commands.operations.history import History, history_of
-from compactctl.commands.operations.steps import Step
+from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.rewind.operation import rewind_operation
-from compactctl.commands.rewind.undo_group import without
+from compactctl.commands.rewind.undo_group import undo_group
 from compactctl.errors import ArchiveError, ChangedError, UsageError
 from compactctl.model.operation import Digest, OperationId
 from compactctl.pipeline.archive_rows import plain_rows
@@ -94,20 +94,20 @@ def rewind(options: RewindOptions) -> RewindResult:
     return _finish(options, source, history, move, late)
 
 
-def _history(options: RewindOptions, source: Source) -> History:
+def _history(options: RewindOptions, source: Source) -> OperationHistory:
     """Return the history; that inside the transcript alone, when its archive knows no more."""
     history = history_of(source, options.path)
     try:
         _ = history.current
     except ChangedError:
-        inside = History(None, source.lines, options.path)
+        inside = OperationHistory(None, source.lines, options.path)
         if not inside.steps:
             raise
         return inside
     return history
 
 
-def _with_late(history: History) -> tuple[History, int]:
+def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
     """Return the history with what a program went on writing to a file that was replaced."""
     archive, current = history.archive, history.current
     if archive is None or current is None:
@@ -118,7 +118,7 @@ def _with_late(history: History) -> tuple[History, int]:
     if not late:
         return history, 0
     more = carried(carry_of(late, is_open=False), is_open=is_open(history.data))
-    return History(archive, split_lines(history.data + more), history.where), len(late)
+    return OperationHistory(archive, split_lines(history.data + more), history.where), len(late)
 
 
 def _check_options(options: RewindOptions) -> None:
@@ -128,7 +128,7 @@ def _check_options(options: RewindOptions) -> None:
         raise UsageError(f"{names} contradict each other; choose one")
 
 
-_Destination = Callable[[RewindOptions, History], _Move]
+_Destination = Callable[[RewindOptions, OperationHistory], _Move]
 
 
 def _destination(options: RewindOptions) -> _Destination:
@@ -139,7 +139,7 @@ def _destination(options: RewindOptions) -> _Destination:
     return _undo
 
 
-def _undo(options: RewindOptions, history: History) -> _Move:
+def _undo(options: RewindOptions, history: OperationHistory) -> _Move:
     chain = history.chain
     if not chain:
         return _Move(content=Content.of(history.lines), chain=(), carried=0)
@@ -147,13 +147,13 @@ def _undo(options: RewindOptions, history: History) -> _Move:
     return _before(left, history)
 
 
-def _before(left: Step, history: History) -> _Move:
+def _before(left: OperationStep, history: OperationHistory) -> _Move:
     """Return the state before a step in effect, with what was appended since."""
     kept = history.chain[: history.chain.index(left)]
     return _joined(left.before, appended(history, left), kept)
 
 
-def _go_to(options: RewindOptions, history: History) -> _Move:
+def _go_to(options: RewindOptions, history: OperationHistory) -> _Move:
     wanted, chain = _step_named(history.steps, options.to or ""), history.chain
     ids = [step.id for step in chain]
     if wanted.id not in ids:
@@ -165,8 +165,8 @@ def _go_to(options: RewindOptions, history: History) -> _Move:
     return _before(following[0], history)
 
 
-def _take_back_group(options: RewindOptions, history: History) -> _Move:
-    regrouped = without(options.group or "", history)
+def _take_back_group(options: RewindOptions, history: OperationHistory) -> _Move:
+    regrouped = undo_group(options.group or "", history)
     return _Move(
         content=Content.of((regrouped.data,)),
         chain=regrouped.chain,
@@ -175,7 +175,9 @@ def _take_back_group(options: RewindOptions, history: History) -> _Move:
     )
 
 
-def _joined(state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[Step]) -> _Move:
+def _joined(
+    state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[OperationStep]
+) -> _Move:
     content = Content.of(Joined(state))
     more = carried(carry, is_open=content.is_open)
     if more:
@@ -183,7 +185,7 @@ def _joined(state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[
     return _Move(content=content, chain=tuple(step.id for step in chain), carried=len(more))
 
 
-def _step_named(steps: Sequence[Step], name: str) -> Step:
+def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
     found = {step.id: step for step in steps if step.id.startswith(name)}
     if len(found) == 1:
         return next(iter(found.values()))
@@ -193,7 +195,7 @@ def _step_named(steps: Sequence[Step], name: str) -> Step:
 
 
 def _finish(
-    options: RewindOptions, source: Source, history: History, move: _Move, late: int
+    options: RewindOptions, source: Source, history: OperationHistory, move: _Move, late: int
 ) -> RewindResult:
     left = tuple(step.id for step in history.chain)
     place = _place(options)
@@ -242,14 +244,14 @@ def _place(options: RewindOptions) -> str | None:
     return options.output
 
 
-def _missing(options: RewindOptions, history: History) -> tuple[str, ...]:
+def _missing(options: RewindOptions, history: OperationHistory) -> tuple[str, ...]:
     if history.missing is None or not options.all:
         return ()
     what = "which is in the archive of another file, with all that came before"
     return (f"{options.path}: builds upon operation {history.missing}, {what}",)
 
 
-def _left_behind(history: History, move: _Move) -> tuple[str, ...]:
+def _left_behind(history: OperationHistory, move: _Move) -> tuple[str, ...]:
     """Return the warning for a compacted state that is written without what leads back from it."""
     if history.archive is None or not (history.archived and move.chain):
         return ()
@@ -258,7 +260,11 @@ def _left_behind(history: History, move: _Move) -> tuple[str, ...]:
 
 
 def _published(
-    options: RewindOptions, source: Source, history: History, move: _Move, result: RewindResult
+    options: RewindOptions,
+    source: Source,
+    history: OperationHistory,
+    move: _Move,
+    result: RewindResult,
 ) -> RewindResult:
     published = publish(
         FileSystem(),
@@ -276,7 +282,7 @@ def _published(
     )
 
 
-def _rewind_record(source: Source, history: History, move: _Move) -> Deposit:
+def _rewind_record(source: Source, history: OperationHistory, move: _Move) -> Deposit:
     head = move.chain[-1] if move.chain else None
     operation = rewind_operation(source.digest, move.content.digest, history.chain, head)
     return operation, plain_rows(source.lines)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactctl.commands.operations.appended_lines import appended, carry_behind
-from compactctl.commands.operations.history import History
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import without_group as without_inline
-from compactctl.commands.operations.steps import Archived, Spliced, Step
+from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
 from compactctl.commands.rewind.message_ids import Names
 from compactctl.commands.rewind.operation import rewind_operation
-from compactctl.commands.rewind.reapply import Made, Replay, made_by, read_state
+from compactctl.commands.rewind.reapply import Made, OperationReplayer, made_by, read_state
 from compactctl.commands.sizing.context_size import recorded_unseen
 from compactctl.errors import ChangedError, UsageError
 from compactctl.history.standins import newest_id
@@ -26,7 +26,7 @@ from compactctl.store.files.lines import digest_of, split_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Regrouped:
+class GroupUndone:
     """The state without one group, what is in effect there, and the archives that record it."""
 
     data: bytes
@@ -48,7 +48,7 @@ class _Base:
     names: Names
 
 
-def without(group: str, history: History) -> Regrouped:
+def undo_group(group: str, history: OperationHistory) -> GroupUndone:
     """Return the state in which ``group`` was never made; UsageError when it is not in effect.
 
     The operation that made the group is undone and carried out again without it, and so are all
@@ -62,11 +62,13 @@ def without(group: str, history: History) -> Regrouped:
     base = _base(group, history, place, again)
     carry = carried(appended(history, again[0]), is_open=is_open(base.data)) if again else b""
     first = base.data + carry
-    replay = Replay(first, base.kept, _own_fields(history.data, chain[place].format), group)
+    replay = OperationReplayer(
+        first, base.kept, _own_fields(history.data, chain[place].format), group
+    )
     replay.start(read_state(first, chain[place].format), digest_of(base.data).n_lines, base.names)
     for each in made:
         replay.carry_out(each, without_group(each.edits, group))
-    return Regrouped(
+    return GroupUndone(
         data=replay.data,
         chain=tuple(replay.chain),
         archives=tuple(_with_rewind(history, base.kept, first, replay.archives)),
@@ -83,7 +85,7 @@ def _made(steps: Sequence[Archived], now: bytes) -> list[Made]:
     ]
 
 
-def _archived(steps: Sequence[Step], group: str) -> list[Archived]:
+def _archived(steps: Sequence[OperationStep], group: str) -> list[Archived]:
     """Return the operations that are to be carried out again, from the one of the group on.
 
     Those inside one transcript with the first of all are changed there instead.
@@ -98,7 +100,7 @@ def _archived(steps: Sequence[Step], group: str) -> list[Archived]:
     return found
 
 
-def _base(group: str, history: History, place: int, again: Sequence[Archived]) -> _Base:
+def _base(group: str, history: OperationHistory, place: int, again: Sequence[Archived]) -> _Base:
     step = history.chain[place]
     kept = tuple(each.id for each in history.chain[:place])
     if isinstance(step, Spliced):
@@ -113,7 +115,7 @@ def _base(group: str, history: History, place: int, again: Sequence[Archived]) -
 
 
 def _spliced_base(
-    group: str, steps: Sequence[Step], held: bytes, kept: tuple[OperationId, ...]
+    group: str, steps: Sequence[OperationStep], held: bytes, kept: tuple[OperationId, ...]
 ) -> _Base:
     """Take a group of the first step out of the state ``held``, which holds its originals."""
     inside = [each for each in steps if isinstance(each, Spliced)]
@@ -141,7 +143,7 @@ def _names_without(group: str, before: Sequence[Message], after: Sequence[Messag
 
 
 def _with_rewind(
-    history: History,
+    history: OperationHistory,
     kept: tuple[OperationId, ...],
     base: bytes,
     archives: Sequence[Deposit],
@@ -152,7 +154,7 @@ def _with_rewind(
     yield from archives
 
 
-def _place_of(group: str, chain: Sequence[Step]) -> int:
+def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
     groups = [_groups(step) for step in chain]
     for place, names in enumerate(groups):
         if group in names:
@@ -161,7 +163,7 @@ def _place_of(group: str, chain: Sequence[Step]) -> int:
     raise UsageError(f"no group {group!r} is in effect; there are {known or 'none'}")
 
 
-def _groups(step: Step) -> tuple[str, ...]:
+def _groups(step: OperationStep) -> tuple[str, ...]:
     if isinstance(step, Spliced):
         return step.inside.groups
     if isinstance(step, Archived):

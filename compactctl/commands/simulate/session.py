@@ -20,11 +20,11 @@ from compactctl.tokens.trigger import Situation
 
 # foreground: before a request, because the trigger fired; background: beside the work, as VS Code
 # Copilot Chat does; reactive: the request did not fit any more; manual: only when asked to.
-Path = Literal["foreground", "background", "reactive", "manual"]
+CompactionKind = Literal["foreground", "background", "reactive", "manual"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Firing:
+class SimulatedCompaction:
     """One compaction that would have run.
 
     Attributes:
@@ -39,7 +39,7 @@ class Firing:
     turn: int
     step: int
     line: int | None
-    path: Path
+    path: CompactionKind
     why: str
     tokens_before: int
     tokens_after: int
@@ -47,7 +47,7 @@ class Firing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class SimulatedSession:
     """A conversation with one profile.
 
     Attributes:
@@ -65,7 +65,7 @@ class Replayed:
     profile: str
     trigger: str
     available: int
-    firings: tuple[Firing, ...]
+    firings: tuple[SimulatedCompaction, ...]
     idle: int
     peak: int
     final: int
@@ -79,7 +79,7 @@ _PATIENCE = Fraction(1, 100)
 
 
 @dataclass(slots=True)
-class _Life:
+class _SessionState:
     """A conversation as it grows and is compacted, with what it comes to."""
 
     messages: tuple[Message, ...] = ()
@@ -90,7 +90,7 @@ class _Life:
     idle_below: int = 0
 
 
-class Replay:
+class SessionSimulator:
     """Lives a conversation of a transcript again with a profile, request by request.
 
     ``measured`` has the profile's budget; ``size`` tells the tokens beside the conversation.
@@ -111,10 +111,10 @@ class Replay:
         self._due = options.due
         self._plan = make_plan(options, measured.budget)
 
-    def live(self, messages: Sequence[Message]) -> Replayed:
+    def live(self, messages: Sequence[Message]) -> SimulatedSession:
         """Go through all requests of a conversation and the next one."""
-        life = _Life()
-        firings: list[Firing] = []
+        life = _SessionState()
+        firings: list[SimulatedCompaction] = []
         sizes: list[int] = []
         idle = 0
         for moment in moments(messages):
@@ -131,12 +131,12 @@ class Replay:
             sizes.append(self._situation(life).tokens)
         return self._replayed(firings, sizes, idle)
 
-    def _grow(self, life: _Life, new: Sequence[Message]) -> None:
+    def _grow(self, life: _SessionState, new: Sequence[Message]) -> None:
         life.messages = (*life.messages, *new)
         life.tokens += self.measured.meter.total(new)
         life.turns += sum(message.starts_turn for message in new)
 
-    def _situation(self, life: _Life) -> Situation:
+    def _situation(self, life: _SessionState) -> Situation:
         return Situation(
             tokens=life.tokens + self.size.beside(life.tokens),
             available=self.measured.budget.available,
@@ -144,7 +144,9 @@ class Replay:
             messages=len(life.messages),
         )
 
-    def _fired(self, situation: Situation, moment: "Moment") -> tuple[Path, str]:
+    def _fired(
+        self, situation: Situation, moment: "SimulatedRequest"
+    ) -> tuple[CompactionKind, str]:
         if not self._due.conditions:
             return "manual", ""
         if situation.tokens > situation.available:
@@ -162,7 +164,7 @@ class Replay:
         share = 0.5 if self._random is None else self._random.random()
         return background.warm + background.jitter * share
 
-    def _compact(self, life: _Life) -> bool:
+    def _compact(self, life: _SessionState) -> bool:
         """Run the stages; tell whether they changed anything."""
         messages, target = life.messages, self._plan.target
         view = replace(
@@ -179,10 +181,15 @@ class Replay:
         return bool(result.edits)
 
     def _firing(
-        self, moment: "Moment", path: Path, why: str, before: Situation, life: _Life
-    ) -> Firing:
+        self,
+        moment: "SimulatedRequest",
+        path: CompactionKind,
+        why: str,
+        before: Situation,
+        life: _SessionState,
+    ) -> SimulatedCompaction:
         after = self._situation(life)
-        return Firing(
+        return SimulatedCompaction(
             turn=moment.turn,
             step=moment.step,
             line=moment.line,
@@ -193,8 +200,10 @@ class Replay:
             fits=after.tokens <= after.available,
         )
 
-    def _replayed(self, firings: Sequence[Firing], sizes: Sequence[int], idle: int) -> Replayed:
-        return Replayed(
+    def _replayed(
+        self, firings: Sequence[SimulatedCompaction], sizes: Sequence[int], idle: int
+    ) -> SimulatedSession:
+        return SimulatedSession(
             profile=self.profile.name,
             trigger=str(self._due),
             available=self.measured.budget.available,
@@ -208,7 +217,7 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class SimulatedRequest:
     """The moment before a request: what came since the one before, and where it is.
 
     ``warm`` tells that a tool call was answered in this turn; ``line`` is that of the answer.
@@ -221,7 +230,7 @@ class Moment:
     warm: bool
 
 
-def moments(messages: Sequence[Message]) -> Iterator[Moment]:
+def moments(messages: Sequence[Message]) -> Iterator[SimulatedRequest]:
     """Yield the moments before each request of a conversation, the next one last."""
     starts = [step[0] for step in steps(messages)]
     begun = turn_starts(messages)
@@ -229,7 +238,7 @@ def moments(messages: Sequence[Message]) -> Iterator[Moment]:
     for number, end in enumerate((*starts, len(messages)), 1):
         turn = sum(start < end for start in begun)
         opening = begun[turn - 1] if turn else 0
-        yield Moment(
+        yield SimulatedRequest(
             new=tuple(messages[seen:end]),
             turn=turn,
             step=number,

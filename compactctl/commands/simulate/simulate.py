@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from compactctl.commands.loading.load import check_strict, scan
-from compactctl.commands.simulate.session import Replay, Replayed, moments
+from compactctl.commands.simulate.session import SessionSimulator, SimulatedSession, moments
 from compactctl.commands.sizing.context_size import ContextSize, unseen_size
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, budget_of, measure
 from compactctl.errors import UsageError
@@ -49,7 +49,7 @@ class SimulateResult:
     unseen: int
     peak: int
     sent: int
-    replays: tuple[Replayed, ...]
+    replays: tuple[SimulatedSession, ...]
     unusable: tuple[str, ...] = ()
 
 
@@ -66,11 +66,11 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
     sizes = _sizes(talk, measured, size)
 
-    def replayed(profile: Profile) -> Replayed:
+    def replayed(profile: Profile) -> SimulatedSession:
         budget = _budget(transcript, options, profile, measured.model)
-        return Replay(transcript, replace(measured, budget=budget), profile, size, random).live(
-            talk
-        )
+        return SessionSimulator(
+            transcript, replace(measured, budget=budget), profile, size, random
+        ).live(talk)
 
     replays, unusable = _tried(replayed, options.profiles)
     return SimulateResult(
@@ -89,8 +89,8 @@ def simulate(options: SimulateOptions) -> SimulateResult:
 
 
 def _tried(
-    replayed: Callable[[Profile], Replayed], named: tuple[Profile, ...]
-) -> tuple[tuple[Replayed, ...], tuple[str, ...]]:
+    replayed: Callable[[Profile], SimulatedSession], named: tuple[Profile, ...]
+) -> tuple[tuple[SimulatedSession, ...], tuple[str, ...]]:
     """Replay profiles; of those that nobody named, one without room for input is only told of."""
     if named:
         return tuple(map(replayed, named)), ()

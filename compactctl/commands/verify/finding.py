@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 Severity = Literal["note", "repairable", "unknown", "changed", "damaged"]
-Verdict = Literal["proven", "repairable", "unknown", "changed", "damaged"]
-_WORST_FIRST: tuple[Verdict, ...] = ("damaged", "changed", "unknown", "repairable")
+TranscriptState = Literal["proven", "repairable", "unknown", "changed", "damaged"]
+_WORST_FIRST: tuple[TranscriptState, ...] = ("damaged", "changed", "unknown", "repairable")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Finding:
     rename: tuple[Path, Path] | None = None
 
 
-def verdict_of(findings: Iterable[Finding]) -> Verdict:
+def verdict_of(findings: Iterable[Finding]) -> TranscriptState:
     """Return the worst that was found; ``proven`` when there is nothing but notes."""
     found = {finding.severity for finding in findings}
     return next((verdict for verdict in _WORST_FIRST if verdict in found), "proven")

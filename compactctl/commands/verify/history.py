@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from compactctl.commands.loading.load import Loaded
-from compactctl.commands.operations.history import History
+from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import Archived, Spliced
 from compactctl.commands.verify.archives import ProvenArchives
 from compactctl.commands.verify.finding import Finding
@@ -13,7 +13,9 @@ from compactctl.store.archive.displaced import late_lines
 from compactctl.store.archive.known_states import beginnings
 
 
-def prove_history(loaded: Loaded, history: History, archives: ProvenArchives) -> Iterator[Finding]:
+def prove_history(
+    loaded: Loaded, history: OperationHistory, archives: ProvenArchives
+) -> Iterator[Finding]:
     """Yield what is wrong with the way from the transcript back to its first state.
 
     ``archives`` are the transcript's, all of them proven.
@@ -47,7 +49,7 @@ def _spliced(steps: Collection[object]) -> Iterator[Finding]:
                 yield Finding(severity="damaged", text=str(error))
 
 
-def _parents(history: History, known: Collection[str]) -> Iterator[Finding]:
+def _parents(history: OperationHistory, known: Collection[str]) -> Iterator[Finding]:
     found = {step.parent for step in history.steps if step.parent is not None}
     heads = {s.operation.head for s in history.steps if isinstance(s, Archived)}
     for name in sorted({*found, *filter(None, heads)} - {*known}):
@@ -102,7 +104,7 @@ def _not_kept(operation: Operation, archives: ProvenArchives) -> Finding:
     return Finding(severity="note", text=text)
 
 
-def _late(history: History) -> Iterator[Finding]:
+def _late(history: OperationHistory) -> Iterator[Finding]:
     archive, current = history.archive, history.current
     if archive is None or current is None:
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 from compactctl.commands.loading.load import Loaded, loaded_from
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.verify.archives import ProvenArchives, prove_archives
-from compactctl.commands.verify.finding import Finding, Verdict, verdict_of
+from compactctl.commands.verify.finding import Finding, TranscriptState, verdict_of
 from compactctl.commands.verify.history import prove_history
 from compactctl.commands.verify.moved import is_marked, moved_folder
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError
@@ -28,7 +28,7 @@ class Verified:
     """
 
     path: str
-    verdict: Verdict
+    verdict: TranscriptState
     operations: int
     n_bytes: int
     findings: tuple[Finding, ...]

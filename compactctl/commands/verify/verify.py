@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compactctl.commands.loading.discover import TRANSCRIPTS
 from compactctl.commands.loading.folders import matches
-from compactctl.commands.verify.finding import Finding, Verdict
+from compactctl.commands.verify.finding import Finding, TranscriptState
 from compactctl.commands.verify.moved import moved_transcript
 from compactctl.commands.verify.repair import repair
 from compactctl.commands.verify.transcript import Verified, verify_transcript
@@ -21,7 +21,7 @@ from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 __all__ = ["Verified", "VerifyOptions", "VerifyResult", "verify"]
 
 GATE = 1
-EXIT_CODES: Mapping[Verdict, int] = {
+EXIT_CODES: Mapping[TranscriptState, int] = {
     "damaged": IntegrityError.exit_code,
     "changed": ChangedError.exit_code,
     "unknown": ArchiveError.exit_code,
@@ -30,7 +30,7 @@ EXIT_CODES: Mapping[Verdict, int] = {
 }
 """The exit code for the worst verdict, the worst first."""
 
-Progress = Callable[[int, int, Verified], None]
+VerifyProgress = Callable[[int, int, Verified], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class VerifyResult:
     looked_at: int
 
     @property
-    def verdicts(self) -> Mapping[Verdict, int]:
+    def verdicts(self) -> Mapping[TranscriptState, int]:
         """How many transcripts there are of each verdict."""
         found = Counter(each.verdict for each in self.transcripts)
         return {verdict: found[verdict] for verdict in EXIT_CODES}
@@ -69,7 +69,7 @@ class VerifyResult:
         return next((code for verdict, code in EXIT_CODES.items() if verdict in found), 0)
 
 
-def verify(options: VerifyOptions, progress: Progress | None = None) -> VerifyResult:
+def verify(options: VerifyOptions, progress: VerifyProgress | None = None) -> VerifyResult:
     """Verify every compacted transcript among files and below folders.
 
     Raises NoInputError when there is none, and for a path that does not exist; DiskError and

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.claude_code.attachments import attachment_message_parts
-from compactctl.formats.claude_code.chain import Chain
+from compactctl.formats.claude_code.chain import ClaudeChain
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
 from compactctl.formats.format import REPLACEABLE
-from compactctl.formats.records.builder import Gatherer, damage_reason, is_written, own_id
+from compactctl.formats.records.builder import TranscriptBuilder, damage_reason, is_written, own_id
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import (
     JsonPath,
@@ -110,8 +110,8 @@ class _Reader:
     """Reads records in file order and settles the effective history at the end."""
 
     def __init__(self) -> None:
-        self.gather = Gatherer()
-        self.chain = Chain()
+        self.gather = TranscriptBuilder()
+        self.chain = ClaudeChain()
         self.tools: dict[str, str] = {}
         self.model: str | None = None
         self.cwd: str | None = None

@@ -18,7 +18,7 @@ _LEAF_TYPES = frozenset({"user", "assistant", "attachment", "system"})
 
 
 @dataclass(slots=True)
-class _Node:
+class _ClaudeNode:
     line: int
     parent: str | None
     type: str
@@ -33,7 +33,7 @@ class _Node:
         return any(message.synthetic for message in self.messages)
 
 
-class Chain:
+class ClaudeChain:
     """Takes in records in file order, then tells the effective history.
 
     ``resumed`` then tells which record follows which where the parent it names is not in the file.
@@ -41,7 +41,7 @@ class Chain:
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[str, _ClaudeNode] = {}
         self._loose: list[Message] = []
         self._held: dict[str, str] = {}
         self._gaps: list[int] = []
@@ -62,7 +62,7 @@ class Chain:
         if uuid in self._nodes:
             return
         parent = record.get("parentUuid")
-        node = self._nodes[uuid] = _Node(
+        node = self._nodes[uuid] = _ClaudeNode(
             line=line,
             parent=parent if isinstance(parent, str) else None,
             type=record["type"],
@@ -208,7 +208,7 @@ class Chain:
         return self._with_attachments(included, side)
 
     def _with_attachments(
-        self, included: dict[str, None], side: dict[str, _Node]
+        self, included: dict[str, None], side: dict[str, _ClaudeNode]
     ) -> dict[str, None]:
         """Add attachments and written records that hang on what is included, and lead nowhere."""
         included = dict(included)
@@ -257,7 +257,7 @@ class Chain:
         return {name: node.line for node in nodes for name in node.cleared}
 
 
-def _may_end(node: _Node) -> bool:
+def _may_end(node: _ClaudeNode) -> bool:
     """Tell whether a conversation can end here; a notice that follows nothing is no end."""
     alone = node.parent is None and not node.messages and node.boundary is None
     return node.type in _LEAF_TYPES and not alone
@@ -269,7 +269,7 @@ def _stands_for(message: Message, earlier: list[Message]) -> bool:
     return name is not None and any(name == each.tags.edit_parent for each in earlier)
 
 
-def _answers(node: _Node, calls: set[CallId]) -> bool:
+def _answers(node: _ClaudeNode, calls: set[CallId]) -> bool:
     return any(result.call_id in calls for message in node.messages for result in message.results)
 
 

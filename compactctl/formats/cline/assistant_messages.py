@@ -11,7 +11,7 @@ from compactctl.formats.cline.client_texts import head_of
 from compactctl.formats.content.anthropic import block_part
 from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.content.openai_reasoning import reasoning_parts
-from compactctl.formats.records.containers import Entry
+from compactctl.formats.records.containers import ContainedRecord
 from compactctl.formats.records.json_text import json_text
 from compactctl.model.message import (
     CallId,
@@ -28,7 +28,7 @@ _SENT = ("prompt", "cached")
 
 
 def response_parts(
-    entry: Entry, following: Mapping[str, Any], answered: AbstractSet[str], prefix: str
+    entry: ContainedRecord, following: Mapping[str, Any], answered: AbstractSet[str], prefix: str
 ) -> tuple[Part, ...]:
     """Return the parts of an assistant message.
 

@@ -11,11 +11,11 @@ from compactctl.formats.cline.assistant_messages import (
 )
 from compactctl.formats.cline.calls import OpenCalls
 from compactctl.formats.cline.client_texts import named_model, working_folder
-from compactctl.formats.cline.sent import Said, effective
+from compactctl.formats.cline.sent import ClineRecord, effective
 from compactctl.formats.cline.user_messages import UserInput
-from compactctl.formats.records.builder import Gatherer
-from compactctl.formats.records.containers import Container, Entry
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.containers import ContainedRecord, Container
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.transcript import Transcript
 
@@ -25,7 +25,7 @@ class ClineReader:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.gather = Gatherer()
+        self.gather = TranscriptBuilder()
         self.effective: list[Message] = []
         self._count = 0
 
@@ -39,7 +39,7 @@ class ClineReader:
         for index, entry in enumerate(container.entries):
             message = self._message(talk.draft(index), entry)
             if message is not None:
-                said.append(Said(entry.record, message))
+                said.append(ClineRecord(entry.record, message))
         self.effective += effective(said)
         self._count += 1
 
@@ -58,13 +58,13 @@ class ClineReader:
             path: JsonPath = ("system_prompt",)
             name = f"{self._count}-system_prompt"
             parts = (TextPart(text=text, path=path),)
-            draft = Draft(role="system", parts=parts, name=name, fixed="system prompt")
+            draft = MessageDraft(role="system", parts=parts, name=name, fixed="system prompt")
             message = self.gather.message(
                 draft, {}, container.decoded, element=path, conversation=self._count
             )
             self.effective.append(message)
 
-    def _message(self, draft: Draft | None, entry: Entry) -> Message | None:
+    def _message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
         if draft is None:
             self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
         elif not draft.parts:
@@ -79,7 +79,7 @@ class ClineReader:
 class _Talk:
     """One conversation; its records are read in order, each with a look at the next one."""
 
-    def __init__(self, entries: Sequence[Entry], number: int) -> None:
+    def __init__(self, entries: Sequence[ContainedRecord], number: int) -> None:
         self._entries = entries
         self._number = number
         self._tools: dict[str, str] = {}
@@ -89,7 +89,7 @@ class _Talk:
             str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"
         )
 
-    def draft(self, index: int) -> Draft | None:
+    def draft(self, index: int) -> MessageDraft | None:
         """Return what the record at ``index`` says, None when it is no message."""
         entry = self._entries[index]
         match entry.record.get("role"):
@@ -99,16 +99,16 @@ class _Talk:
                 return self._response(entry, index)
             case _ if entry.record.get("type") == "reasoning":
                 parts = encrypted_reasoning(entry.record, entry.element)
-                return Draft(role="assistant", parts=parts)
+                return MessageDraft(role="assistant", parts=parts)
             case _:
                 return None
 
-    def _input(self, entry: Entry) -> Draft:
+    def _input(self, entry: ContainedRecord) -> MessageDraft:
         found = UserInput(self._open, by_order=not self._answered)
         found.read(entry.record.get("content"), (*entry.element, "content"), self._tools)
         summary = entry.record.get("isSummary") is True
         answers = not all(isinstance(part, TextPart) for part in found.parts)
-        return Draft(
+        return MessageDraft(
             role="tool" if answers and not found.spoken else "user",
             parts=tuple(found.parts),
             name=_id(entry),
@@ -116,14 +116,14 @@ class _Talk:
             summary=summary,
         )
 
-    def _response(self, entry: Entry, index: int) -> Draft:
+    def _response(self, entry: ContainedRecord, index: int) -> MessageDraft:
         following = self._entries[index + 1].record if index + 1 < len(self._entries) else {}
         prefix = f"call-{self._number}-{index}"
         parts = response_parts(entry, following, self._answered, prefix)
         calls = [part for part in parts if isinstance(part, ToolCallPart)]
         self._tools.update((call.call_id, call.tool) for call in calls)
         self._open = OpenCalls(calls)
-        return Draft(
+        return MessageDraft(
             role="assistant",
             parts=parts,
             name=_id(entry),
@@ -134,6 +134,6 @@ class _Talk:
         )
 
 
-def _id(entry: Entry) -> str | None:
+def _id(entry: ContainedRecord) -> str | None:
     name = entry.record.get("id")
     return name if isinstance(name, str) and name else None

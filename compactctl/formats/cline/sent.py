@@ -11,14 +11,14 @@ _MARKER = "the client's own marker: without it, what it hides would be sent agai
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ClineRecord:
     """A record, and the message that was read from it."""
 
     record: Mapping[str, Any]
     message: Message
 
 
-def effective(said: Sequence[Said]) -> tuple[Message, ...]:
+def effective(said: Sequence[ClineRecord]) -> tuple[Message, ...]:
     """Return what the next request sends, with what must stay for that marked as anchored.
 
     That is everything from the newest summary on, and the first message too where the summary is
@@ -36,17 +36,17 @@ def effective(said: Sequence[Said]) -> tuple[Message, ...]:
     return tuple(_anchored(one, _MARKER, markers).message for one in shown)
 
 
-def _is_summary(one: Said) -> bool:
+def _is_summary(one: ClineRecord) -> bool:
     return one.record.get("isSummary") is True
 
 
-def _anchored(one: Said, reason: str, names: Container[str]) -> Said:
+def _anchored(one: ClineRecord, reason: str, names: Container[str]) -> ClineRecord:
     if one.message.id not in names or one.message.synthetic:
         return one
-    return Said(one.record, replace(one.message, anchored=reason))
+    return ClineRecord(one.record, replace(one.message, anchored=reason))
 
 
-def _without_lost_results(shown: Sequence[Said]) -> list[Said]:
+def _without_lost_results(shown: Sequence[ClineRecord]) -> list[ClineRecord]:
     """Leave out the results whose call is gone, and the messages that held nothing else."""
     calls = {call.call_id for one in shown for call in one.message.calls}
     kept = []
@@ -54,7 +54,7 @@ def _without_lost_results(shown: Sequence[Said]) -> list[Said]:
         lost = [_is_lost(one.message, part, calls) for part in one.message.parts]
         if not all(lost):
             parts = map(_emptied, one.message.parts, lost)
-            kept.append(Said(one.record, replace(one.message, parts=tuple(parts))))
+            kept.append(ClineRecord(one.record, replace(one.message, parts=tuple(parts))))
     return kept
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.codex.items import is_item
-from compactctl.formats.codex.reader import ENVELOPES, Reader
+from compactctl.formats.codex.reader import ENVELOPES, CodexReader
 from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.openai import new_content
 from compactctl.formats.format import REPLACEABLE
@@ -31,7 +31,7 @@ class Codex:
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = Reader()
+        reader = CodexReader()
         for decoded in lines:
             reader.line(decoded)
         return reader.finish(self.name)

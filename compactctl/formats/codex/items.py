@@ -12,7 +12,7 @@ from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.content.openai import content_media, content_parts, content_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -56,7 +56,9 @@ def is_item(item: Mapping[str, Any]) -> bool:
     )
 
 
-def item_draft(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> Draft | None:
+def item_draft(
+    item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]
+) -> MessageDraft | None:
     """Return what an item at ``path`` says, None when its kind is not known.
 
     ``tools`` names the tools of the calls so far, by call id.
@@ -65,23 +67,23 @@ def item_draft(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]
     if kind == "message":
         return _message(item, path)
     if kind == "reasoning":
-        return Draft(role="assistant", parts=_reasoning(item, path))
+        return MessageDraft(role="assistant", parts=_reasoning(item, path))
     if kind in _COMPACTIONS:
         return _compaction(path)
     if kind.endswith("_output"):
         return _output(item, path, tools)
     if kind.endswith("_call"):
-        return Draft(role="assistant", parts=_call(item, kind, path))
+        return MessageDraft(role="assistant", parts=_call(item, kind, path))
     return None
 
 
-def _message(item: Mapping[str, Any], path: JsonPath) -> Draft | None:
+def _message(item: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
     role = _ROLES.get(_text(item.get("role")))
     if role is None:
         return None
     parts = content_parts(item.get("content"), (*path, "content"))
     injected = role == "system" or (role == "user" and is_injected(parts, CODEX))
-    return Draft(role=role, parts=parts, injected=injected)
+    return MessageDraft(role=role, parts=parts, injected=injected)
 
 
 def _reasoning(item: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
@@ -95,10 +97,10 @@ def _reasoning(item: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _compaction(path: JsonPath) -> Draft:
+def _compaction(path: JsonPath) -> MessageDraft:
     part = ReasoningPart(text="", opaque=True, path=(*path, "encrypted_content"))
     fixed = "the client's own summary, which only the provider can read"
-    return Draft(role="assistant", parts=(part,), summary=True, fixed=fixed)
+    return MessageDraft(role="assistant", parts=(part,), summary=True, fixed=fixed)
 
 
 def _call(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...]:
@@ -117,7 +119,7 @@ def _image(data: str, path: JsonPath) -> MediaPart:
     return media_from_base64(data, "image/png", (*path, "result"))
 
 
-def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> Draft:
+def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> MessageDraft:
     call_id = CallId(_text(item.get("call_id")))
     output = item.get("output", "")
     parts = content_parts(output, (*path, "output"))
@@ -132,7 +134,7 @@ def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -
     )
     definitions = tool_definitions(item.get("tools"), (*path, "tools"))
     fixed = "it defines tools the model may call" if definitions else None
-    return Draft(role="tool", parts=(result, *definitions), fixed=fixed)
+    return MessageDraft(role="tool", parts=(result, *definitions), fixed=fixed)
 
 
 def _failed(text: str) -> bool:

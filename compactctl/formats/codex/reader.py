@@ -7,12 +7,12 @@ from typing import Any
 from compactctl.formats.codex.header import header_parts
 from compactctl.formats.codex.items import is_item, item_draft, item_kind
 from compactctl.formats.codex.responses import Responses
-from compactctl.formats.codex.sent import History
+from compactctl.formats.codex.sent import CodexHistory
 from compactctl.formats.codex.usage import TokenCounts
-from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart
 from compactctl.model.transcript import Transcript
 
@@ -34,12 +34,12 @@ _SILENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 _MAX_ROLLBACK = 100_000
 
 
-class Reader:
+class CodexReader:
     """Takes in records in file order and settles the effective history at the end."""
 
     def __init__(self) -> None:
-        self.gather = Gatherer()
-        self.history = History()
+        self.gather = TranscriptBuilder()
+        self.history = CodexHistory()
         self.counts = TokenCounts()
         self.responses = Responses(self.gather)
         self.tools: dict[str, str] = {}
@@ -157,7 +157,7 @@ class Reader:
         if self._sessions > 1 or not parts:
             self.gather.meta("session_meta", decoded.n_bytes)
             return
-        draft = Draft(role="system", parts=parts, anchored="the session header")
+        draft = MessageDraft(role="system", parts=parts, anchored="the session header")
         self.header = self.gather.message(draft, record, decoded)
 
     def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
@@ -192,7 +192,7 @@ class Reader:
             return
         part = TextPart(text=text, path=("payload", "message"))
         why = "the client's own compaction"
-        draft = Draft(role="user", parts=(part,), summary=True, anchored=why)
+        draft = MessageDraft(role="user", parts=(part,), summary=True, anchored=why)
         self.history.condense(self.gather.message(draft, record, decoded))
 
     def _replaced(self, items: list[Any], decoded: Decoded) -> None:

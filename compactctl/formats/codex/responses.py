@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from compactctl.formats.records.builder import Gatherer
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import ReportedUsage
 
 
 class Responses:
     """Groups what the model said up to the first output: parallel calls are one response."""
 
-    def __init__(self, gather: Gatherer, prefix: str = "response-") -> None:
+    def __init__(self, gather: TranscriptBuilder, prefix: str = "response-") -> None:
         self._gather = gather
         self._prefix = prefix
         self._count = 0
@@ -19,7 +19,7 @@ class Responses:
         self._newest: int | None = None
         self._early: ReportedUsage | None = None
 
-    def joined(self, draft: Draft, model: str | None) -> Draft:
+    def joined(self, draft: MessageDraft, model: str | None) -> MessageDraft:
         """Return the draft as part of its response; to be called right before it is taken in."""
         if draft.role != "assistant" or draft.summary:
             self._open = False

@@ -11,14 +11,14 @@ from compactctl.model.message import Message
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _CodexNode:
     """A message and what was sent before it; shared, so that older histories cost nothing."""
 
     message: Message
-    before: "_Node | None"
+    before: "_CodexNode | None"
 
 
-class History:
+class CodexHistory:
     """Takes in messages in file order, then tells which are still sent.
 
     ``held`` are messages in whose place no record can be written, because it would be a turn: one
@@ -28,21 +28,21 @@ class History:
 
     def __init__(self) -> None:
         self.held: set[str] = set()
-        self._head: _Node | None = None
+        self._head: _CodexNode | None = None
         # What was sent before each turn, to come back to.
-        self._turns: list[_Node | None] = []
+        self._turns: list[_CodexNode | None] = []
 
     def add(self, message: Message) -> None:
         """Take in the next message."""
         if message.starts_turn:
             self._turns.append(self._head)
-        self._head = _Node(message, self._head)
+        self._head = _CodexNode(message, self._head)
 
     def replace(self, messages: Iterable[Message]) -> None:
         """Take in a compaction that gives the whole history so far."""
         self._head = None
         for message in messages:
-            self._head = _Node(message, self._head)
+            self._head = _CodexNode(message, self._head)
 
     def condense(self, summary: Message | None) -> None:
         """Take in a compaction that gives only a summary.
@@ -89,7 +89,7 @@ def _kept(messages: Iterable[Message]) -> Iterator[Message]:
             yield message
 
 
-def _newest_turn(node: _Node | None) -> _Node | None:
+def _newest_turn(node: _CodexNode | None) -> _CodexNode | None:
     while node is not None and not node.message.starts_turn:
         node = node.before
     return node

@@ -7,7 +7,7 @@ from typing import Any
 from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.copilot_cli.events import new_result
 from compactctl.formats.copilot_cli.media import as_text
-from compactctl.formats.copilot_cli.reader import Reader
+from compactctl.formats.copilot_cli.reader import CopilotReader
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import (
@@ -41,7 +41,7 @@ class CopilotCli:
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = Reader()
+        reader = CopilotReader()
         for decoded in lines:
             reader.line(decoded)
         return reader.finish(self.name)

@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.formats.copilot_cli.media import Assets
 from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -26,7 +26,7 @@ _OPAQUE = ("reasoningOpaque", "encryptedContent")
 
 def event_draft(
     kind: str, data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]
-) -> Draft | None:
+) -> MessageDraft | None:
     """Return what an event of type ``kind`` says, None when it is not sent or says nothing.
 
     ``tools`` names the tools of the calls so far, by call id. What a person ran by hand, without
@@ -34,7 +34,7 @@ def event_draft(
     """
     match kind:
         case "system.message":
-            draft = Draft(role="system", parts=text_parts(data, "content"))
+            draft = MessageDraft(role="system", parts=text_parts(data, "content"))
         case "user.message":
             draft = _user(data, assets)
         case "assistant.message":
@@ -44,11 +44,11 @@ def event_draft(
         case "session.compaction_complete" if data.get("success") is True:
             parts = text_parts(data, "summaryContent")
             why = "the client's own compaction"
-            draft = Draft(role="user", parts=parts, summary=True, anchored=why)
+            draft = MessageDraft(role="user", parts=parts, summary=True, anchored=why)
         case "session.context_cleared":
             parts = text_parts(data, "initialMessage")
             why = "it stands where the client started anew"
-            draft = Draft(role="user", parts=parts, injected=True, anchored=why)
+            draft = MessageDraft(role="user", parts=parts, injected=True, anchored=why)
         case _:
             return None
     return draft if draft.parts else None
@@ -66,18 +66,20 @@ def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
     return (TextPart(text=text, path=(*_DATA, name)),) if text else ()
 
 
-def _user(data: Mapping[str, Any], assets: Assets) -> Draft:
+def _user(data: Mapping[str, Any], assets: Assets) -> MessageDraft:
     parts = text_parts(data, "transformedContent") or text_parts(data, "content")
     source = data.get("source")
     written = isinstance(source, str) and source != "" and source not in _PERSONS
     injected = written or data.get("isAutopilotContinuation") is True
-    return Draft(role="user", parts=(*parts, *assets.attachments(data, _DATA)), injected=injected)
+    return MessageDraft(
+        role="user", parts=(*parts, *assets.attachments(data, _DATA)), injected=injected
+    )
 
 
-def _response(data: Mapping[str, Any]) -> Draft:
+def _response(data: Mapping[str, Any]) -> MessageDraft:
     # A response may be several events.
     response = _text(data.get("apiCallId")) or _text(data.get("messageId"))
-    return Draft(
+    return MessageDraft(
         role="assistant",
         parts=(*_reasoning(data), *text_parts(data, "content"), *_calls(data)),
         response_id=response or None,
@@ -85,7 +87,7 @@ def _response(data: Mapping[str, Any]) -> Draft:
     )
 
 
-def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -> Draft:
+def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -> MessageDraft:
     result, error = data.get("result"), data.get("error")
     media = assets.results(result, (*_DATA, "result")) if isinstance(result, Mapping) else ()
     path: JsonPath = ()
@@ -104,7 +106,7 @@ def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -
         path=(*_DATA, "result") if media else path,
     )
     fixed = None if part.path else "it records no result"
-    return Draft(role="tool", parts=(part,), fixed=fixed)
+    return MessageDraft(role="tool", parts=(part,), fixed=fixed)
 
 
 def _reasoning(data: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -6,11 +6,11 @@ from typing import Any
 
 from compactctl.formats.copilot_cli.events import event_draft, text_parts
 from compactctl.formats.copilot_cli.media import Assets
-from compactctl.formats.copilot_cli.sent import History
+from compactctl.formats.copilot_cli.sent import CopilotHistory
 from compactctl.formats.copilot_cli.usage import Usages, client_split
-from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import NO_TAGS, Message
 from compactctl.model.transcript import ClientSplit, Link, Transcript
 
@@ -25,12 +25,12 @@ _MODELS = {
 }
 
 
-class Reader:
+class CopilotReader:
     """Takes in records in file order and settles the effective history at the end."""
 
     def __init__(self) -> None:
-        self.gather = Gatherer()
-        self.history = History()
+        self.gather = TranscriptBuilder()
+        self.history = CopilotHistory()
         self.assets = Assets()
         self.usages = Usages()
         self.tools: dict[str, str] = {}
@@ -132,7 +132,7 @@ class Reader:
                 "does not say which; they are taken to be the oldest"
             )
 
-    def _named(self, draft: Draft, event: Mapping[str, Any]) -> Draft:
+    def _named(self, draft: MessageDraft, event: Mapping[str, Any]) -> MessageDraft:
         """Return the draft under its event's id; a response without an id gets its event's."""
         name = _str(event.get("id"))
         if draft.role != "assistant":

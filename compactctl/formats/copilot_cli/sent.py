@@ -19,7 +19,7 @@ class _Step:
     removed: int = 0
 
 
-class History:
+class CopilotHistory:
     """Takes in messages and marks in file order, then tells which messages are still sent."""
 
     def __init__(self) -> None:

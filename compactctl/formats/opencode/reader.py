@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.opencode.parts import is_typed, message_parts
-from compactctl.formats.opencode.sent import Said, effective, mapping
-from compactctl.formats.records.builder import Gatherer
-from compactctl.formats.records.containers import Container, Entry
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.opencode.sent import OpenCodeRecord, effective, mapping
+from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.containers import ContainedRecord, Container
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
@@ -20,7 +20,7 @@ class OpenCodeReader:
     """Reads whole conversations and settles their effective history."""
 
     def __init__(self) -> None:
-        self.gather = Gatherer()
+        self.gather = TranscriptBuilder()
         self.effective: list[Message] = []
         self.cwd: str | None = None
         self._count = 0
@@ -41,21 +41,21 @@ class OpenCodeReader:
         shown = tuple(self.effective)
         return self.gather.transcript(NAME, shown, model=next(spoken, None), cwd=self.cwd)
 
-    def _said(self, entry: Entry) -> Said | None:
+    def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
         draft = _draft(entry)
         if draft is None:
             self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
             return None
         if not draft.parts:
             self.gather.meta("empty message", entry.n_bytes)
-            return Said(entry.record, None)
+            return OpenCodeRecord(entry.record, None)
         message = self.gather.message(
             draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
         )
-        return Said(entry.record, message)
+        return OpenCodeRecord(entry.record, message)
 
 
-def _draft(entry: Entry) -> Draft | None:
+def _draft(entry: ContainedRecord) -> MessageDraft | None:
     record = entry.record
     info = mapping(record.get("info"))
     if not is_message(record) or info.get("role") not in ("user", "assistant"):
@@ -66,8 +66,8 @@ def _draft(entry: Entry) -> Draft | None:
     place = ".".join(map(str, entry.element)) or str(entry.decoded.index)
     if info["role"] == "user":
         injected = not any(map(is_typed, record["parts"]))
-        return Draft(role="user", parts=parts, name=name, injected=injected)
-    return Draft(
+        return MessageDraft(role="user", parts=parts, name=name, injected=injected)
+    return MessageDraft(
         role="assistant",
         parts=parts,
         name=name,

@@ -13,7 +13,7 @@ _EMPTY = ("step-start", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class OpenCodeRecord:
     """A record with ``info`` and ``parts``; ``message`` is None where it holds nothing to send."""
 
     record: Mapping[str, Any]
@@ -31,17 +31,17 @@ class Said:
         return found if isinstance(found, list) else []
 
 
-def effective(said: Sequence[Said], session: Mapping[str, Any]) -> tuple[Message, ...]:
+def effective(said: Sequence[OpenCodeRecord], session: Mapping[str, Any]) -> tuple[Message, ...]:
     """Return what the next request sends, with what must stay for that marked as anchored."""
     shown = _since_compaction(_not_undone(said, mapping(session.get("revert"))))
     sent = (one.message for one in shown if not _is_dropped(one))
     return tuple(message for message in sent if message is not None and message.parts)
 
 
-def _not_undone(said: Sequence[Said], revert: Mapping[str, Any]) -> list[Said]:
+def _not_undone(said: Sequence[OpenCodeRecord], revert: Mapping[str, Any]) -> list[OpenCodeRecord]:
     """Return what stands before the point that a person went back to."""
     message_id, part_id = revert.get("messageID"), revert.get("partID")
-    kept: list[Said] = []
+    kept: list[OpenCodeRecord] = []
     for one in said:
         if message_id and one.info.get("id") == message_id:
             return [*kept, _cut(one, part_id)] if part_id else kept
@@ -49,17 +49,17 @@ def _not_undone(said: Sequence[Said], revert: Mapping[str, Any]) -> list[Said]:
     return kept
 
 
-def _cut(one: Said, part_id: object) -> Said:
+def _cut(one: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
     if one.message is None:
         return one
     names = [mapping(part).get("id") for part in one.parts]
     kept = one.parts[: names.index(part_id)] if part_id in names else one.parts
     parts = message_parts(kept, (*one.message.element, "parts"))
     # The parts that are left are a head of all parts, so that their places stay the same.
-    return Said({**one.record, "parts": kept}, replace(one.message, parts=parts))
+    return OpenCodeRecord({**one.record, "parts": kept}, replace(one.message, parts=parts))
 
 
-def _since_compaction(said: list[Said]) -> list[Said]:
+def _since_compaction(said: list[OpenCodeRecord]) -> list[OpenCodeRecord]:
     """Return the newest finished compaction, its summary, the tail it kept, and what followed."""
     found = _newest_compaction(said)
     if found is None:
@@ -74,7 +74,7 @@ def _since_compaction(said: list[Said]) -> list[Said]:
     return marked[start : end + 1] + marked[first:start] + marked[end + 1 :]
 
 
-def _newest_compaction(said: Sequence[Said]) -> tuple[int, int] | None:
+def _newest_compaction(said: Sequence[OpenCodeRecord]) -> tuple[int, int] | None:
     """Return the places of the newest compaction with a finished summary, and of the summary."""
     for end in range(len(said) - 1, -1, -1):
         info = said[end].info
@@ -86,27 +86,29 @@ def _newest_compaction(said: Sequence[Said]) -> tuple[int, int] | None:
     return None
 
 
-def _place_of(said: Sequence[Said], name: object) -> int | None:
+def _place_of(said: Sequence[OpenCodeRecord], name: object) -> int | None:
     places = (i for i in range(len(said) - 1, -1, -1) if said[i].info.get("id") == name)
     return next((i for i in places if _compaction(said[i])), None)
 
 
-def _tail_start(said: Sequence[Said], start: int) -> int | None:
+def _tail_start(said: Sequence[OpenCodeRecord], start: int) -> int | None:
     name = (_compaction(said[start]) or {}).get("tail_start_id")
     return next((i for i in range(start) if name and said[i].info.get("id") == name), None)
 
 
-def _compaction(one: Said) -> Mapping[str, Any] | None:
+def _compaction(one: OpenCodeRecord) -> Mapping[str, Any] | None:
     parts = map(mapping, one.parts) if one.info.get("role") == "user" else ()
     return next((part for part in parts if part.get("type") == "compaction"), None)
 
 
-def _anchored(one: Said) -> Said:
+def _anchored(one: OpenCodeRecord) -> OpenCodeRecord:
     message = one.message
-    return Said(one.record, None if message is None else replace(message, anchored=_BOUNDARY))
+    return OpenCodeRecord(
+        one.record, None if message is None else replace(message, anchored=_BOUNDARY)
+    )
 
 
-def _is_dropped(one: Said) -> bool:
+def _is_dropped(one: OpenCodeRecord) -> bool:
     """Tell whether the client leaves out an answer because its request failed."""
     error = one.info.get("error")
     if one.info.get("role") != "assistant" or not error:

@@ -9,7 +9,7 @@ from compactctl.formats.content.anthropic import new_content
 from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.pi.messages import OWN_ROLES
-from compactctl.formats.pi.reader import Reader
+from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
 from compactctl.model.transcript import Transcript
@@ -32,7 +32,7 @@ class Pi:
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        reader = Reader()
+        reader = PiReader()
         for decoded in lines:
             reader.line(decoded)
         return reader.finish(self.name)

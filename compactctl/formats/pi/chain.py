@@ -17,7 +17,7 @@ _KEPT = "the client's own compaction keeps the conversation from here on"
 
 
 @dataclass(slots=True)
-class _Node:
+class _PiNode:
     line: int
     parent: str | None
     type: str
@@ -29,7 +29,7 @@ class _Node:
         return bool(self.messages) and all(message.synthetic for message in self.messages)
 
 
-class Chain:
+class PiChain:
     """Takes in entries in file order, then tells the effective history.
 
     ``resumed`` then tells which entry follows which where a damaged line took its parent.
@@ -38,7 +38,7 @@ class Chain:
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self.resumed: dict[str, str] = {}
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[str, _PiNode] = {}
         # Every record in file order, as version 1 numbers them; None is the header.
         self._records: list[str | None] = []
         self._held: dict[str, str] = {}
@@ -70,7 +70,7 @@ class Chain:
         if name not in self._nodes:
             self._names.append(name)
             self._lines.append(line)
-            self._nodes[name] = _Node(
+            self._nodes[name] = _PiNode(
                 line=line,
                 parent=parent if isinstance(parent, str) else None,
                 type=str(entry.get("type")),
@@ -113,7 +113,7 @@ class Chain:
             at = None if node.type == "reset_boundary" else self._before(at, node)
         return list(way)
 
-    def _before(self, name: str, node: _Node) -> str | None:
+    def _before(self, name: str, node: _PiNode) -> str | None:
         """Return what an entry follows; what a damaged line took away is bridged."""
         if node.parent is None or node.parent in self._nodes:
             return node.parent
@@ -139,7 +139,7 @@ class Chain:
     def _warn(self, names: list[str]) -> None:
         self.warnings += [self._lost[name] for name in reversed(names) if name in self._lost]
 
-    def _first_kept(self, compaction: _Node, older: list[str]) -> str | None:
+    def _first_kept(self, compaction: _PiNode, older: list[str]) -> str | None:
         """Return which of the ``older`` entries a compaction kept first, None when it kept none."""
         first = compaction.first_kept
         if isinstance(first, int):

@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.pi.content import content_parts, result_part, text_parts
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Part, ReportedUsage, TextPart
 
 # Roles that only pi and its relatives have; ``hookMessage`` is what version 2 called ``custom``.
@@ -19,7 +19,7 @@ _BROKEN_OFF = frozenset({"error", "aborted"})
 _CONTEXT = ("input", "cacheRead", "cacheWrite")
 
 
-def message_draft(entry: Mapping[str, Any]) -> Draft | None:
+def message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
     """Return what a ``message`` entry says, without parts when that is nothing.
 
     None stands for a role that is not known.
@@ -31,24 +31,26 @@ def message_draft(entry: Mapping[str, Any]) -> Draft | None:
     content = content_parts(message.get("content"), ("message", "content"))
     match role:
         case "user":
-            return Draft(role="user", parts=content, injected=is_injected(content, ANY_CLIENT))
+            return MessageDraft(
+                role="user", parts=content, injected=is_injected(content, ANY_CLIENT)
+            )
         case "assistant":
             return _response(message, content)
         case "toolResult":
             result = result_part(message, ("message",), cleared="evictedContent" in entry)
-            return Draft(role="tool", parts=(result,))
+            return MessageDraft(role="tool", parts=(result,))
         case "bashExecution":
-            return Draft(role="user", parts=_shell_command(message), injected=True)
+            return MessageDraft(role="user", parts=_shell_command(message), injected=True)
         case str() if role in _CUSTOM:
-            return Draft(role="user", parts=content, injected=True)
+            return MessageDraft(role="user", parts=content, injected=True)
         case str() if role in _SUMMARIES:
             parts = text_parts(message.get("summary"), ("message", "summary"))
-            return Draft(role="user", parts=parts, summary=True)
+            return MessageDraft(role="user", parts=parts, summary=True)
         case _:
             return None
 
 
-def entry_draft(entry: Mapping[str, Any]) -> Draft | None:
+def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
     """Return what an entry of any type puts into the context.
 
     It has no parts when that is nothing; None stands for a message of an unknown role.
@@ -58,16 +60,16 @@ def entry_draft(entry: Mapping[str, Any]) -> Draft | None:
             return message_draft(entry)
         case "custom_message":
             parts = content_parts(entry.get("content"), ("content",))
-            return Draft(role="user", parts=parts, injected=True)
+            return MessageDraft(role="user", parts=parts, injected=True)
         case "branch_summary":
             parts = text_parts(entry.get("summary"), ("summary",))
-            return Draft(role="user", parts=parts, summary=True)
+            return MessageDraft(role="user", parts=parts, summary=True)
         case "compaction":
             parts = text_parts(entry.get("summary"), ("summary",))
             why = "the client's own compaction"
-            return Draft(role="user", parts=parts, summary=True, anchored=why)
+            return MessageDraft(role="user", parts=parts, summary=True, anchored=why)
         case _:
-            return Draft(role="user", parts=())
+            return MessageDraft(role="user", parts=())
 
 
 def was_broken_off(entry: Mapping[str, Any]) -> bool:
@@ -77,8 +79,8 @@ def was_broken_off(entry: Mapping[str, Any]) -> bool:
     return isinstance(reason, str) and reason in _BROKEN_OFF
 
 
-def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> Draft:
-    return Draft(
+def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:
+    return MessageDraft(
         role="assistant",
         parts=parts,
         response_id=_str(message.get("responseId")),

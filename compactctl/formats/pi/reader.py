@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.pi.chain import Chain
+from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.messages import entry_draft, was_broken_off
-from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.transcript import Link, Transcript
 
 
-class Reader:
+class PiReader:
     """Takes in records in file order and settles the effective history at the end."""
 
     def __init__(self) -> None:
-        self.gather = Gatherer()
-        self.chain = Chain()
+        self.gather = TranscriptBuilder()
+        self.chain = PiChain()
         self.model: str | None = None
         self.cwd: str | None = None
         self._responses = 0
@@ -76,7 +76,7 @@ class Reader:
         if decoded.damage is not None and parent is not None:
             self.chain.hold(parent, "an entry on a damaged line follows it")
 
-    def _numbered(self, draft: Draft, entry: Mapping[str, Any]) -> Draft:
+    def _numbered(self, draft: MessageDraft, entry: Mapping[str, Any]) -> MessageDraft:
         """Return the draft under its entry's id; each assistant message is a response."""
         name = _str(entry.get("id"))
         if draft.role != "assistant":

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import NO_TAGS, JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
@@ -16,7 +16,7 @@ from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volum
 BLANK = "blank line"
 
 
-class Gatherer:
+class TranscriptBuilder:
     """Takes in a file's records one by one, in file order."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Gatherer:
 
     def message(
         self,
-        draft: Draft,
+        draft: MessageDraft,
         record: Mapping[str, Any],
         decoded: Decoded,
         *,

@@ -10,10 +10,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Protocol
 
-from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
-from compactctl.formats.records.message_draft import Draft
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
@@ -26,26 +26,26 @@ class Conversation(Protocol):
 
     number: int
 
-    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, Draft]]:
+    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, MessageDraft]]:
         """Return what a request sends before its messages, with the path where it stands."""
 
-    def message(self, record: Mapping[str, Any], path: JsonPath) -> Draft | None:
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         """Return what a record at ``path`` says, None when it is no message."""
 
-    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, Draft] | None:
+    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
         """Return the logged answer to a request, with the path where it stands."""
 
     def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
         """Return the usage reported for a document whose newest message is the answer."""
 
 
-class ConversationReader:
+class ChatLogReader:
     """Reads a file line by line; ``start`` begins the conversation of a number."""
 
     def __init__(self, name: str, start: Callable[[int], Conversation]) -> None:
         self.name = name
         self.start = start
-        self.gather = Gatherer()
+        self.gather = TranscriptBuilder()
         self._model: str | None = None
         self._window: int | None = None
         self._count = 0
@@ -123,7 +123,7 @@ class ConversationReader:
         return None
 
     def _beside(
-        self, draft: Draft, path: JsonPath, conversation: Conversation, decoded: Decoded
+        self, draft: MessageDraft, path: JsonPath, conversation: Conversation, decoded: Decoded
     ) -> None:
         """Take in what stands beside the messages of a document; its place is its id."""
         name = f"{conversation.number}-{'.'.join(map(str, path))}"

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compactctl.formats.records.builder import Gatherer
+from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.model.message import JsonPath
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ContainedRecord:
     """A JSON value where a message is expected, and where it stands."""
 
     value: Any
@@ -37,13 +37,13 @@ class Container:
     """A conversation's entries; ``document`` is the object around them, empty without one."""
 
     document: Mapping[str, Any]
-    entries: tuple[Entry, ...]
+    entries: tuple[ContainedRecord, ...]
     decoded: Decoded
 
 
-def containers(lines: Iterable[Decoded], gather: Gatherer) -> Iterator[Container]:
+def containers(lines: Iterable[Decoded], gather: TranscriptBuilder) -> Iterator[Container]:
     """Yield the conversations of a file, bare lines last; every line is taken in as such."""
-    bare: list[Entry] = []
+    bare: list[ContainedRecord] = []
     for decoded in lines:
         gather.line(decoded)
         for value in decoded.values:
@@ -53,10 +53,12 @@ def containers(lines: Iterable[Decoded], gather: Gatherer) -> Iterator[Container
             elif isinstance(value, list):
                 yield Container({}, _entries(value, (), decoded), decoded)
             else:
-                bare.append(Entry(value, (), decoded))
+                bare.append(ContainedRecord(value, (), decoded))
     if bare:
         yield Container({}, tuple(bare), bare[-1].decoded)
 
 
-def _entries(values: list[Any], path: JsonPath, decoded: Decoded) -> tuple[Entry, ...]:
-    return tuple(Entry(value, (*path, index), decoded) for index, value in enumerate(values))
+def _entries(values: list[Any], path: JsonPath, decoded: Decoded) -> tuple[ContainedRecord, ...]:
+    return tuple(
+        ContainedRecord(value, (*path, index), decoded) for index, value in enumerate(values)
+    )

@@ -6,7 +6,7 @@ from compactctl.model.message import Part, ReportedUsage, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class MessageDraft:
     """The half of a message that a format decides; its fields mean what ``Message``'s mean.
 
     ``name`` is the record's own id, None when it has none.

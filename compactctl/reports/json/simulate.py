@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compactctl.commands.simulate.session import Firing, Replayed
+from compactctl.commands.simulate.session import SimulatedCompaction, SimulatedSession
 from compactctl.commands.simulate.simulate import SimulateResult
 from compactctl.reports.rendering.json_document import fields_of, measure_fields
 
@@ -26,7 +26,7 @@ def simulate_json(result: SimulateResult) -> dict[str, Any]:
     }
 
 
-def _replayed(replayed: Replayed) -> dict[str, Any]:
+def _replayed(replayed: SimulatedSession) -> dict[str, Any]:
     return {
         "profile": replayed.profile,
         "trigger": replayed.trigger,
@@ -40,6 +40,6 @@ def _replayed(replayed: Replayed) -> dict[str, Any]:
     }
 
 
-def _firing(firing: Firing) -> dict[str, Any]:
+def _firing(firing: SimulatedCompaction) -> dict[str, Any]:
     line = None if firing.line is None else firing.line + 1
     return {**fields_of(firing), "line": line}

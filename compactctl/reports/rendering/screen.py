@@ -15,7 +15,7 @@ from compactctl.reports.rendering.tables import Table, cell_width, table_lines
 if TYPE_CHECKING:
     from rich.console import Console
 
-Style = Literal["", "bold", "yellow", "bold red"]
+TextStyle = Literal["", "bold", "yellow", "bold red"]
 
 _GAP = "  "
 # A fact with less room than this is wrapped below its label instead of beside it.
@@ -27,7 +27,7 @@ class Accent:
     """A line in a colour, where there are colours."""
 
     text: str
-    style: Style
+    style: TextStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Fact:
 
     label: str
     text: str
-    style: Style = ""
+    style: TextStyle = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Facts:
     rows: tuple[Fact, ...]
 
 
-Item = str | Accent | Facts | Table
+ScreenItem = str | Accent | Facts | Table
 
 
 class Screen:
@@ -60,13 +60,13 @@ class Screen:
         self._stream: IO[str] = sys.stderr if error else sys.stdout
         self.width = self._console.width if self._stream.isatty() else None
 
-    def show(self, *items: Item) -> None:
+    def show(self, *items: ScreenItem) -> None:
         """Print items, one below the other."""
         for item in items:
             for lines, style in item_lines(item, self.width):
                 self._write(lines, style)
 
-    def _write(self, lines: Sequence[str], style: Style) -> None:
+    def _write(self, lines: Sequence[str], style: TextStyle) -> None:
         # Wrapped, or beside others, safe texts may begin a line or become a command.
         shown = inert("\n".join(lines))
         if not style or self.width is None:
@@ -86,7 +86,7 @@ class Screen:
         return Console(file=self._stream, color_system=None if is_plain else "auto", soft_wrap=True)
 
 
-def item_lines(item: Item, width: int | None) -> Iterator[tuple[Sequence[str], Style]]:
+def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[str], TextStyle]]:
     """Yield an item's lines for a terminal of this width, None for any, with their styles."""
     match item:
         case str():

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.row import BatchRow
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Column, number, table, text
 from compactctl.reports.rendering.text import one_line, plural, safe_text, share_text, size_text
 from compactctl.reports.rendering.wording import tokens_text
@@ -12,7 +12,7 @@ from compactctl.reports.rendering.wording import tokens_text
 _STATUSES = ("ok", "unchanged", "over", "failed")
 
 
-def batch_screen(result: BatchResult) -> Iterator[Item]:
+def batch_screen(result: BatchResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per file, the errors, the sums."""
     yield table(_columns(result), [_cells(row, result) for row in result.rows])
     yield ""

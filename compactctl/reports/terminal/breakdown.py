@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.model.transcript import Opaque
-from compactctl.reports.rendering.screen import Item
+from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import Table, bar_cell, number, table, text
 from compactctl.reports.rendering.text import one_line, plural, share_text, size_text
 
@@ -31,7 +31,7 @@ def category_table(result: StatsResult) -> Table:
     return table(columns, rows, ("all", f"{total:,}", share_text(total / window), ""))
 
 
-def largest_messages(result: StatsResult) -> Iterator[Item]:
+def largest_messages(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the largest messages."""
     if not result.breakdown.largest:
         return
@@ -45,7 +45,7 @@ def largest_messages(result: StatsResult) -> Iterator[Item]:
     )
 
 
-def tool_uses(result: StatsResult) -> Iterator[Item]:
+def tool_uses(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the tools that cost most."""
     tools = result.breakdown.tools
     if not tools:
@@ -73,7 +73,7 @@ def tool_uses(result: StatsResult) -> Iterator[Item]:
     )
 
 
-def repeated_reads(result: StatsResult) -> Iterator[Item]:
+def repeated_reads(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the files that were read more than once."""
     files = result.breakdown.rereads
     if not files:
@@ -94,7 +94,7 @@ def repeated_reads(result: StatsResult) -> Iterator[Item]:
     )
 
 
-def unsent_records(result: StatsResult) -> Iterator[Item]:
+def unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what is in the file and never reaches the model."""
     rows = list(_outside_rows(result))
     if rows:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from compactctl.commands.loading.candidates import Candidate, Candidates
-from compactctl.reports.rendering.screen import Item
+from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line, plural, safe_text, shell_path, size_text
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
-def candidates_screen(candidates: Candidates, command: str, now: float) -> Iterator[Item]:
+def candidates_screen(candidates: Candidates, command: str, now: float) -> Iterator[ScreenItem]:
     """Yield what to print: the files and what to type; ``now`` is in seconds since the epoch."""
     if not candidates.found:
         yield _nothing(candidates, command)

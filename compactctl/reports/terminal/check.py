@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from compactctl.commands.inspect.check import CheckResult
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item, Style
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, share_text
 from compactctl.reports.rendering.wording import tokens_text
 
-_STYLES: dict[str, Style] = {
+_STYLES: dict[str, TextStyle] = {
     "warning": "yellow",
     "critical": "bold red",
     "over": "bold red",
@@ -15,10 +15,10 @@ _STYLES: dict[str, Style] = {
 }
 
 
-def check_screen(result: CheckResult) -> Iterator[Item]:
+def check_screen(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield what to print: the answer first, then what it rests on."""
     answer = f"compaction is due: {result.fired}" if result.due else "compaction is not due"
-    style: Style = "bold red" if result.due else "bold"
+    style: TextStyle = "bold red" if result.due else "bold"
     yield Accent(f"{path_name(result.stats.path)}: {answer}", style)
     yield Facts(tuple(_facts(result)))
     yield from (Accent(line, _STYLES.get(result.level, "")) for line in result.text.splitlines())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.planning.run_stages import NOT_DUE
 from compactctl.model.operation import StageRecord
-from compactctl.reports.rendering.screen import Fact, Facts, Item
+from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
@@ -13,7 +13,7 @@ from compactctl.reports.rendering.wording import counter_text, model_text, token
 _SHOWN_LINES = 3
 
 
-def compact_screen(result: CompactResult) -> Iterator[Item]:
+def compact_screen(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield what to print: one row per stage, the sum, and what it means."""
     columns = (
         text("Stage"),
@@ -129,7 +129,7 @@ def _count(messages: int) -> str:
     return plural(messages, "message")
 
 
-def _outcome(result: CompactResult) -> Iterator[Item]:
+def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
     if not result.fits:
         yield _way_on(result)
     if result.compacted:

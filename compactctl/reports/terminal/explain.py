@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.compact.explain import Explained
-from compactctl.reports.rendering.screen import Item
+from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line, plural
 
 
-def explain_screen(result: CompactResult) -> Iterator[Item]:
+def explain_screen(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield every message with its fate, then every reason in full with its figures."""
     columns = (
         number("Line"),

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.model.operation import Operation
-from compactctl.reports.rendering.screen import Item
+from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line, path_name, shell_path, size_text
 
 
-def log_screen(result: LogResult) -> Iterator[Item]:
+def log_screen(result: LogResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per operation, then a row per group in effect."""
     if not result.entries:
         yield from _nothing(result)
@@ -67,7 +67,7 @@ def _state(operation: Operation, *, in_effect: bool) -> str:
     return ", ".join(filter(None, words))
 
 
-def _groups(result: LogResult) -> Iterator[Item]:
+def _groups(result: LogResult) -> Iterator[ScreenItem]:
     rows = [(entry, group) for entry in result.entries if entry.in_effect for group in entry.groups]
     if not rows:
         return
@@ -94,7 +94,7 @@ def _count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
-def _nothing(result: LogResult) -> Iterator[Item]:
+def _nothing(result: LogResult) -> Iterator[ScreenItem]:
     if result.missing:
         yield f"{path_name(result.path)} was compacted, but its archive is not beside it"
         place = f"put {path_name(result.path)}.archive back"

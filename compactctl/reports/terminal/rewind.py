@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from compactctl.commands.rewind.rewind import RewindResult
-from compactctl.reports.rendering.screen import Fact, Facts, Item
+from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
 
 
-def rewind_screen(result: RewindResult) -> Iterator[Item]:
+def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
     """Yield what to print: what was restored and its digest."""
     if not result.moved:
         yield f"{path_name(result.path)} is in that state already; nothing to rewind"

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compactctl.commands.simulate.session import Replayed
+from compactctl.commands.simulate.session import SimulatedSession
 from compactctl.commands.simulate.simulate import SimulateResult
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line, path_name, plural, safe_text
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
 
 
-def simulate_screen(result: SimulateResult, *, firings: bool) -> Iterator[Item]:
+def simulate_screen(result: SimulateResult, *, firings: bool) -> Iterator[ScreenItem]:
     """Yield what to print: a row per profile, and with ``firings`` a row per compaction."""
     yield Accent(path_name(result.path), "bold")
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
@@ -46,7 +46,7 @@ def _facts(result: SimulateResult) -> Iterator[Fact]:
     yield Fact("all requests", f"{tokens_text(result.sent)} without compaction")
 
 
-def _cells(replayed: Replayed) -> tuple[str, ...]:
+def _cells(replayed: SimulatedSession) -> tuple[str, ...]:
     return (
         one_line(replayed.profile),
         _times(replayed),
@@ -57,7 +57,7 @@ def _cells(replayed: Replayed) -> tuple[str, ...]:
     )
 
 
-def _times(replayed: Replayed) -> str:
+def _times(replayed: SimulatedSession) -> str:
     paths = Counter(firing.path for firing in replayed.firings)
     told = ", ".join(f"{count}x {path}" for path, count in paths.items())
     if not told:
@@ -65,7 +65,7 @@ def _times(replayed: Replayed) -> str:
     return told
 
 
-def _firings(replayed: Replayed) -> Iterator[Item]:
+def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
     yield ""
     yield Accent(f"{one_line(replayed.profile)}: {replayed.trigger}", "bold")
     if not replayed.firings:

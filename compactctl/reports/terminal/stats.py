@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compactctl.commands.inspect.stats import StatsResult
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item, Style
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import (
     path_name,
     plural,
@@ -21,7 +21,7 @@ from compactctl.reports.terminal.breakdown import (
     unsent_records,
 )
 
-_LEVELS: dict[str, tuple[str, Style]] = {
+_LEVELS: dict[str, tuple[str, TextStyle]] = {
     "none": ("plenty of room", ""),
     "info": ("over 60 %: worth a look", ""),
     "warning": ("over 80 %: time to compact", "yellow"),
@@ -32,7 +32,7 @@ _LEVELS: dict[str, tuple[str, Style]] = {
 _HEALTHY = (0.85, 1.15)
 
 
-def stats_screen(result: StatsResult) -> Iterator[Item]:
+def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what to print for a result."""
     yield from _head(result)
     yield ""
@@ -54,7 +54,7 @@ def stats_messages(result: StatsResult) -> Iterator[str]:
         yield f"see what a compaction would save: compactctl compact --dry-run {path}"
 
 
-def _head(result: StatsResult) -> Iterator[Item]:
+def _head(result: StatsResult) -> Iterator[ScreenItem]:
     transcript = result.transcript
     size = f"{plural(transcript.n_lines, 'line')}, {size_text(transcript.n_bytes)}"
     yield Accent(path_name(result.path), "bold")
@@ -70,7 +70,7 @@ def _counts(result: StatsResult) -> str:
     return f"{', '.join(counts)} and {plural(result.steps, 'step')} {scope}"
 
 
-def _exactness(result: StatsResult) -> Iterator[Item]:
+def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield how exact the rows of the table are, where they differ."""
     word = result.measure.counter.exactness
     if result.breakdown.categories["media"] and word != "estimate":
@@ -125,7 +125,7 @@ def _health(result: StatsResult) -> Iterator[Fact]:
     verdict = "as expected" if _healthy(found.ratio) else "another model, or content is missing"
     figure = f"{found.ratio:>11.2f} reported for each expected token"
     recorded = plural(found.requests, "recorded request")
-    style: Style = "" if _healthy(found.ratio) else "yellow"
+    style: TextStyle = "" if _healthy(found.ratio) else "yellow"
     yield Fact("health check", f"{figure}, over {recorded}: {verdict}", style)
 
 

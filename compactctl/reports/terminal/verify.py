@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from compactctl.commands.verify.finding import Severity, Verdict
+from compactctl.commands.verify.finding import Severity, TranscriptState
 from compactctl.commands.verify.verify import Verified, VerifyResult
-from compactctl.reports.rendering.screen import Accent, Item, Style
+from compactctl.reports.rendering.screen import Accent, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, plural, shell_path, size_text
 
-_STYLES: Mapping[Verdict | Severity, Style] = {
+_STYLES: Mapping[TranscriptState | Severity, TextStyle] = {
     "damaged": "bold red",
     "changed": "yellow",
     "unknown": "yellow",
@@ -16,7 +16,7 @@ _STYLES: Mapping[Verdict | Severity, Style] = {
 _FINDING_WIDTH = 1_000
 
 
-def verify_screen(result: VerifyResult) -> Iterator[Item]:
+def verify_screen(result: VerifyResult) -> Iterator[ScreenItem]:
     """Yield what to print: each transcript with what was found, then how many of which kind."""
     for verified in result.transcripts:
         yield Accent(_verdict(verified), _STYLES.get(verified.verdict, ""))

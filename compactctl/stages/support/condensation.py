@@ -22,7 +22,7 @@ COUNT = "{count}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class SummaryShape:
     """What a summary looks like in the conversation.
 
     Attributes:
@@ -132,7 +132,7 @@ class Condensing:
 
     stage: str
     options: Any
-    shape: Shape
+    shape: SummaryShape
     reason: str = "older than the messages kept"
 
 
@@ -160,7 +160,7 @@ def condense(
 
 
 def _written(
-    text: str, shape: Shape, group: GroupId, details: dict[str, str | int]
+    text: str, shape: SummaryShape, group: GroupId, details: dict[str, str | int]
 ) -> Iterator[Synthetic]:
     role = shape.role
     if shape.shadow:

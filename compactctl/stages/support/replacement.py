@@ -13,7 +13,7 @@ from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResul
 from compactctl.stages.support.stage import group_id
 from compactctl.tokens.meter import Meter
 
-Unit = Literal["results", "turns", "steps"]
+ProtectedUnit = Literal["results", "turns", "steps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ def results_in(view: View) -> Iterator[tuple[Place, ToolResultPart]]:
 
 
 def outside_newest(
-    view: View, places: Sequence[Place], unit: Unit, count: int
+    view: View, places: Sequence[Place], unit: ProtectedUnit, count: int
 ) -> tuple[Place, ...]:
     """Return those of ``places``, oldest first, that are not in the newest ``count`` units."""
     if unit == "results":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from compactctl.errors import ArchiveError, IntegrityError
-from compactctl.model.operation import ArchivedLine, Fate, Operation
+from compactctl.model.operation import ArchivedLine, LineFate, Operation
 from compactctl.store.archive.operation_codec import decode_operation, encode_operation
 from compactctl.store.archive.parquet import (
     COLUMNS,
@@ -27,7 +27,7 @@ CHECKSUM = "compactctl.operation.sha256"
 GROUP_BYTES = 1 << 20
 """Raw bytes in a row group, which is what is held in memory; a longer line has its own."""
 GROUP_ROWS = 1 << 16
-FATES = frozenset(get_args(Fate))
+FATES = frozenset(get_args(LineFate))
 LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
 
 

@@ -10,7 +10,7 @@ from compactctl.store.archive.archive_file import encode_archive, raw_lines, rea
 from compactctl.store.archive.names import README, archive_files, archive_name, readme_text
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.leftovers import remove
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 
 Deposit = tuple[Operation, Iterable[ArchivedLine]]
 
@@ -20,7 +20,7 @@ class DraftSink:
 
     closed = False
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: TempFile) -> None:
         self._draft = draft
         self._failed = False
 
@@ -52,7 +52,7 @@ def deposit(
 
 def write_readme(fs: FileSystem, folder: Path) -> None:
     """Write the README of an archive folder, over one that is there."""
-    with Draft(fs, folder / README) as draft:
+    with TempFile(fs, folder / README) as draft:
         draft.write(readme_text(folder))
         draft.sync()
         draft.close()
@@ -73,7 +73,7 @@ def _deposit_one(
         sync_folder(fs, folder)
         return files[-1].path
     number = files[-1].number + 1 if files else 1
-    with Draft(fs, folder / archive_name(number, operation)) as draft:
+    with TempFile(fs, folder / archive_name(number, operation)) as draft:
         encode_archive(operation, rows, DraftSink(draft))
         draft.sync()
         draft.close()

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, get_args
 
 from compactctl.errors import ArchiveError, NewerArchiveError
-from compactctl.model.operation import Digest, Operation, OptionValue, Outcome, StageRecord
+from compactctl.model.operation import Digest, Operation, OptionValue, StageOutcome, StageRecord
 from compactctl.model.shapes import (
     count,
     count_to,
@@ -104,7 +104,7 @@ _STAGE = record(
     {
         "name": text,
         "options": mapping_of(_option),
-        "outcome": one_of(*get_args(Outcome)),
+        "outcome": one_of(*get_args(StageOutcome)),
         "tokens_before": count,
         "tokens_after": count,
         "group": optional(text),

@@ -20,7 +20,7 @@ NAME_LIMIT = 200
 """Bytes of a name that a draft's name repeats; 255 are allowed in all on common systems."""
 
 
-class Draft:
+class TempFile:
     """A file under way, open in its block. It is gone afterwards unless it was published."""
 
     def __init__(self, fs: FileSystem, place: Path) -> None:

@@ -12,7 +12,7 @@ from compactctl.store.files.carry import can_carry, carried, carry_of
 from compactctl.store.files.content import Content
 from compactctl.store.files.lines import Identity, Source
 from compactctl.store.files.stored_lines import BUFFER
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 
 ATTEMPTS = 5
 WAIT_SECONDS = 0.05
@@ -55,7 +55,7 @@ def appended(path: Path, identity: Identity) -> bytes:
     raise ChangedError(f"{path}: changed while it was worked on; nothing was changed, run it again")
 
 
-def carry(draft: Draft, source: Source, content: Content) -> Growth:
+def carry(draft: TempFile, source: Source, content: Content) -> Growth:
     """Bring ``draft``, a new file that holds ``content``, up to what was appended to the input.
 
     The input is only read: what cannot follow is left out and stays there. When it returns, the
@@ -86,7 +86,7 @@ def _growth(grown: bytes, source: Source, content: Content) -> Growth:
 
 
 def settle(
-    draft: Draft, path: Path, source: Source, identity: Identity, content: Content
+    draft: TempFile, path: Path, source: Source, identity: Identity, content: Content
 ) -> Growth:
     """Bring ``draft``, which holds ``content``, up to what was appended to the input meanwhile.
 

@@ -15,9 +15,9 @@ from compactctl.store.files.disk_errors import DiskError, written_before
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import remove, sweep
 from compactctl.store.files.lines import Source
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.input_changes import Growth, appended, carry, settle
-from compactctl.store.publish.target import Target, check_target
+from compactctl.store.publish.target import OutputTarget, check_target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Publication:
     fs: FileSystem
     source: Source
     target: Path
-    place: Target
+    place: OutputTarget
     archives: Sequence[Deposit]
     content: Content
     force: bool
@@ -60,7 +60,7 @@ class Publication:
 
     def run(self) -> Published:
         """Write the archives, then the transcript; take everything away again after an error."""
-        draft = Draft(self.fs, self.place.path)
+        draft = TempFile(self.fs, self.place.path)
         try:
             self._sweep()
             warnings = tighten(self.fs, self._folder)
@@ -83,7 +83,7 @@ class Publication:
         sweep(self.fs, self._folder)
 
     def _switch(
-        self, draft: Draft, archives: tuple[Path, ...], warnings: tuple[str, ...]
+        self, draft: TempFile, archives: tuple[Path, ...], warnings: tuple[str, ...]
     ) -> Published:
         draft.write_all(self.content)
         warnings += self._take_attributes(draft)
@@ -103,7 +103,7 @@ class Publication:
             warnings=warnings + self._late(displaced, growth.taken),
         )
 
-    def _take_attributes(self, draft: Draft) -> tuple[str, ...]:
+    def _take_attributes(self, draft: TempFile) -> tuple[str, ...]:
         if self.source.path is not None:
             # A missing file is found to have changed later on.
             with suppress(FileNotFoundError):
@@ -128,7 +128,7 @@ class Publication:
             ) from error
         return link, ()
 
-    def _complete(self, draft: Draft) -> Growth:
+    def _complete(self, draft: TempFile) -> Growth:
         if self.place.input is not None:
             return settle(draft, self.place.path, self.source, self.place.input, self.content)
         return carry(draft, self.source, self.content)
@@ -144,7 +144,7 @@ class Publication:
         return (f"{late:,} bytes were written to the old file at the last moment: {displaced}",)
 
 
-def _digest(content: Content, tail: bytes, draft: Draft) -> Digest:
+def _digest(content: Content, tail: bytes, draft: TempFile) -> Digest:
     """Return the digest of the draft, which holds ``content`` and whole lines after it."""
     if not tail:
         return content.digest

@@ -17,7 +17,7 @@ from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.flock import require_locks
 from compactctl.store.files.leftovers import sweep
 from compactctl.store.files.lines import STANDARD_INPUT, Source
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import check_overwrite, check_unarchived
 from compactctl.store.publish.publication import Publication, Published
 from compactctl.store.publish.target import check_target
@@ -101,7 +101,7 @@ def write_output(
 def _write_whole(fs: FileSystem, place: Path, content: Content) -> tuple[str, ...]:
     require_locks()
     sweep(fs, place.parent)
-    draft = Draft(fs, place)
+    draft = TempFile(fs, place)
     try:
         with draft:
             draft.write_all(content)
@@ -114,7 +114,7 @@ def _write_whole(fs: FileSystem, place: Path, content: Content) -> tuple[str, ..
         raise
 
 
-def _take_mode(draft: Draft) -> None:
+def _take_mode(draft: TempFile) -> None:
     if draft.place.exists():
         draft.take_attributes(draft.place)
     else:

@@ -8,7 +8,7 @@ from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.flock import require_locks
 from compactctl.store.files.leftovers import sweep
 from compactctl.store.files.lines import digest_of, sha256_of
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 
 # 128 bits of the digest, so that two outputs never share a name.
 _NAME_DIGITS = 32
@@ -35,7 +35,7 @@ def spill(fs: FileSystem, folder: Path, data: bytes) -> Path:
             )
         make_folders(fs, folder)
         sweep(fs, folder)
-        with Draft(fs, place) as draft:
+        with TempFile(fs, place) as draft:
             draft.write(data)
             draft.sync()
             draft.switch()

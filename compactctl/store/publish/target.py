@@ -14,14 +14,14 @@ from compactctl.store.publish.overwrite import check_loose, check_overwrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class OutputTarget:
     """Where to publish, links followed. ``input`` is the file read there, for work in place."""
 
     path: Path
     input: Identity | None = None
 
 
-def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) -> Target:
+def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) -> OutputTarget:
     """Return the place of ``target``; UsageError or ChangedError when it must not be written.
 
     ``becomes`` is the state to be written. ``force`` allows to overwrite another file, to break a
@@ -34,10 +34,10 @@ def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) 
         raise UsageError(f"{target}: its folder does not exist; create it first")
     if source.path and source.identity and path.exists() and path.samefile(source.path):
         _check_in_place(source, path, force=force)
-        return Target(path=path, input=source.identity)
+        return OutputTarget(path=path, input=source.identity)
     if not force:
         _check_new(path, becomes)
-    return Target(path=path)
+    return OutputTarget(path=path)
 
 
 def _check_in_place(source: Source, path: Path, *, force: bool) -> None:

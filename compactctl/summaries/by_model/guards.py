@@ -36,7 +36,7 @@ _SPOKEN = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GuardVerdict:
     """Which guard a summary failed and on what; ``guard`` is "" when it passed all of them."""
 
     guard: str = ""
@@ -50,7 +50,7 @@ class Verdict:
 
 def judged(
     answer: Answer, request: SummaryRequest, prompt: Prompt, count: Callable[[str], int]
-) -> Verdict:
+) -> GuardVerdict:
     """Try an answer against the guards in order and return the verdict of the first that fails.
 
     ``prompt`` is what was asked; ``count`` counts the tokens of a text.
@@ -67,7 +67,7 @@ def judged(
     )
     failed = ((name, detail) for name, check in checks if (detail := check()))
     name, detail = next(failed, ("", ""))
-    return Verdict(guard=name, detail=detail)
+    return GuardVerdict(guard=name, detail=detail)
 
 
 def source_text(request: SummaryRequest) -> str:

@@ -48,7 +48,7 @@ def first_foreign(text: str, source: str, cwd: str | None = None) -> str:
     source = _COLOUR.sub(" ", source.translate(_CURLY))
     checks = (
         ("quote", _quotes(text), _Quoted(source)),
-        ("identifier", _identifiers(text, cwd), _Named(source)),
+        ("identifier", _identifiers(text, cwd), _NamedThings(source)),
         ("number", _numbers(text), _Counted(source)),
     )
     found = (
@@ -70,7 +70,7 @@ class _Quoted:
         return all(_plain(piece) in self._source for piece in _ELLIPSIS.split(quote))
 
 
-class _Named:
+class _NamedThings:
     """Tells whether a source holds a name as a whole, or as whole parts of a path."""
 
     def __init__(self, source: str) -> None:

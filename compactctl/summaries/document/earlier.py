@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compactctl.model.message import Message
 from compactctl.summaries.document.labels import prose
-from compactctl.summaries.extract.items import DECISIONS, RULES, Item, clipped
+from compactctl.summaries.extract.items import DECISIONS, RULES, SummaryItem, clipped
 from compactctl.summaries.extract.passages import Passage
 
 POINT = 320
@@ -52,7 +52,7 @@ _WRAPPING = re.compile(
 )
 
 
-def earlier_items(passages: Sequence[Passage]) -> Iterator[Item]:
+def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield the points of the newest earlier summary, each under the section of its heading.
 
     Older ones went into the newest when that was written.
@@ -62,7 +62,7 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[Item]:
         return
     label = f"Earlier summary [L{summaries[-1].line}]:"
     for place, (topic, point) in enumerate(_points(summaries[-1].text)):
-        yield Item(
+        yield SummaryItem(
             section=topic.section,
             topic=topic.topic,
             label=label,

@@ -13,13 +13,13 @@ from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.decisions import current_items, finding_items, next_items
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import file_items
-from compactctl.summaries.extract.items import OMISSION, Item, clipped
+from compactctl.summaries.extract.items import OMISSION, SummaryItem, clipped
 from compactctl.summaries.extract.key_lines import key_line_items
 from compactctl.summaries.extract.passages import Passage, passages, tool_pairs
 from compactctl.summaries.extract.shell_commands import command_items, error_items
 from compactctl.summaries.extract.tasks import task_items
 from compactctl.summaries.extract.user_requests import answer_items, request_items, rule_items
-from compactctl.summaries.extract.vocabulary import Vocabulary, vocabulary
+from compactctl.summaries.extract.vocabulary import EntityVocabulary, vocabulary
 
 # Measured on real sessions with prefixes of 20,000 to 200,000 tokens: at 3 to 6 % a summary holds
 # most of what is needed again, and a larger one costs more in every later request than it saves.
@@ -101,8 +101,8 @@ class _Material:
 
     note: str
     passages: tuple[Passage, ...]
-    items: tuple[Item, ...]
-    words: Vocabulary
+    items: tuple[SummaryItem, ...]
+    words: EntityVocabulary
     lexicon: Lexicon
     template: Template
 
@@ -137,7 +137,7 @@ class _Material:
         return document(self.note, chosen, self.template), complete and not missing
 
 
-def _items(found: Sequence[Passage], lexicon: Lexicon, cwd: str | None) -> Iterator[Item]:
+def _items(found: Sequence[Passage], lexicon: Lexicon, cwd: str | None) -> Iterator[SummaryItem]:
     pairs = tool_pairs(found)
     yield from request_items(found)
     yield from rule_items(found)
@@ -152,7 +152,7 @@ def _items(found: Sequence[Passage], lexicon: Lexicon, cwd: str | None) -> Itera
     yield from next_items(found)
 
 
-def _size(items: Sequence[Item]) -> int:
+def _size(items: Sequence[SummaryItem]) -> int:
     return sum(cost(item) for item in items)
 
 

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.summaries.document.templates import NINE, Template
-from compactctl.summaries.extract.items import Item
+from compactctl.summaries.extract.items import SummaryItem
 
 HEADINGS = tuple(section.heading for section in NINE.sections)
 
 _BULLET, _INDENT = "- ", "  "
 
 
-def document(note: str, items: Iterable[Item], template: Template = NINE) -> str:
+def document(note: str, items: Iterable[SummaryItem], template: Template = NINE) -> str:
     """Write the note and all sections of a template with their items."""
-    by_section: dict[int, list[Item]] = {}
+    by_section: dict[int, list[SummaryItem]] = {}
     for item in items:
         by_section.setdefault(template.home(item.section, item.topic), []).append(item)
     lines = [note]
@@ -24,12 +24,12 @@ def document(note: str, items: Iterable[Item], template: Template = NINE) -> str
     return "\n".join(lines)
 
 
-def cost(item: Item) -> int:
+def cost(item: SummaryItem) -> int:
     """Return the characters an item adds to a document, its label not counted."""
     return len(item.text) + len(_BULLET) + 1 + len(_INDENT) * item.text.count("\n")
 
 
-def _lines(items: Sequence[Item]) -> Iterator[str]:
+def _lines(items: Sequence[SummaryItem]) -> Iterator[str]:
     label = ""
     for item in sorted(items, key=lambda item: (item.label, item.section, item.place)):
         if item.label != label:

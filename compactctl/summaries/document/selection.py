@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from compactctl.summaries.document.sections import cost
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.items import Item, clipped
+from compactctl.summaries.extract.items import SummaryItem, clipped
 
 # What the items under one label may take of the room while others wait.
 LABEL_PERCENT = 30
@@ -17,7 +17,7 @@ LONGEST_NAME = 80
 _INDEX_LABEL = "Identifiers in use:"
 
 
-def taken(items: Sequence[Item], *, room: int, pinned_room: int) -> list[Item]:
+def taken(items: Sequence[SummaryItem], *, room: int, pinned_room: int) -> list[SummaryItem]:
     """Choose items by value within ``room`` characters.
 
     Pinned items are chosen first, within ``pinned_room``. Then no label may hold more than its
@@ -33,7 +33,7 @@ def taken(items: Sequence[Item], *, room: int, pinned_room: int) -> list[Item]:
     return chosen + shared + rest
 
 
-def index_items(entities: Iterable[str], lexicon: Lexicon, room: int) -> Iterator[Item]:
+def index_items(entities: Iterable[str], lexicon: Lexicon, room: int) -> Iterator[SummaryItem]:
     """Yield one item per kind that lists entities, in the order given, within ``room``."""
     by_kind: dict[str, list[str]] = {}
     for entity in entities:
@@ -45,12 +45,12 @@ def index_items(entities: Iterable[str], lexicon: Lexicon, room: int) -> Iterato
         by_kind.setdefault(lexicon.kind(entity), []).append(entity)
     for place, kind in enumerate(sorted(by_kind)):
         text = f"{kind}: {', '.join(by_kind[kind])}"
-        yield Item(section=2, label=_INDEX_LABEL, text=text, value=0, place=place)
+        yield SummaryItem(section=2, label=_INDEX_LABEL, text=text, value=0, place=place)
 
 
 def _filled(
-    ranked: Iterable[Item], *, room: int, share: int | None = None, only_pinned: bool = False
-) -> tuple[list[Item], list[Item]]:
+    ranked: Iterable[SummaryItem], *, room: int, share: int | None = None, only_pinned: bool = False
+) -> tuple[list[SummaryItem], list[SummaryItem]]:
     """Split items into those taken, in their order, and those left over."""
     used: Counter[tuple[int, str]] = Counter()
     chosen, left = [], []
@@ -67,7 +67,7 @@ def _filled(
     return chosen, left
 
 
-def _fitted(item: Item, room: int) -> Item | None:
+def _fitted(item: SummaryItem, room: int) -> SummaryItem | None:
     """Return the item, shortened where it may be, or None when it does not fit into ``room``."""
     if item.elastic and cost(item) > room >= SHORTEST_CLIP:
         item = replace(item, text=clipped(item.text, room - SHORTEST_CLIP // 2))

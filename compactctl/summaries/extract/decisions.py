@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.items import DECISIONS, OPERATIONS, Item, Worth, clipped, one_line
+from compactctl.summaries.extract.items import (
+    DECISIONS,
+    OPERATIONS,
+    SummaryItem,
+    Worth,
+    clipped,
+    one_line,
+)
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
@@ -42,7 +49,7 @@ _INTENTION = re.compile(
 )
 
 
-def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Item]:
+def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[SummaryItem]:
     """Yield the sentences in which the model states a decision or a finding, each once."""
     seen: set[str] = set()
     for passage, finding in _findings(passages):
@@ -51,7 +58,7 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Ite
         seen.add(finding)
         worth = _SAID if passage.kind == "reply" else _THOUGHT
         bonus = min(_MOST_FOR_ENTITIES, _PER_ENTITY * len(lexicon.entities(finding)))
-        yield Item(
+        yield SummaryItem(
             section=4,
             topic=DECISIONS,
             label="Decisions and findings:",
@@ -61,11 +68,11 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Ite
         )
 
 
-def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Iterator[Item]:
+def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the newest replies and tool calls for section 7."""
     replies = [passage for passage in passages if passage.kind == "reply"]
     for passage in replies[-REPLIES:]:
-        yield Item(
+        yield SummaryItem(
             section=7,
             text=f"[L{passage.line}] {clipped(passage.text, REPLY)}",
             value=_CURRENT.at(passage.age),
@@ -73,7 +80,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
             elastic=True,
         )
     for place, pair in enumerate(pairs[-CALLS:]):
-        yield Item(
+        yield SummaryItem(
             section=7,
             topic=OPERATIONS,
             label="Newest tool calls:",
@@ -83,7 +90,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
         )
 
 
-def next_items(passages: Sequence[Passage]) -> Iterator[Item]:
+def next_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield what the newest reply says comes next, or the request that has no reply yet."""
     spoken = [passage for passage in passages if passage.kind in {"request", "reply"}]
     if not spoken:
@@ -91,12 +98,12 @@ def next_items(passages: Sequence[Passage]) -> Iterator[Item]:
     newest = spoken[-1]
     if newest.kind == "request":
         text = f"The request of [L{newest.line}] has no reply yet."
-        yield Item(section=8, text=text, value=_NEXT.at(0), place=0)
+        yield SummaryItem(section=8, text=text, value=_NEXT.at(0), place=0)
         return
     at_work = newest is not passages[-1]
     for place, sentence in enumerate(_intentions(newest.text, at_work=at_work)):
         text = f"[L{newest.line}] {clipped(sentence, FINDING)}"
-        yield Item(section=8, text=text, value=_NEXT.at(newest.age) + place, place=place)
+        yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age) + place, place=place)
 
 
 def _findings(passages: Sequence[Passage]) -> Iterator[tuple[Passage, str]]:

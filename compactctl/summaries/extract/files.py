@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from compactctl.history.readcalls import normal_path
 from compactctl.history.toolnames import kind_of
-from compactctl.summaries.extract.items import Item, Worth, one_line
+from compactctl.summaries.extract.items import SummaryItem, Worth, one_line
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
@@ -45,7 +45,7 @@ class _File:
         return (_CHANGED if changed else _READ).at(self.age) + uses
 
 
-def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Item]:
+def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[SummaryItem]:
     """Yield one item per file for section 3, and the most needed paths for section 9."""
     files = _files(passages, cwd)
     for path, file in files.items():
@@ -54,11 +54,11 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Item]:
         text = f"{one_line(path, PATH)} - {acts} [L{file.line}]" + (
             f"; definitions: {names}" if names else ""
         )
-        yield Item(section=3, text=text, value=file.value, place=file.line)
+        yield SummaryItem(section=3, text=text, value=file.value, place=file.line)
     needed = sorted(files, key=lambda path: (-files[path].value, -files[path].line, path))
     for place, path in enumerate(needed[:REQUIRED]):
         text = one_line(path, PATH)
-        yield Item(section=9, text=text, value=_REQUIRED.at(0) - 10 * place, place=place)
+        yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) - 10 * place, place=place)
 
 
 def _files(passages: Sequence[Passage], cwd: str | None) -> dict[str, _File]:

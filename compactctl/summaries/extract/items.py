@@ -31,7 +31,7 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class SummaryItem:
     """One point of a summary.
 
     Attributes:

@@ -4,9 +4,9 @@ import heapq
 from collections.abc import Iterator, Sequence
 
 from compactctl.summaries.extract.decisions import call_title
-from compactctl.summaries.extract.items import Item, one_line
+from compactctl.summaries.extract.items import SummaryItem, one_line
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.vocabulary import SCALE, Line, Vocabulary
+from compactctl.summaries.extract.vocabulary import SCALE, EntityVocabulary, Line
 
 TITLE = 90
 LABEL = "Key lines, verbatim:"
@@ -15,8 +15,8 @@ _MARGIN = 3
 
 
 def key_line_items(
-    words: Vocabulary, passages: Sequence[Passage], room: int, covered: set[str]
-) -> Iterator[Item]:
+    words: EntityVocabulary, passages: Sequence[Passage], room: int, covered: set[str]
+) -> Iterator[SummaryItem]:
     """Yield lines that name most weight not in ``covered`` yet, one item per passage.
 
     The items take ``room`` characters at most; ``covered`` grows by what they name.
@@ -29,13 +29,13 @@ def key_line_items(
         title = titles[passage]
         rows = sorted(lines, key=lambda line: line.row)
         text = "\n".join((title, *(line.text for line in rows if line.text not in title)))
-        yield Item(section=3, label=LABEL, text=text, value=0, place=passage)
+        yield SummaryItem(section=3, label=LABEL, text=text, value=0, place=passage)
 
 
 class _Cover:
     """Lazy greedy cover: a line's gain per character only falls, unless its passage opens."""
 
-    def __init__(self, words: Vocabulary, titles: dict[int, str], covered: set[str]) -> None:
+    def __init__(self, words: EntityVocabulary, titles: dict[int, str], covered: set[str]) -> None:
         self._words, self._titles, self._covered = words, titles, covered
         self._opened: set[int] = set()
         self._siblings: dict[int, list[int]] = {}

@@ -19,7 +19,9 @@ from compactctl.model.message import (
 )
 from compactctl.summaries.extract.other_tools import command_line
 
-Kind = Literal["request", "reply", "thought", "call", "result", "file", "summary", "reminder"]
+PassageKind = Literal[
+    "request", "reply", "thought", "call", "result", "file", "summary", "reminder"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ class Passage:
     for results whose call is known.
     """
 
-    kind: Kind
+    kind: PassageKind
     text: str
     name: str
     line: int
@@ -170,7 +172,7 @@ def _texts(arguments: Mapping[str, object]) -> Iterator[str]:
 
 def _readings(
     message: Message, part: Part, pair: ToolPair | None
-) -> Iterator[tuple[Kind, str, str]]:
+) -> Iterator[tuple[PassageKind, str, str]]:
     """Yield the kind, text and name of a part, nothing when there is nothing to read."""
     match part:
         case TextPart(text=text):
@@ -187,7 +189,7 @@ def _readings(
             return
 
 
-def _speaker(message: Message) -> Kind:
+def _speaker(message: Message) -> PassageKind:
     if message.summary:
         return "summary"
     if message.role == "assistant":

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compactctl.summaries.extract.items import Item, Worth, clipped, one_line
+from compactctl.summaries.extract.items import SummaryItem, Worth, clipped, one_line
 from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import failed, last_line
 from compactctl.summaries.extract.passages import ToolPair
@@ -48,7 +48,7 @@ class _Error:
     pair: ToolPair
 
 
-def command_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
+def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield each distinct command that did something, with the outcome of its newest run."""
     runs: dict[str, list[ToolPair]] = {}
     for pair in pairs:
@@ -60,7 +60,7 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
         output = one_line(last_line(newest), OUTPUT)
         text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} [L{newest.line}]"
         bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * bool(_CHECK.search(command))
-        yield Item(
+        yield SummaryItem(
             section=4,
             label="Commands, newest outcome:",
             text=f"{text}: {output}" if output else text,
@@ -69,7 +69,7 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
         )
 
 
-def error_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
+def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the last of each distinct error line, and whether the same call worked later."""
     last_success = {pair.subject: n for n, pair in enumerate(pairs) if not failed(pair)}
     newest: dict[str, tuple[int, _Error]] = {}
@@ -81,7 +81,7 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
         overcome = last_success.get(pair.subject, -1) > index
         worth = _OVERCOME_ERROR if overcome else _FRESH_ERROR
         note = " (later run ok)" if overcome else ""
-        yield Item(
+        yield SummaryItem(
             section=4,
             label="Errors:",
             text=f"[L{pair.line}] {clipped(error.line, ERROR)}{note}",

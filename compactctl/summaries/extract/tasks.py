@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.summaries.extract.items import Item, Worth, one_line
+from compactctl.summaries.extract.items import SummaryItem, Worth, one_line
 from compactctl.summaries.extract.other_tools import first_text
 from compactctl.summaries.extract.passages import ToolPair
 
@@ -28,7 +28,7 @@ _CREATED = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class OpenTask:
     """One task with its status in the words of the client, mostly those of Claude Code."""
 
     title: str
@@ -41,24 +41,24 @@ class Task:
         return self.status in {"completed", "cancelled", "deleted"}
 
 
-def task_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
+def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the newest task list for section 5, and its first open task for section 8."""
     tasks = newest_tasks(pairs)
     for place, task in enumerate(tasks):
         worth = _DONE if task.done else _OPEN
         text = f"[{task.status}] {one_line(task.title, TASK)}"
-        yield Item(section=5, text=text, value=worth.at(0), place=place)
+        yield SummaryItem(section=5, text=text, value=worth.at(0), place=place)
     waiting = [task for task in tasks if not task.done]
     started = [task for task in waiting if task.status != "pending"]
     for task in (started or waiting)[:1]:
         text = f"[L{task.line}] open task: {one_line(task.title, TASK)}"
-        yield Item(section=8, text=text, value=_NEXT_TASK.at(0), place=len(pairs))
+        yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), place=len(pairs))
 
 
-def newest_tasks(pairs: Sequence[ToolPair]) -> list[Task]:
+def newest_tasks(pairs: Sequence[ToolPair]) -> list[OpenTask]:
     """Return the task list after all calls: the newest whole list, or the tasks kept singly."""
-    whole: list[Task] = []
-    single: dict[str, Task] = {}
+    whole: list[OpenTask] = []
+    single: dict[str, OpenTask] = {}
     for pair in pairs:
         listed = _listed(pair)
         if listed:
@@ -68,12 +68,12 @@ def newest_tasks(pairs: Sequence[ToolPair]) -> list[Task]:
     return [*whole, *single.values()]
 
 
-def _listed(pair: ToolPair) -> list[Task]:
+def _listed(pair: ToolPair) -> list[OpenTask]:
     for key in _LISTS:
         match pair.arguments.get(key):
             case str(text):
                 return [
-                    Task(title.strip(), _BOXES.get(box, "in_progress"), pair.line)
+                    OpenTask(title.strip(), _BOXES.get(box, "in_progress"), pair.line)
                     for box, title in _CHECKBOX.findall(text)
                 ]
             case list(entries):
@@ -83,23 +83,23 @@ def _listed(pair: ToolPair) -> list[Task]:
     return []
 
 
-def _task(entry: object, line: int) -> Task | None:
+def _task(entry: object, line: int) -> OpenTask | None:
     if not isinstance(entry, Mapping):
         return None
     title = first_text(entry, _TITLES)
     status = one_line(first_text(entry, ("status",)) or "pending", STATUS)
-    return Task(title, _STATUSES.get(status, status), line) if title else None
+    return OpenTask(title, _STATUSES.get(status, status), line) if title else None
 
 
-def _keep(tasks: dict[str, Task], pair: ToolPair) -> None:
+def _keep(tasks: dict[str, OpenTask], pair: ToolPair) -> None:
     """Carry out one call that creates or updates a single task."""
     if pair.tool == _CREATE:
         created = _CREATED.search(pair.result.text) if pair.result else None
         title = first_text(pair.arguments, _TITLES)
         if created and title:
-            tasks[created[1]] = Task(title, "pending", pair.line)
+            tasks[created[1]] = OpenTask(title, "pending", pair.line)
         return
     number = str(pair.arguments.get("taskId"))
     status = first_text(pair.arguments, ("status",))
     if number in tasks and status:
-        tasks[number] = Task(tasks[number].title, one_line(status, STATUS), pair.line)
+        tasks[number] = OpenTask(tasks[number].title, one_line(status, STATUS), pair.line)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from compactctl.summaries.extract.items import RULES, Item, Worth, clipped, one_line
+from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped, one_line
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
@@ -42,14 +42,14 @@ _CHOICE = re.compile(r"\"[^\"\n]{1,300}\"=\"[^\"\n]{1,300}\"")
 _OBJECTION = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 
 
-def request_items(passages: Sequence[Passage]) -> Iterator[Item]:
+def request_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield the requests: the first and the last for section 1, the rest for section 6."""
     asked = _requests(passages)
     for index, (passage, text) in enumerate(asked):
         main = index in {0, len(asked) - 1}
         if not main and _rules(text) == [text]:
             continue
-        yield Item(
+        yield SummaryItem(
             section=1 if main else 6,
             label="" if main else "Requests in between:",
             text=f"[L{passage.line}] {clipped(text, MAIN_REQUEST if main else OTHER_REQUEST)}",
@@ -60,7 +60,7 @@ def request_items(passages: Sequence[Passage]) -> Iterator[Item]:
         )
 
 
-def rule_items(passages: Sequence[Passage]) -> Iterator[Item]:
+def rule_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield the sentences in which a person set a rule; the newest of equal ones.
 
     A first or last request that is shown in full needs no rules beside it.
@@ -72,7 +72,7 @@ def rule_items(passages: Sequence[Passage]) -> Iterator[Item]:
             newest.update({rule.lower(): (passage, rule) for rule in _rules(text)})
     for place, (passage, rule) in enumerate(newest.values()):
         worth = _STRICT_RULE if _STRICT.search(rule) else _RULE
-        yield Item(
+        yield SummaryItem(
             section=1,
             topic=RULES,
             label="Rules the user set:",
@@ -83,12 +83,12 @@ def rule_items(passages: Sequence[Passage]) -> Iterator[Item]:
         )
 
 
-def answer_items(pairs: Sequence[ToolPair]) -> Iterator[Item]:
+def answer_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield what a person answered to questions and objections to tool calls."""
     for pair in pairs:
         words = _answer(pair)
         if words:
-            yield Item(
+            yield SummaryItem(
                 section=6,
                 label="Answers of the user:",
                 text=f"[L{pair.line}] {one_line(words, OTHER_REQUEST)}",

@@ -43,7 +43,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class EntityVocabulary:
     """The entities of a conversation with their weights, and the best lines that name them."""
 
     weights: Mapping[str, int]
@@ -55,7 +55,7 @@ class Vocabulary:
         return sorted(rest, key=lambda entity: (-self.weights[entity], entity))
 
 
-def vocabulary(passages: Sequence[Passage], lexicon: Lexicon) -> Vocabulary:
+def vocabulary(passages: Sequence[Passage], lexicon: Lexicon) -> EntityVocabulary:
     """Weigh all entities and find the distinct lines that name them; of equal lines the newest."""
     uses = _Uses()
     newest: dict[str, Line] = {}
@@ -72,7 +72,7 @@ def vocabulary(passages: Sequence[Passage], lexicon: Lexicon) -> Vocabulary:
                 newest[text] = Line(index, row, text, entities)
         uses.add(mentioned, passage)
     weights = uses.weights()
-    return Vocabulary(weights, _best(newest.values(), weights))
+    return EntityVocabulary(weights, _best(newest.values(), weights))
 
 
 @dataclass(slots=True)

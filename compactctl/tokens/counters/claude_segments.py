@@ -2,7 +2,7 @@
 
 import re
 
-from compactctl.tokens.counters.bounded_cache import Costs
+from compactctl.tokens.counters.bounded_cache import BoundedCache
 from compactctl.tokens.counters.claude_engine import LETTER, Engine
 from compactctl.tokens.counters.claude_pieces import WordTiles
 from compactctl.tokens.counters.claude_splitter import Splitter
@@ -29,10 +29,10 @@ class SegmentCounter:
         self._engine = engine
         self._words = words
         self._split = Splitter(engine)
-        self._inner = Costs(self._inner_cost)
-        self._parts = Costs(self._part_cost)
-        self._first = Costs(self._first_cost)
-        self._last = Costs(self._last_cost)
+        self._inner = BoundedCache(self._inner_cost)
+        self._parts = BoundedCache(self._part_cost)
+        self._first = BoundedCache(self._first_cost)
+        self._last = BoundedCache(self._last_cost)
 
     def count(self, text: str) -> int:
         """Count a text's tokens without the frame of its message."""

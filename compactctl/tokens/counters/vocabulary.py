@@ -18,7 +18,7 @@ FOLDER = Path(__file__).with_name("vocabularies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vocabulary:
+class BpeVocabulary:
     """What defines an encoding besides its ranks.
 
     Attributes:
@@ -40,7 +40,7 @@ class Vocabulary:
 
 
 # Digests and pieces are those of tiktoken 0.14 (module ``tiktoken_ext.openai_public``).
-_CL100K_BASE = Vocabulary(
+_CL100K_BASE = BpeVocabulary(
     name="cl100k_base",
     n_tokens=100_256,
     sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
@@ -58,7 +58,7 @@ _CL100K_BASE = Vocabulary(
 _UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
 _LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-_O200K_BASE = Vocabulary(
+_O200K_BASE = BpeVocabulary(
     name="o200k_base",
     n_tokens=199_998,
     sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
@@ -75,7 +75,7 @@ _O200K_BASE = Vocabulary(
 VOCABULARIES = {entry.name: entry for entry in (_O200K_BASE, _CL100K_BASE)}
 
 
-def load_tokens(vocabulary: Vocabulary) -> list[bytes]:
+def load_tokens(vocabulary: BpeVocabulary) -> list[bytes]:
     """Return a vocabulary's tokens in rank order.
 
     Raises:
@@ -93,7 +93,7 @@ def load_tokens(vocabulary: Vocabulary) -> list[bytes]:
     return list(map(stream.read, stream.read(n)))
 
 
-def published_bytes(vocabulary: Vocabulary) -> bytes:
+def published_bytes(vocabulary: BpeVocabulary) -> bytes:
     """Recreate the published rank file: per line a token in base64, a space and its rank."""
     tokens = load_tokens(vocabulary)
     lines = (b"%b %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens))

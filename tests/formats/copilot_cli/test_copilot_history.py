@@ -18,7 +18,7 @@ from compactctl.history.pairs import orphans
 from compactctl.model.edit import Hide, Insert
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.pipeline.apply import apply, fold
-from compactctl.pipeline.layout import Layout, Style, lay_out
+from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 
 Record = dict[str, Any]
 TURN = [prompt("one"), called("a"), answered("a", "1"), said("done")]
@@ -164,7 +164,7 @@ def test_hiding_does_not_bring_back_what_the_client_left_out(name: str, layout: 
         id=MessageId("marker-g1"), kind="marker", role="user", text="[hidden]", group=group
     )
     edits = [Insert(before=ids[0], message=marker), Hide(ids=ids, group=group, kind="truncate")]
-    style = Style(layout=layout, operation="op1")
+    style = LayoutStyle(layout=layout, operation="op1")
     new = tuple(lay_out(lines, before, fold(edits), format_named("copilot-cli"), style))
     again = load([line.data for line in new])
 

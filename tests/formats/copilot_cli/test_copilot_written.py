@@ -18,7 +18,7 @@ from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved,
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
 from compactctl.pipeline.apply import fold
-from compactctl.pipeline.layout import Layout, Style, lay_out
+from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 
 TALK = session(
     event("session.start", sessionId="s"),
@@ -75,7 +75,7 @@ def test_a_real_session_stays_a_plain_list(real_transcripts: Path) -> None:
     lines = file_lines(real_transcripts / "copilot-cli/copilot-cli-1.0.64.jsonl")
     before = load(lines)
     folded = fold(halved(list(before.effective)))
-    style = Style(operation="op1")
+    style = LayoutStyle(operation="op1")
     new = tuple(lay_out(lines, before, folded, format_named("copilot-cli"), style))
 
     assert_list([json.loads(line.data) for line in new])

@@ -14,7 +14,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
 from compactctl.pipeline.apply import apply, fold
-from compactctl.pipeline.layout import Layout, Style, lay_out
+from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 
 Record = dict[str, Any]
 
@@ -253,7 +253,7 @@ def test_whatever_is_hidden_the_rest_is_still_sent(
     lines = raw_lines(*branched(steps))
     before = load(lines)
     edits = hidden(before.effective, chosen)
-    style = Style(layout=layout, operation="op1")
+    style = LayoutStyle(layout=layout, operation="op1")
     new = tuple(lay_out(lines, before, fold(edits), format_named("pi"), style))
     again = load([line.data for line in new])
 

@@ -10,7 +10,7 @@ from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved,
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
 from compactctl.pipeline.apply import fold
-from compactctl.pipeline.layout import Layout, Style, lay_out
+from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 
 TURNS = [
     prompt("one"), called("a"), answered("a", "1"), said("first done"),
@@ -96,7 +96,7 @@ def test_the_client_still_walks_a_real_session(name: str, real_transcripts: Path
     lines = file_lines(real_transcripts / f"pi/{name}.jsonl")
     before = load(lines)
     folded = fold(halved(list(before.effective)))
-    new = tuple(lay_out(lines, before, folded, format_named("pi"), Style(operation="op1")))
+    new = tuple(lay_out(lines, before, folded, format_named("pi"), LayoutStyle(operation="op1")))
     data = [line.data for line in new]
 
     walked = walk(data)

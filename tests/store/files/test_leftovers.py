@@ -13,7 +13,7 @@ from store.states import names_below
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import sweep
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.publish import write_output
 from compactctl.store.publish.spill import spill
 
@@ -46,7 +46,7 @@ def test_only_drafts_that_no_process_holds_are_swept(tmp_path: Path, dead: int) 
     (tmp_path / f".folder.cctl-{dead}-0").mkdir()
     (tmp_path / f".link.cctl-{dead}-0").symlink_to("nowhere")
     kept = names_below(tmp_path) - left
-    with Draft(FileSystem(), tmp_path / "mine") as draft:
+    with TempFile(FileSystem(), tmp_path / "mine") as draft:
         sweep(FileSystem(), tmp_path)
         assert names_below(tmp_path) == kept | {draft.path.name}
 
@@ -78,7 +78,7 @@ def test_without_locks_the_process_number_decides(
 
     monkeypatch.setattr(fcntl, "flock", flock)
     (tmp_path / f".run.jsonl.cctl-{dead}-0").touch()
-    with Draft(FileSystem(), tmp_path / "mine") as draft:
+    with TempFile(FileSystem(), tmp_path / "mine") as draft:
         sweep(FileSystem(), tmp_path)
         assert names_below(tmp_path) == {draft.path.name}
 

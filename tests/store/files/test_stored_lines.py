@@ -13,7 +13,7 @@ from compactctl.store.files import content
 from compactctl.store.files.content import Content, Joined, Lines, blocks_of, parted
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import digest_of, open_input, split_lines
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 
 DATA = b'{"n":0}\n\n{"n":1}\r\n{"n":2}'
 
@@ -63,7 +63,7 @@ def test_pieces_that_change_while_they_are_written_are_refused(tmp_path: Path) -
     pieces = [b"one\n", b"two\n"]
     meant = Content.of(pieces)
     pieces[1] = b"2\n"
-    with Draft(FileSystem(), tmp_path / "new") as draft, pytest.raises(IntegrityError):
+    with TempFile(FileSystem(), tmp_path / "new") as draft, pytest.raises(IntegrityError):
         draft.write_all(meant)
     assert list(tmp_path.iterdir()) == []
 

@@ -20,7 +20,7 @@ from unit.stages.support.trials import meter, view, words
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace, Skipped
 from compactctl.model.message import Message
-from compactctl.pipeline.run import Run, Step, run
+from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import Meter
@@ -33,19 +33,19 @@ class NoOptions:
     """Options of a made-up stage."""
 
 
-def made_up(name: str, propose: Propose) -> Step:
+def made_up(name: str, propose: Propose) -> StageStep:
     """Make a stage of a function that proposes edits."""
 
     def with_options(of: View, _meter: Meter, _options: NoOptions) -> Proposal | Skipped:
         return propose(of)
 
-    return Step(
+    return StageStep(
         stage=Stage(name=name, title=name, options=NoOptions, propose=with_options),
         options=NoOptions(),
     )
 
 
-def hiding(name: str, *ids: str) -> Step:
+def hiding(name: str, *ids: str) -> StageStep:
     """Make a stage that hides these messages for nothing in return, if one is there."""
 
     def propose(of: View) -> Proposal | Skipped:
@@ -57,10 +57,10 @@ def hiding(name: str, *ids: str) -> Step:
     return made_up(name, propose)
 
 
-def real(name: str, **options: object) -> Step:
+def real(name: str, **options: object) -> StageStep:
     """Return a stage of the program with options."""
     stage = stage_named(name)
-    return Step(stage=stage, options=stage.options(**options))
+    return StageStep(stage=stage, options=stage.options(**options))
 
 
 def outcomes(result: Run) -> list[str]:

@@ -24,7 +24,7 @@ from compactctl.history.protection import protect
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
-from compactctl.pipeline.run import Step, run
+from compactctl.pipeline.run import StageStep, run
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
 
@@ -155,7 +155,7 @@ def test_a_second_run_proposes_nothing(
 def test_a_second_run_changes_nothing_though_the_target_is_out_of_reach(
     stage: Stage, plan: list[tuple[str, int, int]], target: int
 ) -> None:
-    step = Step(stage=stage, options=stage.options(**EAGER[stage.name]))
+    step = StageStep(stage=stage, options=stage.options(**EAGER[stage.name]))
     first = run(newest_protected(build(plan), target), [step], meter())
     again = run(newest_protected(first.view.messages, target), [step], meter())
     assert not again.edits, again.stages

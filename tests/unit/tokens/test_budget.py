@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import UsageError
-from compactctl.tokens.budget import Budget, Target, output_reserve, parse_target, usage_of
+from compactctl.tokens.budget import Budget, TargetSize, output_reserve, parse_target, usage_of
 from compactctl.tokens.models.lookup import resolve_model
 
 
@@ -110,17 +110,17 @@ def test_usage_agrees_with_itself(tokens: int, available: int) -> None:
 @pytest.mark.parametrize(
     ("text", "target"),
     [
-        ("0.6", Target(value=0.6, unit="ratio")),
-        ("1", Target(value=1.0, unit="ratio")),
-        ("1.0", Target(value=1.0, unit="ratio")),
-        ("0.01", Target(value=0.01, unit="ratio")),
-        ("100", Target(value=100, unit="tokens")),
-        ("60000", Target(value=60_000, unit="tokens")),
-        ("60k", Target(value=60_000, unit="tokens")),
-        ("1m", Target(value=1_000_000, unit="tokens")),
+        ("0.6", TargetSize(value=0.6, unit="ratio")),
+        ("1", TargetSize(value=1.0, unit="ratio")),
+        ("1.0", TargetSize(value=1.0, unit="ratio")),
+        ("0.01", TargetSize(value=0.01, unit="ratio")),
+        ("100", TargetSize(value=100, unit="tokens")),
+        ("60000", TargetSize(value=60_000, unit="tokens")),
+        ("60k", TargetSize(value=60_000, unit="tokens")),
+        ("1m", TargetSize(value=1_000_000, unit="tokens")),
     ],
 )
-def test_targets(text: str, target: Target) -> None:
+def test_targets(text: str, target: TargetSize) -> None:
     assert parse_target(text) == target
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from compactctl.profiles.profile import Profile
-from compactctl.tokens.budget import BudgetRule, Target
+from compactctl.tokens.budget import BudgetRule, TargetSize
 
 
 def profiles_json(profiles: Sequence[Profile]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def _fields(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _target(target: Target | str) -> object:
+def _target(target: TargetSize | str) -> object:
     if isinstance(target, str):
         return target
     return target.value if target.unit == "ratio" else int(target.value)

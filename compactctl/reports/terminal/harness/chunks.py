@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from compactctl.commands.harness.chunks import ChunksResult, ConversationChunks
-from compactctl.reports.rendering.screen import Facts, Item
+from compactctl.reports.rendering.screen import Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import plural
 from compactctl.reports.rendering.wording import counter_text, model_text, window_facts
 
 
-def chunks_screen(result: ChunksResult) -> Iterator[Item]:
+def chunks_screen(result: ChunksResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per chunk, and what it was measured with."""
     several = len(result.conversations) > 1
     for place, found in enumerate(result.conversations, 1):
@@ -21,7 +21,7 @@ def chunks_screen(result: ChunksResult) -> Iterator[Item]:
     yield Facts(tuple(window_facts(result.measure)))
 
 
-def _conversation(found: ConversationChunks) -> Iterator[Item]:
+def _conversation(found: ConversationChunks) -> Iterator[ScreenItem]:
     if not found.chunks:
         yield f"no chunks: {found.reason}"
         return

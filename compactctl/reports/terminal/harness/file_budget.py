@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from compactctl.commands.harness.file_budget import FileBudgetResult
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line, share_text, size_text
 from compactctl.reports.rendering.wording import tokens_text
 from compactctl.tokens.file_budget import FileVerdict
 
 
-def file_budget_screen(result: FileBudgetResult) -> Iterator[Item]:
+def file_budget_screen(result: FileBudgetResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per file, the budget, then a line per file that is not whole."""
     columns = (
         number("Tokens"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compactctl.profiles.overflow.overflow import Overflow
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.wording import tokens_text
 
 _AGAIN = {
@@ -13,7 +13,7 @@ _AGAIN = {
 }
 
 
-def overflow_screen(result: Overflow) -> Iterator[Item]:
+def overflow_screen(result: Overflow) -> Iterator[ScreenItem]:
     """Yield what to print: the verdict, then what else the error says."""
     if result.overflow:
         yield Accent("overflow: the context is longer than the model takes", "bold")

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from compactctl.commands.reference.config import ConfigResult, ConfigRow
-from compactctl.reports.rendering.screen import Fact, Facts, Item
+from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import table, text
 from compactctl.reports.rendering.text import one_line, safe_text
 
 
-def config_screen(result: ConfigResult) -> Iterator[Item]:
+def config_screen(result: ConfigResult) -> Iterator[ScreenItem]:
     """Yield what to print: the files read, then a row per option."""
     files = result.files or ("none was found",)
     yield Facts(tuple(Fact("" if n else "settings", safe_text(f)) for n, f in enumerate(files)))

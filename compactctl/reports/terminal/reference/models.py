@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from compactctl.commands.reference.models import KnownModel, ModelsResult
-from compactctl.reports.rendering.screen import Fact, Facts, Item
+from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line
 from compactctl.reports.rendering.wording import tokens_text
 from compactctl.tokens.models.lookup import ModelInfo
 
 
-def models_screen(result: ModelsResult) -> Iterator[Item]:
+def models_screen(result: ModelsResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per beginning of a name, or how a name was looked up."""
     if result.resolved is not None:
         yield Facts(tuple(_facts(result.resolved)))

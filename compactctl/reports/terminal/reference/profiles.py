@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, Item
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import table, text
 from compactctl.reports.rendering.text import one_line
-from compactctl.tokens.budget import BudgetRule, Target
+from compactctl.tokens.budget import BudgetRule, TargetSize
 
 _REACHES = {
     "trigger": "below the trigger",
@@ -15,7 +15,7 @@ _REACHES = {
 }
 
 
-def profiles_screen(profiles: Sequence[Profile]) -> Iterator[Item]:
+def profiles_screen(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
     """Yield what to print: a row per profile."""
     columns = (
         text("Profile"),
@@ -32,7 +32,7 @@ def profiles_screen(profiles: Sequence[Profile]) -> Iterator[Item]:
     yield "explain one with: compactctl profiles NAME"
 
 
-def profile_screen(profile: Profile) -> Iterator[Item]:
+def profile_screen(profile: Profile) -> Iterator[ScreenItem]:
     """Yield what to print about one profile: what it does, when, and where the figures are from."""
     yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
     yield Facts(tuple(_facts(profile)))
@@ -82,7 +82,7 @@ def _differences(profile: Profile) -> Iterator[Fact]:
         yield Fact("" if index else "differs in", one_line(line))
 
 
-def _target(target: Target | str) -> str:
+def _target(target: TargetSize | str) -> str:
     if isinstance(target, str):
         return _REACHES[target]
     if target.unit == "ratio":

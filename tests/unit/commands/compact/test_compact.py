@@ -11,7 +11,7 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
-from compactctl.tokens.budget import Target
+from compactctl.tokens.budget import TargetSize
 
 TALK = turns(0, 1, 2, 3)
 
@@ -123,7 +123,7 @@ def test_strict_names_the_lines_that_are_not_understood(path: Path) -> None:
 
 
 def test_require_fit_says_what_is_over(path: Path) -> None:
-    plan = PlanOptions(stages=("dedup",), target=Target(value=100, unit="tokens"))
+    plan = PlanOptions(stages=("dedup",), target=TargetSize(value=100, unit="tokens"))
     with pytest.raises(DoesNotFitError, match="over the limit of 100"):
         compact(CompactOptions(path=str(path), measure=FAST, plan=plan, require_fit=True))
 

@@ -16,7 +16,7 @@ from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 from compactctl.pipeline.layout import Layout
-from compactctl.tokens.budget import Target
+from compactctl.tokens.budget import TargetSize
 
 NEUROLINK: list[dict[str, Any]] = [
     {"id": "1", "role": "user", "content": "go"},
@@ -105,7 +105,7 @@ def test_files_are_whole_after_a_repair_and_come_back(
 @pytest.mark.parametrize("name", CHATS)
 def test_a_repair_runs_within_the_target_too(name: str, tmp_path: Path) -> None:
     path, output = written(tmp_path, name), tmp_path / "out.jsonl"
-    plan = PlanOptions(stages=("repair", "truncate"), target=Target(value=9_000, unit="tokens"))
+    plan = PlanOptions(stages=("repair", "truncate"), target=TargetSize(value=9_000, unit="tokens"))
     result = compact(CompactOptions(path=str(path), output=str(output), plan=plan))
     assert [record.outcome for record in result.stages] == ["applied", "not-needed"]
 

@@ -19,7 +19,7 @@ from store.faults import Failing, Killing, killed_by
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.commands.verify.finding import Finding, Verdict
+from compactctl.commands.verify.finding import Finding, TranscriptState
 from compactctl.commands.verify.repair import repair
 from compactctl.commands.verify.verify import Verified, VerifyOptions, VerifyResult, verify
 from compactctl.errors import CompactctlError, IntegrityError, NoInputError
@@ -299,7 +299,7 @@ def test_a_flipped_byte_is_found_or_harmless(path: Path, inline: Path) -> None:
         victim.write_bytes(sound)
 
 
-def verdict(path: Path) -> Verdict | None:
+def verdict(path: Path) -> TranscriptState | None:
     try:
         return only(path).verdict
     except NoInputError:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.by_model.answers import Answer, extracted
-from compactctl.summaries.by_model.guards import Verdict, judged
+from compactctl.summaries.by_model.guards import GuardVerdict, judged
 from compactctl.summaries.by_model.prompt import Prompt, PromptStyle, write_prompt
 
 SAID = (
@@ -37,7 +37,7 @@ def asked(messages: tuple[Message, ...] = TALK, **fields: object) -> tuple[Summa
     return request, prompt
 
 
-def verdict(text: str, finish_reason: str = "stop", **fields: object) -> Verdict:
+def verdict(text: str, finish_reason: str = "stop", **fields: object) -> GuardVerdict:
     request, prompt = asked(**fields)
     return judged(Answer(text=text, finish_reason=finish_reason), request, prompt, count)
 
@@ -72,7 +72,7 @@ MORE = "The work goes on as agreed, and nothing else was said so far."
     ],
 )
 def test_a_summary_of_what_was_said_passes(text: str) -> None:
-    assert verdict(f"{text}\n{MORE}") == Verdict()
+    assert verdict(f"{text}\n{MORE}") == GuardVerdict()
 
 
 @pytest.mark.parametrize("text", ["", " \n", "<summary> </summary>", "<analysis>only thoughts"])
@@ -87,7 +87,7 @@ def test_a_few_words_are_no_summary(text: str) -> None:
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter"])
 def test_a_summary_that_was_cut_off_is_not_used(reason: str) -> None:
-    assert verdict(GOOD, reason) == Verdict(
+    assert verdict(GOOD, reason) == GuardVerdict(
         guard="unfinished", detail=f"the answer was cut off ({reason})"
     )
 

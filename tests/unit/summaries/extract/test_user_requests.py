@@ -1,7 +1,7 @@
 from builders import assistant, call, conversation, result, user
 
 from compactctl.model.message import Message
-from compactctl.summaries.extract.items import Item
+from compactctl.summaries.extract.items import SummaryItem
 from compactctl.summaries.extract.passages import passages, tool_pairs
 from compactctl.summaries.extract.user_requests import (
     MAIN_REQUEST,
@@ -11,7 +11,7 @@ from compactctl.summaries.extract.user_requests import (
 )
 
 
-def asked(*messages: Message) -> list[Item]:
+def asked(*messages: Message) -> list[SummaryItem]:
     return list(request_items(passages(conversation(*messages))))
 
 

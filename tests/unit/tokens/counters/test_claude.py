@@ -12,7 +12,8 @@ from compactctl.tokens.counters import claude
 from compactctl.tokens.counters.choose import counter_for, counter_named
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
 from compactctl.tokens.counters.claude_engine import Engine
-from compactctl.tokens.counters.claude_segments import Costs, SegmentCounter
+from compactctl.tokens.counters.bounded_cache import BoundedCache
+from compactctl.tokens.counters.claude_segments import SegmentCounter
 from compactctl.tokens.counters.ratio import RatioCounter
 from compactctl.tokens.models.lookup import resolve_model
 
@@ -128,16 +129,16 @@ def test_without_the_extra_claude_is_an_estimate(monkeypatch: pytest.MonkeyPatch
 def test_costs_are_asked_for_once_and_forgotten_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Costs, "LARGEST", 2)
+    monkeypatch.setattr(BoundedCache, "LARGEST", 2)
     asked: list[str] = []
 
     def cost(segment: str) -> int:
         asked.append(segment)
         return len(segment)
 
-    costs = Costs(cost)
+    costs = BoundedCache(cost)
     assert [costs[segment] for segment in ("a", "bb", "a", "ccc", "a")] == [1, 2, 1, 3, 1]
     assert asked == ["a", "bb", "ccc", "a"]
-    long = "x" * (Costs.LONGEST_KEY + 1)
+    long = "x" * (BoundedCache.LONGEST_KEY + 1)
     assert costs[long] == len(long)
     assert long not in costs
