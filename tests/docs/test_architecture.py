@@ -1,0 +1,44 @@
+"""The rooms are as the architecture page says, and small enough to be looked over."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from docs.generate import ROOT
+
+PACKAGE = ROOT / "compactctl"
+# More than this side by side is no longer seen at a glance.
+MOST = 20
+PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
+
+
+def purpose(folder: Path) -> str | None:
+    return ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+
+
+def test_every_room_is_described_in_its_own_words() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    described = dict(re.findall(r"^\| `([\w/]+)` \| (.+) \|$", page, flags=re.MULTILINE))
+    rooms = [folder for folder in PACKAGES if folder != PACKAGE]
+    assert described == {
+        folder.relative_to(PACKAGE).as_posix(): purpose(folder) for folder in rooms
+    }
+
+
+@pytest.mark.parametrize("top", ["compactctl", "tests"])
+def test_no_room_holds_more_files_than_are_seen_at_a_glance(top: str) -> None:
+    folders = {path.parent for path in (ROOT / top).rglob("*.py")}
+    full = {
+        folder.relative_to(ROOT).as_posix(): count
+        for folder in folders
+        if (count := len(list(folder.glob("*.py")))) > MOST
+    }
+    assert full == {}
+
+
+def test_every_file_that_the_page_names_is_there() -> None:
+    for page in ("architecture", "contributing"):
+        text = (ROOT / "docs" / f"{page}.md").read_text()
+        for name in re.findall(r"`((?:compactctl|tests|docs|\.ci)/[\w./-]+)`", text):
+            assert (ROOT / name).exists(), (page, name)
