@@ -1,8 +1,9 @@
 """Runs what the documentation shows and writes down what came out.
 
-In every page, the lines that start with ``$`` in a block marked ``console`` are run in order, in a
-folder of the page's own that holds the bundled transcripts; the lines below them are what they
-printed. ``python tests/docs/generate.py`` writes the pages anew, ``--check`` only compares.
+In every part of a page, the lines that start with ``$`` in a block marked ``console`` are run in
+order, in a folder of the part's own that holds the bundled transcripts; the lines below them are
+what they printed. A part is a section, or the page where these build on one another.
+``python tests/docs/generate.py`` writes the pages anew, ``--check`` only compares.
 """
 
 import os
@@ -17,6 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 PROMPT = "$ "
+# In these, a section goes on with the files that the one before has written.
+_STORIES = {"README.md", "storage.md"}
+_SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 # What differs from run to run or from one version of pyarrow to the next: the time of an
 # operation, and the size of its archive.
@@ -27,8 +31,16 @@ _VARYING = re.compile(
 )
 
 
+def parts(path: Path) -> list[str]:
+    """Return the parts of a page that can be run apart; together they are the page."""
+    page = path.read_text()
+    return [page] if path.name in _STORIES else _SECTION.split(page)
+
+
 def generated(page: str) -> str:
-    """Return a page with the output of its commands as it is now."""
+    """Return a page, or a part of one, with the output of its commands as it is now."""
+    if _BLOCK.search(page) is None:
+        return page
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "sample_transcripts", folder / "sample_transcripts")
@@ -78,7 +90,7 @@ def main() -> int:
     stale = 0
     for path in PAGES:
         page = path.read_text()
-        fresh = generated(page)
+        fresh = "".join(map(generated, parts(path)))
         if stable(fresh) != stable(page):
             stale += 1
             print(path.relative_to(ROOT))  # noqa: T201 - the answer of this program
