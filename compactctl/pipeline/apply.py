@@ -25,7 +25,8 @@ class Folded:
     """What a sequence of edits comes to.
 
     ``placed`` holds the written messages by the original message they stand before, in order;
-    those that a later edit hides again are in it and in ``hidden``.
+    those that a later edit hides again are in it and in ``hidden``. ``replaced`` holds a message's
+    edits by the part that they rewrite, the newest last.
     """
 
     hidden: dict[str, Hide] = field(default_factory=dict)
@@ -43,10 +44,17 @@ def fold(edits: Iterable[Edit]) -> Folded:
                 for name in edit.ids:
                     folded.hidden.setdefault(name, edit)
             case Replace():
-                folded.replaced.setdefault(edit.id, {})[edit.part] = edit
+                parts = folded.replaced.setdefault(edit.id, {})
+                parts.pop(edit.part, None)
+                parts[edit.part] = edit
             case Insert():
                 _place(edit, folded.placed, anchors)
     return folded
+
+
+def newest_edit(parts: dict[int, Replace]) -> Replace:
+    """Return the edit whose group stands for a message of which several parts were rewritten."""
+    return next(reversed(parts.values()))
 
 
 def _place(edit: Insert, placed: dict[str, list[Synthetic]], anchors: dict[str, str]) -> None:
@@ -131,7 +139,7 @@ def _rewritten(message: Message, edits: dict[int, Replace] | None) -> Message:
         _with_text(part, edits[index].text) if index in edits else part
         for index, part in enumerate(message.parts)
     )
-    group = next(iter(edits.values())).group
+    group = newest_edit(edits).group
     return replace(message, parts=parts, tags=replace(message.tags, edit_id=group))
 
 

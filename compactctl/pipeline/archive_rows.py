@@ -8,7 +8,7 @@ from compactctl.model.edit import Edit, Hide
 from compactctl.model.message import NO_TAGS, Message, MessageId, ToolCallPart, ToolResultPart
 from compactctl.model.operation import ArchivedLine, LineFate
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import Folded, fold
+from compactctl.pipeline.apply import Folded, fold, newest_edit
 from compactctl.pipeline.edit_codec import dump_edits, edits_by_message
 from compactctl.pipeline.new_file import NewFile
 
@@ -113,4 +113,4 @@ def _parent(hides: Sequence[Hide], kind: str) -> str | None:
 
 def _edit_group(about: _Described) -> str | None:
     edits = (about.folded.replaced.get(message.id) for message in about.messages)
-    return next((next(iter(found.values())).group for found in edits if found), None)
+    return next((newest_edit(found).group for found in edits if found), None)

@@ -17,7 +17,7 @@ from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import Folded, written_tags
+from compactctl.pipeline.apply import Folded, newest_edit, written_tags
 from compactctl.pipeline.inline_leftovers import hiding_exposed
 from compactctl.pipeline.record_splice import (
     changed,
@@ -253,7 +253,7 @@ class _Page:
         return {} if hide is None else {_PARENT_FIELD[hide.kind]: hide.group}
 
     def _edit_group(self, message: Message) -> str:
-        return next(reversed(self.folded.replaced[message.id].values())).group
+        return newest_edit(self.folded.replaced[message.id]).group
 
     def _edited(self, index: int, changes: dict[Span, str], text: str) -> str:
         if index in self.relinked.lines and self.writer.parent_path is not None:

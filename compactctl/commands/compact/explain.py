@@ -5,7 +5,7 @@ from typing import Literal
 
 from compactctl.commands.planning.run_stages import PlanOutcome
 from compactctl.model.message import Message, ToolCallPart, ToolResultPart
-from compactctl.pipeline.apply import fold
+from compactctl.pipeline.apply import fold, newest_edit
 from compactctl.tokens.meter import Meter
 
 MessageFate = Literal["kept", "hidden", "rewritten", "written"]
@@ -52,7 +52,7 @@ def explain(outcome: PlanOutcome, meter: Meter) -> tuple[Explained, ...]:
         if hide is not None:
             judged = _Judgement("hidden", outcome.groups.get(hide.group, ""), hide.reason)
         elif edits:
-            edit = next(iter(edits.values()))
+            edit = newest_edit(edits)
             judged = _Judgement("rewritten", outcome.groups.get(edit.group, ""), edit.reason)
         else:
             reason = outcome.protected.get(message.id, "no stage chose it")

@@ -11,7 +11,7 @@ from compactctl.model.edit import HideKind
 from compactctl.model.message import Message, MessageId, Tags
 from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import fold
+from compactctl.pipeline.apply import fold, newest_edit
 from compactctl.pipeline.edit_codec import edits_from_rows, load_edits, stages_from_rows
 
 _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "truncation_parent"}
@@ -93,7 +93,7 @@ def _by_tag(tags: Tags) -> Hidden:
 def _edited(rows: Sequence[ArchivedLine]) -> dict[MessageId, Hidden]:
     stored = load_edits(row.edits for row in rows)
     folded, stages = fold(edits_from_rows(stored)), stages_from_rows(stored)
-    found = {name: next(iter(parts.values())).group for name, parts in folded.replaced.items()}
+    found = {name: newest_edit(parts).group for name, parts in folded.replaced.items()}
     edited = {
         MessageId(name): Hidden(group=group, tag="edit_parent", stage=stages.get(group))
         for name, group in found.items()

@@ -6,7 +6,14 @@ from builders import conversation, image, message, result_part, user
 
 from compactctl.model.edit import Hide, Insert, Replace
 from compactctl.model.message import GroupId, MediaPart, Message, MessageId, Synthetic, TextPart
-from compactctl.pipeline.apply import apply, apply_all, fold, written_message, written_tags
+from compactctl.pipeline.apply import (
+    apply,
+    apply_all,
+    fold,
+    newest_edit,
+    written_message,
+    written_tags,
+)
 
 
 def hide(*ids: str, group: str = "g") -> Hide:
@@ -68,6 +75,11 @@ def test_the_first_to_hide_and_the_last_to_rewrite_win() -> None:
     folded = fold(edits)
     assert (folded.hidden["a"].group, folded.hidden["b"].group) == ("1", "2")
     assert folded.replaced["b"][0].text == "y"
+
+
+def test_the_newest_edit_stands_for_a_message_whatever_part_was_rewritten_first() -> None:
+    edits = [rewrite("a", group, part, group) for part, group in ((0, "1"), (1, "2"), (0, "3"))]
+    assert newest_edit(fold(edits).replaced["a"]).group == "3"
 
 
 def test_a_message_written_before_a_written_one_stands_there() -> None:
