@@ -90,4 +90,5 @@ STAGE = Stage(
     title="hide whole turns from the middle of the conversation behind a marker",
     options=CollapseOptions,
     propose=propose,
+    did="truncated",
 )

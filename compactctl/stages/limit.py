@@ -103,4 +103,5 @@ STAGE = Stage(
     title="cut single tool results that are too large, keep their beginning and their end",
     options=LimitOptions,
     propose=propose,
+    did="truncated",
 )

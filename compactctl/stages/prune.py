@@ -117,4 +117,5 @@ STAGE = Stage(
     title="clear old tool results, keep the newest",
     options=PruneOptions,
     propose=propose,
+    did="pruned",
 )

@@ -243,4 +243,6 @@ STAGE = Stage(
     options=RepairOptions,
     propose=propose,
     repairs=True,
+    did="repaired",
+    figures=("orphanedCallsFixed", "orphanedResultsFixed"),
 )

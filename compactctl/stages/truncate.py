@@ -137,4 +137,5 @@ STAGE = Stage(
     title="hide the oldest messages behind a marker, keep the first exchange and the newest",
     options=TruncateOptions,
     propose=propose,
+    did="truncated",
 )

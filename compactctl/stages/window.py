@@ -137,4 +137,5 @@ STAGE = Stage(
     title="keep the newest events, turns or tokens, hide what is older behind a marker",
     options=WindowOptions,
     propose=propose,
+    did="truncated",
 )

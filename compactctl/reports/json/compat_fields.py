@@ -8,32 +8,8 @@ from typing import Any
 
 from compactctl.commands.compact.compact import CompactResult
 from compactctl.model.operation import StageRecord
+from compactctl.stages.registry import stage_named
 from compactctl.tokens.trigger import Situation
-
-# Codebuddy's tiers: 1 tool strip, 2 multi-chunk, 3 partial, 4 plain.
-_TIERS = {"strip": 1, "chunk": 2, "partial": 3, "plain": 4}
-# Stage -> the name under which its system says that it did something.
-_DID = {
-    "repair": "repaired",
-    "dedup": "deduplicated",
-    "prune": "pruned",
-    "limit": "truncated",
-    "summarize": "summarized",
-    "partial": "summarized",
-    "chunk": "summarized",
-    "plain": "summarized",
-    "recursive": "summarized",
-    "collapse": "truncated",
-    "window": "truncated",
-    "prioritize": "truncated",
-    "truncate": "truncated",
-}
-
-# What a stage has counted when it did nothing.
-_NONE: dict[str, dict[str, int]] = {
-    "repair": {"orphanedCallsFixed": 0, "orphanedResultsFixed": 0},
-    "dedup": {"filesDeduped": 0},
-}
 
 
 def result_fields(result: CompactResult) -> dict[str, Any]:
@@ -44,7 +20,7 @@ def result_fields(result: CompactResult) -> dict[str, Any]:
     return {
         "originalTokens": result.tokens_before,
         "finalTokens": result.tokens_after,
-        "tier": max((_TIERS.get(record.name, 0) for record in applied), default=0),
+        "tier": max((stage_named(record.name).tier for record in applied), default=0),
         "warningLevel": _level(result),
         "eventsRemoved": removed,
         "tokensEstimatedSaved": saved,
@@ -55,15 +31,15 @@ def result_fields(result: CompactResult) -> dict[str, Any]:
 
 def stage_result(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     """Return the fields about one stage; what it did not do is false or 0."""
+    stage = stage_named(record.name)
     fields: dict[str, Any] = {}
-    did = _DID.get(record.name)
-    if did is not None:
-        fields[did] = record.outcome == "applied"
-    if did == "truncated" and record.name != "limit":
+    if stage.did is not None:
+        fields[stage.did] = record.outcome == "applied"
+    if stage.did == "truncated" and record.name != "limit":
         fields["messagesRemoved"] = record.hidden
-    if did == "summarized":
+    if stage.did == "summarized":
         fields["summaryText"] = result.summaries.get(record.group or "")
-    return {**fields, **_NONE.get(record.name, {}), **record.figures}
+    return {**fields, **dict.fromkeys(stage.figures, 0), **record.figures}
 
 
 def _level(result: CompactResult) -> str:

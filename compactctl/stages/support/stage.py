@@ -34,7 +34,9 @@ def help_of(each: Field[Any]) -> str | None:
 class Stage:
     """A stage's name, what it does in a sentence, its options and the function that proposes edits.
 
-    A stage that ``repairs`` runs whatever the target is, and may make the context larger.
+    A stage that ``repairs`` runs whatever the target is, and may make the context larger. ``did``
+    is the word with which reference systems say that such a stage did something, ``tier`` its place
+    among Codebuddy's tiers (0 for none), ``figures`` what it counts even where it did nothing.
     """
 
     name: str
@@ -42,6 +44,9 @@ class Stage:
     options: Callable[..., Any]
     propose: Callable[[View, Meter, Any], Proposal | Skipped]
     repairs: bool = False
+    did: str | None = None
+    tier: int = 0
+    figures: tuple[str, ...] = ()
 
 
 def free_texts(stage: Stage) -> frozenset[str]:

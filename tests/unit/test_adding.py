@@ -1,0 +1,106 @@
+"""Adding a stage or a format is one file and its entry in a registry; nothing else names it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs.generate import ROOT
+
+STAGE = '''"""Hush: hide nothing, say so."""
+
+from dataclasses import dataclass
+
+from compactctl.history.view import View
+from compactctl.model.edit import Skipped
+from compactctl.stages.support.stage import Stage, option
+from compactctl.tokens.meter import Meter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HushOptions:
+    """Options."""
+
+    whisper: int = option(7, "How quietly.")
+
+
+def hush(view: View, meter: Meter, options: HushOptions) -> Skipped:
+    """Do nothing."""
+    return Skipped(stage="hush", reason=f"hushed at {options.whisper}")
+
+
+STAGE = Stage(name="hush", title="does nothing", options=HushOptions, propose=hush)
+'''
+
+FORMAT = '''"""Lines of a made-up client: an object with ``murmur`` each."""
+
+from compactctl.formats.openai_chat import OpenAIChat
+
+
+class Murmur(OpenAIChat):
+    """As chat messages, known by another key."""
+
+    name = "murmur"
+    title = "Murmur"
+    reads_arrays = False
+
+    def sniff(self, records):
+        """Tell from the first records."""
+        return any("murmur" in record for record in records)
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """Return a copy of the package that may be added to."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(ROOT / "compactctl", tmp_path / "compactctl", ignore=ignored))
+
+
+def add_entry(registry: Path, before: str, entry: str, imported: str) -> None:
+    text = registry.read_text()
+    assert text.count(before) == 1
+    text = text.replace(before, f"    {entry},\n{before}")
+    registry.write_text(text.replace("\nALL_", f"\n{imported}\n\nALL_", 1))
+
+
+def run(package: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "compactctl", *arguments],
+        cwd=package.parent,
+        env={**os.environ, "PYTHONPATH": str(package.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_stage_that_is_added_has_options_help_and_a_place_in_every_list(package: Path) -> None:
+    (package / "stages" / "hush.py").write_text(STAGE)
+    imported = "from compactctl.stages import hush"
+    add_entry(package / "stages" / "registry.py", "    dedup.STAGE,\n", "hush.STAGE", imported)
+    assert "does nothing" in run(package, "stages")
+    assert "--hush-whisper" in run(package, "stages", "hush")
+    sample = str(ROOT / "sample_transcripts" / "openai-chat.jsonl")
+    given = ("--stages", "hush", "--hush-whisper", "3", "--dry-run", "--json")
+    (stage,) = json.loads(run(package, "compact", sample, *given))["stages"]
+    assert (stage["name"], stage["detail"]) == ("hush", "hushed at 3")
+
+
+def test_a_format_that_is_added_is_recognised_and_can_be_forced(package: Path) -> None:
+    (package / "formats" / "murmur.py").write_text(FORMAT)
+    imported = "from compactctl.formats.murmur import Murmur"
+    add_entry(package / "formats" / "registry.py", "    ClaudeCode(),\n", "Murmur()", imported)
+    lines = [
+        {"role": "user", "content": "Who goes there?", "murmur": 1},
+        {"role": "assistant", "content": "A heron.", "murmur": 2},
+    ]
+    path = package.parent / "talk.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert json.loads(run(package, "stats", str(path), "--json"))["format"] == "murmur"
+    assert "A heron." in run(package, "view", str(path), "--format", "murmur")
