@@ -10,6 +10,7 @@ import pytest
 from batch.inputs import bytes_below, transcript, write
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -128,6 +129,32 @@ def test_a_bug_met_by_one_file_is_that_files_row(monkeypatch: pytest.MonkeyPatch
     write(Path("a.jsonl"))
     (row,) = run("a.jsonl").rows
     assert (row.error, row.exit_code) == ("a.jsonl: RuntimeError: first second", 70)
+
+
+def test_a_row_is_of_what_was_compacted_whatever_the_file_becomes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counting = MeasureOptions(counter="chars/4")
+    question, answer = b"Question 0 about the run", b"The run says 0."
+    path = write(Path("run.jsonl"))
+    expected = stats(StatsOptions(path=str(path), measure=counting)).breakdown
+    swapped = answer.join(
+        part.replace(answer, question) for part in transcript(topic="run").split(question)
+    )
+    changed = write(Path("changed.jsonl"), swapped)
+    other = stats(StatsOptions(path=str(changed), measure=counting)).breakdown
+    assert other.total == expected.total
+    assert other.categories != expected.categories
+
+    def compact_and_change(options: CompactOptions) -> CompactResult:
+        result = compact(options)
+        path.write_bytes(swapped)
+        return result
+
+    monkeypatch.setattr("compactctl.commands.batch.one_file.compact", compact_and_change)
+    (row,) = run(str(path), plan=PLAN, measure=counting).rows
+    assert (row.status, row.tokens_before) == ("ok", expected.total)
+    assert row.categories == expected.categories
 
 
 def test_processes_give_the_same_rows_and_files_as_one() -> None:

@@ -10,14 +10,9 @@ from compactctl.commands.compact.compact import CompactOptions, CompactResult, c
 from compactctl.commands.loading.discover import Input
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.sizing.context_size import unseen_size
+from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.commands.sizing.measure import Measure, measure
-from compactctl.errors import ChangedError, CompactctlError, NoInputError, is_out_of_memory
-from compactctl.history.categories import category_tokens
-from compactctl.history.conversations import conversations
-from compactctl.history.reads import file_reads
-from compactctl.history.turns import steps
-from compactctl.model.transcript import Transcript
+from compactctl.errors import CompactctlError, NoInputError, is_out_of_memory
 from compactctl.tokens.budget import usage_of
 
 GATE = 1
@@ -59,19 +54,18 @@ def died_row(task: FileTask) -> BatchRow:
 
 
 def _measured(options: BatchOptions, task: FileTask) -> BatchRow:
-    transcript = _scan(options, task)
+    _check_problem(task)
+    path = task.input.path
+    transcript = scan(path, options.format, options.limits)
     if options.strict:
-        check_strict(transcript, task.input.path)
-    return _figures(task.input.path, transcript, measure(transcript, options.measure))
+        check_strict(transcript, path)
+    measured = measure(transcript, options.measure)
+    return _row(path, transcript.format, measured, figures_of(transcript, measured))
 
 
 def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
-    path = task.input.path
     result = _compact(options, task)
-    row = _figures(path, _scan(options, task, result.before.n_bytes), result.measure)
-    if row.tokens_before != result.tokens_before:
-        written = f"{result.output} was written" if result.output else "nothing was written"
-        raise ChangedError(f"{path}: changed after it was read; {written}; run it again")
+    row = _row(task.input.path, result.format, result.measure, result.figures)
     usage = usage_of(result.largest_after, result.measure.budget.available)
     return replace(
         row,
@@ -110,42 +104,31 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
     )
 
 
-def _scan(options: BatchOptions, task: FileTask, upto: int | None = None) -> Transcript:
-    _check_problem(task)
-    return scan(task.input.path, options.format, upto, options.limits)
-
-
 def _check_problem(task: FileTask) -> None:
     if task.input.problem is not None:
         raise NoInputError(task.input.problem)
 
 
-def _figures(path: str, transcript: Transcript, measured: Measure) -> BatchRow:
-    """Measure the effective history; texts that the meter has met before cost nothing."""
-    history, meter, budget = transcript.effective, measured.meter, measured.budget
-    meter.prime(history)
-    talks = conversations(history)
-    unseen = unseen_size(transcript, measured).unseen
-    largest = unseen + max((meter.total(talk) for talk in talks), default=0)
-    usage = usage_of(largest, budget.available)
-    categories = category_tokens(history, file_reads(history, cwd=transcript.cwd), meter)
+def _row(path: str, format_name: str, measured: Measure, figures: Figures) -> BatchRow:
+    budget = measured.budget
+    usage = usage_of(figures.largest, budget.available)
     return BatchRow(
         path=path,
-        format=transcript.format,
+        format=format_name,
         model=measured.model.name,
         counter=measured.counter.id,
         exactness=measured.counter.exactness,
         window=budget.window,
         available=budget.available,
-        tokens_before=sum(categories.values()),
-        unseen=unseen,
+        tokens_before=figures.tokens,
+        unseen=figures.unseen,
         ratio_before=usage.ratio,
         level=usage.level,
-        messages=len(history),
-        turns=sum(message.starts_turn for message in history),
-        steps=sum(len(steps(talk)) for talk in talks),
-        lines=transcript.n_lines,
-        bytes=transcript.n_bytes,
-        opaque_lines=len({opaque.line for opaque in transcript.opaque}),
-        categories=categories,
+        messages=figures.messages,
+        turns=figures.turns,
+        steps=figures.steps,
+        lines=figures.lines,
+        bytes=figures.n_bytes,
+        opaque_lines=figures.opaque_lines,
+        categories=figures.categories,
     )

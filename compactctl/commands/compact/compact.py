@@ -22,6 +22,7 @@ from compactctl.commands.operations.steps import Archived
 from compactctl.commands.operations.summary_originals import originals_of
 from compactctl.commands.planning.plan import Plan, make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
+from compactctl.commands.sizing.figures import figures_of
 from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.errors import DoesNotFitError, IntegrityError, UsageError
 from compactctl.formats.format import Format
@@ -325,6 +326,7 @@ class _Job:
             path=self.options.path,
             format=loaded.format.name,
             measure=self.measured.forgetting(),
+            figures=figures_of(loaded.transcript, self.measured),
             target=self._target(),
             stages=outcome.stages,
             summaries=_summaries(outcome.edits),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from compactctl.commands.compact.explain import Explained
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.run_stages import ProtectOptions
+from compactctl.commands.sizing.figures import Figures
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
 from compactctl.llm.choice import SummarizerOptions
 from compactctl.model.operation import Digest, StageRecord
@@ -41,7 +42,8 @@ class CompactResult:
     """What a compaction did, or would do with ``dry_run``.
 
     ``output`` and ``archive`` are None when nothing was written there; ``data`` are the
-    pieces of the new transcript when it goes to standard output. Tokens before and after are
+    pieces of the new transcript when it goes to standard output. ``figures`` are those of what was
+    read. Tokens before and after are
     counted over the effective history; ``unseen`` are those that every request has beside it, and
     ``largest_after``, which has to fit, includes them. ``summaries`` are the texts of the summaries
     that were written, by group; ``profile`` is the one in effect, ``keep_turns`` what was asked
@@ -52,6 +54,7 @@ class CompactResult:
     path: str
     format: str
     measure: Measure
+    figures: Figures
     target: int | None
     stages: tuple[StageRecord, ...]
     summaries: Mapping[str, str]

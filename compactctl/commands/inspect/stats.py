@@ -73,7 +73,7 @@ def stats(options: StatsOptions) -> StatsResult:
 
     Lines are read one by one; what stays in memory is the messages' text.
     """
-    transcript = scan(options.path, options.format, None, options.limits)
+    transcript = scan(options.path, options.format, options.limits)
     if options.strict:
         check_strict(transcript, options.path)
     measured = measure(transcript, options.measure)

@@ -99,16 +99,12 @@ def is_tagged(lines: Sequence[bytes], where: str) -> bool:
 def scan(
     path: str,
     format_name: str | None = None,
-    upto: int | None = None,
     limits: ReadLimits = READ_LIMITS,
 ) -> Transcript:
-    """Read messages without keeping the file's bytes. Raises as ``load`` does.
-
-    Of a file of records, what follows the first ``upto`` unpacked bytes is not read.
-    """
+    """Read messages without keeping the file's bytes. Raises as ``load`` does."""
     if path == STANDARD_INPUT:
         return load(path, format_name, limits).transcript
-    decoded = decode_lines(read_lines(path, upto, limits))
+    decoded = decode_lines(read_lines(path, limits))
     first = list(islice(decoded, SNIFFED_RECORDS))
     if first and first[0].damage is not None:
         return load(path, format_name, limits).transcript

@@ -55,7 +55,7 @@ class SimulateResult:
 
 def simulate(options: SimulateOptions) -> SimulateResult:
     """Walk through a transcript with each profile. Raises what ``stats`` raises."""
-    transcript = scan(options.path, options.format, None, options.limits)
+    transcript = scan(options.path, options.format, options.limits)
     if options.strict:
         check_strict(transcript, options.path)
     measured = measure(transcript, options.measure)

@@ -86,21 +86,14 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_lines(
-    path: str | os.PathLike[str], upto: int | None = None, limits: ReadLimits = READ_LIMITS
-) -> Iterator[RawLine]:
-    """Yield the lines of a file, unpacked, one buffer at a time. NoInputError as in open_input.
-
-    ``upto`` is the number of unpacked bytes after which reading ends.
-    """
+def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Iterator[RawLine]:
+    """Yield the lines of a file, unpacked, one buffer at a time. NoInputError as in open_input."""
     offset = 0
     name = str(path)
     with _open_regular(Path(path), limits) as stream, gzip_errors(name):
         for index, data in enumerate(limits.lines_of(unpacking(stream, name), name)):
-            yield RawLine(index, offset, data if upto is None else data[: upto - offset])
+            yield RawLine(index, offset, data)
             offset += len(data)
-            if upto is not None and offset >= upto:
-                return
 
 
 def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:

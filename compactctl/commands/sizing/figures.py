@@ -1,0 +1,54 @@
+"""What a transcript comes to, in the figures that a batch has a row of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compactctl.commands.sizing.context_size import unseen_size
+from compactctl.commands.sizing.measure import Measure
+from compactctl.history.categories import Category, category_tokens
+from compactctl.history.conversations import conversations
+from compactctl.history.reads import file_reads
+from compactctl.history.turns import steps
+from compactctl.model.transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """A transcript's effective history in figures; the categories add up to ``tokens``.
+
+    ``unseen`` are the tokens that every request has beside it, ``largest`` those of the largest
+    conversation with them; ``lines``, ``n_bytes`` and ``opaque_lines`` are of the whole file,
+    unpacked.
+    """
+
+    tokens: int
+    unseen: int
+    largest: int
+    messages: int
+    turns: int
+    steps: int
+    lines: int
+    n_bytes: int
+    opaque_lines: int
+    categories: Mapping[Category, int]
+
+
+def figures_of(transcript: Transcript, measured: Measure) -> Figures:
+    """Measure the effective history; texts that the meter has met before cost nothing."""
+    history, meter = transcript.effective, measured.meter
+    meter.prime(history)
+    talks = conversations(history)
+    unseen = unseen_size(transcript, measured).unseen
+    categories = category_tokens(history, file_reads(history, cwd=transcript.cwd), meter)
+    return Figures(
+        tokens=sum(categories.values()),
+        unseen=unseen,
+        largest=unseen + max((meter.total(talk) for talk in talks), default=0),
+        messages=len(history),
+        turns=sum(message.starts_turn for message in history),
+        steps=sum(len(steps(talk)) for talk in talks),
+        lines=transcript.n_lines,
+        n_bytes=transcript.n_bytes,
+        opaque_lines=len({opaque.line for opaque in transcript.opaque}),
+        categories=categories,
+    )
