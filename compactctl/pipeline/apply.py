@@ -1,6 +1,5 @@
 """Carries edits out on messages; the files are laid out from the same edits later."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -9,7 +8,6 @@ from compactctl.model.edit import Edit, Hide, Insert, Replace, groups_of
 from compactctl.model.message import (
     FilePart,
     Message,
-    MessageId,
     Part,
     ReasoningPart,
     Synthetic,
@@ -70,19 +68,13 @@ def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, 
 
     Edits of messages that are not there are ignored.
     """
-    hidden = {name for edit in edits if isinstance(edit, Hide) for name in edit.ids}
-    replaced: dict[MessageId, dict[int, Replace]] = defaultdict(dict)
-    inserted: dict[MessageId, list[Synthetic]] = defaultdict(list)
-    for edit in edits:
-        if isinstance(edit, Replace):
-            replaced[edit.id][edit.part] = edit
-        elif isinstance(edit, Insert):
-            inserted[edit.before].append(edit.message)
+    folded = fold(edits)
     result: list[Message] = []
     for message in messages:
-        result += (written_message(item, message) for item in inserted.get(message.id, ()))
-        if message.id not in hidden:
-            result.append(_rewritten(message, replaced.get(message.id)))
+        placed = folded.placed.get(message.id, ())
+        result += (written_message(item, message) for item in placed)
+        if message.id not in folded.hidden:
+            result.append(_rewritten(message, folded.replaced.get(message.id)))
     return tuple(result)
 
 
