@@ -1,20 +1,22 @@
 """``compactctl batch``."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
 from compactctl.cli.options.sections import SectionedCommand, StageOption
 from compactctl.cli.options.shared import (
     fail_over_option,
     format_option,
-    json_option,
     layout_options,
     limit_options,
     measure_options,
     measured_with,
+    shown_as_options,
     strict_option,
 )
 from compactctl.cli.options.stages import stage_options
@@ -70,7 +72,7 @@ _PLAN_OPTIONS = (
 @limit_options
 @measure_options
 @strict_option
-@json_option
+@shown_as_options
 @stage_options
 @click.pass_context
 def command(
@@ -79,7 +81,7 @@ def command(
     paths: tuple[str, ...],
     *,
     report: str | None,
-    as_json: bool,
+    shown_as: str,
     **values: Any,  # noqa: ANN401
 ) -> int:
     """Measure or compact many transcripts.
@@ -105,7 +107,7 @@ def command(
 
     with BatchProgress() as progress:
         result = batch(options, progress.tell)
-    _report(result, options, as_json=as_json)
+    emit(_with_report(result, options), shown_as)
     return result.exit_code
 
 
@@ -118,20 +120,11 @@ def _is_plan_given(context: click.Context) -> bool:
     )
 
 
-def _report(result: BatchResult, options: BatchOptions, *, as_json: bool) -> None:
-    from compactctl.reports.rendering.screen import Screen, tell
-    from compactctl.reports.terminal.batch import batch_messages, batch_screen
+def _with_report(result: BatchResult, options: BatchOptions) -> BatchResult:
+    """Write a row per file where that is asked for. Raises as ``write_report`` does."""
+    if options.report is None:
+        return result
+    from compactctl.reports.parquet.batch import write_report
 
-    warnings: tuple[str, ...] = ()
-    if options.report is not None:
-        from compactctl.reports.parquet.batch import write_report
-
-        warnings = write_report(result.rows, options.report, force=options.force)
-    if as_json:
-        from compactctl.reports.json.batch import batch_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(batch_json(result)), nl=False)
-    else:
-        Screen().show(*batch_screen(result))
-    tell(*batch_messages(result, options.report, warnings))
+    warnings = write_report(result.rows, options.report, force=options.force)
+    return replace(result, report=options.report, warnings=warnings)

@@ -4,20 +4,21 @@ from typing import Any
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
     extras_with,
     format_option,
-    json_option,
     limit_options,
     measure_options,
     measured_with,
     profile_option,
+    shown_as_options,
     strict_option,
 )
 from compactctl.cli.options.values import CheckedText
-from compactctl.commands.inspect.check import CheckOptions, CheckResult, check
+from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.tokens.trigger import parse_trigger
 
 DUE = 1
@@ -38,8 +39,8 @@ DUE = 1
 @measure_options
 @extra_options
 @strict_option
-@json_option
-def command(path: str, *, trigger: str | None, as_json: bool, **values: Any) -> int:  # noqa: ANN401
+@shown_as_options
+def command(path: str, *, trigger: str | None, shown_as: str, **values: Any) -> int:  # noqa: ANN401
     """Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.
 
     FILE is a transcript; without it, or with -, standard input is read. The next request is
@@ -57,21 +58,5 @@ def command(path: str, *, trigger: str | None, as_json: bool, **values: Any) -> 
             **values,
         )
     )
-    _report(result, as_json=as_json)
+    emit(result, shown_as)
     return DUE if result.due else 0
-
-
-def _report(result: CheckResult, *, as_json: bool) -> None:
-    from compactctl.reports.rendering.screen import Screen, tell
-    from compactctl.reports.terminal.stats import stats_messages
-
-    if as_json:
-        from compactctl.reports.json.check import check_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(check_json(result)), nl=False)
-    else:
-        from compactctl.reports.terminal.check import check_screen
-
-        Screen().show(*check_screen(result))
-    tell(*stats_messages(result.stats))

@@ -4,23 +4,24 @@ from typing import Any
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     STANDARD_STREAM,
     format_option,
-    json_option,
     layout_options,
     limit_options,
     measure_options,
     measured_with,
     one_document,
+    shown_as_options,
     strict_option,
 )
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.summarizer import summarizer_from, summarizer_options
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.compact.compact import CompactOptions, compact
 
 
 @click.command("compact", cls=SectionedCommand)
@@ -39,9 +40,9 @@ from compactctl.commands.compact.compact import CompactOptions, CompactResult, c
 @limit_options
 @measure_options
 @strict_option
-@json_option
+@shown_as_options
 @stage_options
-def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
     """Compact a transcript; every byte can be restored.
 
     FILE is a transcript; without it, or with -, standard input is compacted to standard output.
@@ -55,7 +56,7 @@ def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None: 
     if path == STANDARD_STREAM and not values["in_place"]:
         values["output"] = values["output"] or STANDARD_STREAM
     if not values["dry_run"]:
-        one_document(values["output"], as_json=as_json)
+        one_document(values["output"], shown_as)
     measured = measured_with(values)
     plan = plan_from(values)
     options = CompactOptions(
@@ -70,32 +71,4 @@ def command(path: str, *, explain: bool, as_json: bool, **values: Any) -> None: 
     from compactctl.commands.compact.idle_options import with_idle_options
 
     result = with_idle_options(compact(options), options)
-    _report(result, explain=explain, as_json=as_json)
-
-
-def _report(result: CompactResult, *, explain: bool, as_json: bool) -> None:
-    from compactctl.reports.rendering.screen import tell, write_bytes
-    from compactctl.reports.terminal.compact import compact_messages
-
-    if as_json:
-        from compactctl.reports.json.compact import compact_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(compact_json(result, explain=explain)), nl=False)
-    else:
-        _show(result, explain=explain)
-    if result.data is not None:
-        write_bytes(result.data)
-    tell(*compact_messages(result))
-
-
-def _show(result: CompactResult, *, explain: bool) -> None:
-    """Show the result; when standard output takes the transcript, on standard error."""
-    from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.compact import compact_screen
-    from compactctl.reports.terminal.explain import explain_screen
-
-    screen = Screen(error=result.data is not None)
-    if explain:
-        screen.show(*explain_screen(result))
-    screen.show(*compact_screen(result))
+    emit(result, shown_as, piped=result.data)

@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.shared import json_option, limit_options, one_document
-from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
+from compactctl.cli.options.shared import limit_options, one_document, shown_as_options
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 
 @click.command("rewind")
@@ -28,8 +29,8 @@ from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewin
     help="Overwrite what compactctl did not write, also while a program has it open.",
 )
 @limit_options
-@json_option
-def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+@shown_as_options
+def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
     """Restore an earlier state, byte for byte.
 
     FILE is a transcript that compactctl wrote; without it, or with -, one in inline layout is read
@@ -37,22 +38,6 @@ def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
     are kept. A rewind is an operation too and can itself be undone with --to.
     """
     if not values["check"]:
-        one_document(values["output"] or path, as_json=as_json)
-    _report(rewind(RewindOptions(path=path, **values)), as_json=as_json)
-
-
-def _report(result: RewindResult, *, as_json: bool) -> None:
-    from compactctl.reports.rendering.screen import Screen, tell, write_bytes
-    from compactctl.reports.terminal.rewind import rewind_messages, rewind_screen
-
-    is_piped = result.data is not None and not result.checked
-    if as_json:
-        from compactctl.reports.json.rewind import rewind_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(rewind_json(result)), nl=False)
-    else:
-        Screen(error=is_piped).show(*rewind_screen(result))
-    if result.data is not None and is_piped:
-        write_bytes(result.data)
-    tell(*rewind_messages(result))
+        one_document(values["output"] or path, shown_as)
+    result = rewind(RewindOptions(path=path, **values))
+    emit(result, shown_as, piped=None if result.checked else result.data)

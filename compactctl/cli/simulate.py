@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.shared import (
     format_option,
-    json_option,
     limit_options,
     measure_options,
     measured_with,
+    shown_as_options,
     strict_option,
 )
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
@@ -42,13 +43,13 @@ from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 @limit_options
 @measure_options
 @strict_option
-@json_option
+@shown_as_options
 def command(
     path: str,
     *,
     names: tuple[str, ...],
     scope: str,
-    as_json: bool,
+    shown_as: str,
     **values: Any,  # noqa: ANN401
 ) -> None:
     """Show where each profile would have compacted, and what it would have left.
@@ -58,8 +59,6 @@ def command(
     what they leave. Nothing is written.
     """
     from compactctl.profiles.library import load_profile
-    from compactctl.reports.rendering.screen import Screen, tell
-    from compactctl.reports.terminal.simulate import simulate_messages, simulate_screen
 
     result = simulate(
         SimulateOptions(
@@ -71,11 +70,4 @@ def command(
             **values,
         )
     )
-    if as_json:
-        from compactctl.reports.json.simulate import simulate_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(simulate_json(result)), nl=False)
-    else:
-        Screen().show(*simulate_screen(result, firings=bool(names)))
-    tell(*simulate_messages(result))
+    emit(result, shown_as)

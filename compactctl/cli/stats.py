@@ -4,17 +4,18 @@ from typing import Any
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
     extras_with,
     fail_over_option,
     format_option,
-    json_option,
     limit_options,
     measure_options,
     measured_with,
     profile_option,
+    shown_as_options,
     strict_option,
 )
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
@@ -46,8 +47,8 @@ GATE_FAILED = 1
 )
 @fail_over_option
 @strict_option
-@json_option
-def command(path: str, *, fail_over: float | None, as_json: bool, **values: Any) -> int:  # noqa: ANN401
+@shown_as_options
+def command(path: str, *, fail_over: float | None, shown_as: str, **values: Any) -> int:  # noqa: ANN401
     """Show where the context went.
 
     FILE is a transcript; without it, or with -, standard input is read. Tokens are counted per
@@ -65,22 +66,8 @@ def command(path: str, *, fail_over: float | None, as_json: bool, **values: Any)
             **values,
         )
     )
-    _report(result, as_json=as_json)
+    emit(result, shown_as)
     return _gate(result, fail_over)
-
-
-def _report(result: StatsResult, *, as_json: bool) -> None:
-    from compactctl.reports.rendering.screen import Screen, tell
-    from compactctl.reports.terminal.stats import stats_messages, stats_screen
-
-    if as_json:
-        from compactctl.reports.json.stats import stats_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(stats_json(result)), nl=False)
-    else:
-        Screen().show(*stats_screen(result))
-    tell(*stats_messages(result))
 
 
 def _gate(result: StatsResult, fail_over: float | None) -> int:

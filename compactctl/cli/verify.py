@@ -2,8 +2,9 @@
 
 import click
 
-from compactctl.cli.options.shared import json_option, limit_options
-from compactctl.commands.verify.verify import VerifyOptions, VerifyResult, verify
+from compactctl.cli.emit import emit
+from compactctl.cli.options.shared import limit_options, shown_as_options
+from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.store.files.limits import ReadLimits
 
 
@@ -19,14 +20,14 @@ from compactctl.store.files.limits import ReadLimits
     "--exclude", metavar="GLOB", multiple=True, help="Leave out files like this (repeatable)."
 )
 @limit_options
-@json_option
+@shown_as_options
 def command(
     paths: tuple[str, ...],
     *,
     repair: bool,
     exclude: tuple[str, ...],
     limits: ReadLimits,
-    as_json: bool,
+    shown_as: str,
 ) -> int:
     """Prove that every byte that was taken out can be put back.
 
@@ -40,18 +41,5 @@ def command(
     with BatchProgress() as progress:
         options = VerifyOptions(paths=paths, exclude=exclude, repair=repair, limits=limits)
         result = verify(options, progress.tell)
-    _report(result, as_json=as_json)
+    emit(result, shown_as)
     return result.exit_code
-
-
-def _report(result: VerifyResult, *, as_json: bool) -> None:
-    if as_json:
-        from compactctl.reports.json.verify import verify_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(verify_json(result)), nl=False)
-        return
-    from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.verify import verify_screen
-
-    Screen().show(*verify_screen(result))

@@ -1,12 +1,16 @@
 """``compactctl view``."""
 
+from dataclasses import replace
+
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.shared import format_option, json_option, limit_options
+from compactctl.cli.options.shared import format_option, limit_options, shown_as_options
 from compactctl.commands.inspect.search import Search, search
-from compactctl.commands.inspect.view import ViewResult, What, view
+from compactctl.commands.inspect.view import Detail, What, view
 from compactctl.errors import UsageError
+from compactctl.reports.registry import TERMINAL
 from compactctl.store.files.limits import ReadLimits
 
 
@@ -36,7 +40,7 @@ from compactctl.store.files.limits import ReadLimits
 @click.option("--full", is_flag=True, help="Do not cut long texts.")
 @format_option
 @limit_options
-@json_option
+@shown_as_options
 def command(
     path: str,
     *,
@@ -48,7 +52,7 @@ def command(
     full: bool,
     format_name: str | None,
     limits: ReadLimits,
-    as_json: bool,
+    shown_as: str,
 ) -> None:
     """Show what the model sees, and what is hidden.
 
@@ -57,25 +61,10 @@ def command(
     summary, marker or rewritten record that stands for them. --archived --grep finds what a
     compaction took away.
     """
-    if jsonl and as_json:
-        raise UsageError("--jsonl and --json contradict each other; choose one")
+    if jsonl and shown_as != TERMINAL:
+        raise UsageError(f"--jsonl and --{shown_as} contradict each other; choose one")
     result = view(path, what or "effective", format_name, limits)
     if patterns or limit is not None or page > 1:
         result = search(result, Search(patterns=patterns, limit=limit, page=page))
-    _report(result, jsonl=jsonl, as_json=as_json, full=full)
-
-
-def _report(result: ViewResult, *, jsonl: bool, as_json: bool, full: bool) -> None:
-    from compactctl.reports.rendering.screen import print_text, tell, write_bytes
-    from compactctl.reports.terminal.view import view_messages, view_text
-
-    if jsonl:
-        write_bytes(line.data for line in result.lines)
-    elif as_json:
-        from compactctl.reports.json.view import view_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(view_json(result)), nl=False)
-    else:
-        print_text(view_text(result, full=full))
-    tell(*view_messages(result))
+    detail: Detail = "raw" if jsonl else "full" if full else "short"
+    emit(replace(result, detail=detail), shown_as)

@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.plan import protect_from, protect_options
 from compactctl.cli.options.shared import (
     format_option,
-    json_option,
     limit_options,
     measure_options,
     measured_with,
+    shown_as_options,
 )
 from compactctl.cli.options.stages import options_of, settings_of
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
@@ -23,9 +24,9 @@ from compactctl.stages.chunk import STAGE
 @format_option
 @limit_options
 @measure_options
-@json_option
+@shown_as_options
 @options_of(STAGE)
-def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
     """Show the chunks in which older messages would be summarized.
 
     FILE is a transcript; - reads standard input. Nothing is written: these are the chunks of
@@ -41,13 +42,4 @@ def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
             measure=measured_with(values),
         )
     )
-    if as_json:
-        from compactctl.reports.json.harness.chunks import chunks_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(chunks_json(result)), nl=False)
-        return
-    from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.harness.chunks import chunks_screen
-
-    Screen().show(*chunks_screen(result))
+    emit(result, shown_as)

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from compactctl.cli.options.shared import json_option, profile_option, windows_option
+from compactctl.cli.emit import emit
+from compactctl.cli.options.shared import profile_option, shown_as_options, windows_option
 from compactctl.cli.options.values import CheckedText, FiniteRange
 from compactctl.commands.harness.file_budget import FileBudgetOptions, budget_files
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     help="Judge each file on its own as NeuroLink does: below 102,400 bytes it is whole, and of "
     "others 2,000 characters are left, whatever the budget.",
 )
-@json_option
+@shown_as_options
 def command(
     *,
     model: str | None,
@@ -64,7 +65,7 @@ def command(
     max_tokens: int | None,
     share: float | None,
     profile: "Profile | None",
-    as_json: bool,
+    shown_as: str,
     **values: Any,  # noqa: ANN401
 ) -> None:
     """Show how much of which files fits into a request.
@@ -79,13 +80,4 @@ def command(
     if share is None:
         share = profile.file_share if profile else DEFAULT_SHARE
     result = budget_files(FileBudgetOptions(measure=measure, share=share, **values))
-    if as_json:
-        from compactctl.reports.json.harness.file_budget import file_budget_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(file_budget_json(result)), nl=False)
-        return
-    from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.harness.file_budget import file_budget_screen
-
-    Screen().show(*file_budget_screen(result))
+    emit(result, shown_as)

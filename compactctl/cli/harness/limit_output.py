@@ -2,9 +2,11 @@
 
 import click
 
-from compactctl.cli.options.shared import STANDARD_STREAM, json_option
+from compactctl.cli.emit import emit
+from compactctl.cli.options.shared import STANDARD_STREAM, shown_as_options
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
+from compactctl.reports.registry import TERMINAL
 from compactctl.stages.limit import LimitOptions
 from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, Limits
 
@@ -57,7 +59,7 @@ _DEFAULT = LimitOptions()
     help="Save the whole output there when it is cut, under a name made from its SHA-256, and say "
     "so behind the marker.",
 )
-@json_option
+@shown_as_options
 def command(
     path: str,
     *,
@@ -67,7 +69,7 @@ def command(
     head_ratio: float,
     marker: str,
     spill_dir: str | None,
-    as_json: bool,
+    shown_as: str,
 ) -> None:
     """Cut the output of a tool to a size, before an agent sees it.
 
@@ -81,15 +83,6 @@ def command(
         limits=Limits(max_bytes=max_bytes, max_lines=max_lines),
         cutting=Cutting(direction=direction, head_ratio=head_ratio, notice=marker),
         spill_dir=spill_dir,
-        shown=str if as_json else inert,
+        shown=inert if shown_as == TERMINAL else str,
     )
-    result = limit_output(options)
-    if as_json:
-        from compactctl.reports.json.harness.limit_output import limit_output_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(limit_output_json(result)), nl=False)
-        return
-    from compactctl.reports.rendering.screen import write_bytes
-
-    write_bytes([result.data])
+    emit(limit_output(options), shown_as)

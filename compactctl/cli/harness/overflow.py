@@ -2,7 +2,8 @@
 
 import click
 
-from compactctl.cli.options.shared import json_option
+from compactctl.cli.emit import emit
+from compactctl.cli.options.shared import shown_as_options
 from compactctl.commands.harness.overflow import overflow
 
 NO_OVERFLOW = 1
@@ -10,8 +11,8 @@ NO_OVERFLOW = 1
 
 @click.command("overflow")
 @click.argument("error", metavar="TEXT|FILE")
-@json_option
-def command(error: str, *, as_json: bool) -> int:
+@shown_as_options
+def command(error: str, *, shown_as: str) -> int:
     """Tell whether an error says that the context was too long.
 
     TEXT is what a provider answered, a message or a JSON body; the name of an existing FILE reads
@@ -20,14 +21,5 @@ def command(error: str, *, as_json: bool) -> int:
     overflow. The exit code is 0 for an overflow and 1 for another error.
     """
     result = overflow(error)
-    if as_json:
-        from compactctl.reports.json.harness.overflow import overflow_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(overflow_json(result)), nl=False)
-    else:
-        from compactctl.reports.rendering.screen import Screen
-        from compactctl.reports.terminal.harness.overflow import overflow_screen
-
-        Screen().show(*overflow_screen(result))
+    emit(result, shown_as)
     return 0 if result.overflow else NO_OVERFLOW

@@ -4,14 +4,15 @@ from typing import Any
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.plan import protect_from, protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     format_option,
-    json_option,
     limit_options,
     measure_options,
     measured_with,
+    shown_as_options,
 )
 from compactctl.cli.options.stages import options_of, settings_of
 from compactctl.cli.options.summarizer import (
@@ -20,7 +21,7 @@ from compactctl.cli.options.summarizer import (
     template_option,
     with_template,
 )
-from compactctl.commands.harness.prompt import PromptOptions, PromptResult, prompt
+from compactctl.commands.harness.prompt import PromptOptions, prompt
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.stages import summarize
 
@@ -33,9 +34,9 @@ from compactctl.stages import summarize
 @format_option
 @limit_options
 @measure_options
-@json_option
+@shown_as_options
 @options_of(summarize.STAGE)
-def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
+def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
     """Print the prompt that a summarizer would get.
 
     FILE is a transcript; - reads standard input. The prompt is what compactctl compact --stages
@@ -53,18 +54,4 @@ def command(path: str, *, as_json: bool, **values: Any) -> None:  # noqa: ANN401
         limits=values.pop("limits"),
         style=style_from(values),
     )
-    _report(prompt(options), as_json=as_json)
-
-
-def _report(result: PromptResult, *, as_json: bool) -> None:
-    from compactctl.reports.rendering.screen import print_text, tell
-    from compactctl.reports.terminal.harness.prompt import prompt_messages, prompt_text
-
-    if as_json:
-        from compactctl.reports.json.harness.prompt import prompt_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(prompt_json(result)), nl=False)
-    else:
-        print_text(prompt_text(result))
-    tell(*prompt_messages(result))
+    emit(prompt(options), shown_as)

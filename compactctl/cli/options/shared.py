@@ -12,6 +12,7 @@ from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.formats.registry import ALL_FORMATS, format_named
+from compactctl.reports.registry import OUTPUTS, TERMINAL
 from compactctl.store.files.limits import READ_LIMITS, parse_size
 from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.models.windows import parse_window
@@ -79,17 +80,36 @@ def _limit(field: str, context: click.Context, parameter: click.Parameter, value
     context.params["limits"] = replace(context.params.get("limits", READ_LIMITS), **limit)
 
 
-def json_option(function: F) -> F:
-    """Add ``--json``."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
-    )(function)
+def shown_as_options(function: F) -> F:
+    """Add a flag for every output that has to be asked for, such as ``--json``.
+
+    The one asked for, or the terminal, arrives as ``shown_as``.
+    """
+    options = [
+        click.option(
+            f"--{name}",
+            f"as_{name}",
+            is_flag=True,
+            expose_value=False,
+            callback=partial(_show_as, name),
+            help=output.help,
+        )
+        for name, output in OUTPUTS.items()
+        if output.help
+    ]
+    return with_options(function, options)
 
 
-def one_document(output: str | None, *, as_json: bool) -> None:
-    """Raise UsageError when both a transcript and a JSON document are to go to standard output."""
-    if as_json and output == STANDARD_STREAM:
-        raise UsageError("--json and a transcript both need standard output; name a file with -o")
+def _show_as(name: str, context: click.Context, parameter: click.Parameter, asked: bool) -> None:  # noqa: ARG001
+    context.params["shown_as"] = name if asked else context.params.get("shown_as", TERMINAL)
+
+
+def one_document(output: str | None, shown_as: str) -> None:
+    """Raise UsageError when both a transcript and a document are to go to standard output."""
+    if shown_as != TERMINAL and output == STANDARD_STREAM:
+        raise UsageError(
+            f"--{shown_as} and a transcript both need standard output; name a file with -o"
+        )
 
 
 def layout_options(function: F) -> F:

@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from compactctl.cli.emit import emit
 from compactctl.cli.group import Commands
 from compactctl.cli.options.sections import StageOption
-from compactctl.cli.options.shared import json_option
+from compactctl.cli.options.shared import shown_as_options
 from compactctl.cli.settings.names import flag_of, options_of
 from compactctl.cli.settings.project_options import why_not
 from compactctl.cli.settings.settings import Setting, files_in_effect, settings_for
@@ -19,9 +20,9 @@ from compactctl.stages.registry import stage_named
 @click.command("config")
 @click.argument("name", metavar="[COMMAND]", default="compact")
 @click.option("--all", "everything", is_flag=True, help="Also list options left at their default.")
-@json_option
+@shown_as_options
 @click.pass_context
-def command(context: click.Context, name: str, *, everything: bool, as_json: bool) -> None:
+def command(context: click.Context, name: str, *, everything: bool, shown_as: str) -> None:
     """Show a command's settings, each with where it comes from.
 
     An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
@@ -29,17 +30,7 @@ def command(context: click.Context, name: str, *, everything: bool, as_json: boo
     compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). A project's
     file may set only what is marked for it. COMMAND is compact unless another one is named.
     """
-    from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.reference.config import config_screen
-
-    result = _result(context, name, everything=everything)
-    if as_json:
-        from compactctl.reports.json.reference.config import config_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(config_json(result)), nl=False)
-    else:
-        Screen().show(*config_screen(result))
+    emit(_result(context, name, everything=everything), shown_as)
 
 
 def _result(context: click.Context, name: str, *, everything: bool) -> ConfigResult:

@@ -1,34 +1,39 @@
 """``compactctl profiles``."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from compactctl.cli.options.shared import json_option
+from compactctl.cli.emit import emit
+from compactctl.cli.options.shared import shown_as_options
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
 
 
 @click.command("profiles")
 @click.argument("name", metavar="[NAME|FILE]", required=False)
 @click.option("--toml", is_flag=True, help="Print the profile's file, to start your own from.")
-@json_option
-def command(name: str | None, *, toml: bool, as_json: bool) -> None:
+@shown_as_options
+def command(name: str | None, *, toml: bool, shown_as: str) -> None:
     """List the profiles of known systems, or explain one.
 
     A profile names the stages a system runs, with which options, when, and down to which size.
     """
-    from compactctl.commands.reference.profiles import explained, listed
+    from compactctl.commands.reference.profiles import profiles
     from compactctl.errors import UsageError
-    from compactctl.reports.rendering.screen import Screen, print_text
-    from compactctl.reports.rendering.text import safe_text
-    from compactctl.reports.terminal.reference.profiles import profile_screen, profiles_screen
 
     if toml and name is None:
         raise UsageError("--toml prints one profile; name it, as in compactctl profiles neurolink")
-    found = [explained(name)] if name is not None else listed()
+    result = profiles(name)
     if toml:
-        print_text([safe_text(found[0].text).removesuffix("\n")])
-    elif as_json:
-        from compactctl.reports.json.reference.profiles import profiles_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(profiles_json(found)), nl=False)
+        _print_file(result.profiles[0])
     else:
-        Screen().show(*(profile_screen(found[0]) if name is not None else profiles_screen(found)))
+        emit(result, shown_as)
+
+
+def _print_file(profile: "Profile") -> None:
+    from compactctl.reports.rendering.screen import Verbatim, print_screen
+    from compactctl.reports.rendering.text import safe_text
+
+    print_screen([Verbatim(safe_text(profile.text).removesuffix("\n"))])

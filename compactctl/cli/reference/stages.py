@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 import click
 
+from compactctl.cli.emit import emit
 from compactctl.cli.options.sections import StageOption
-from compactctl.cli.options.shared import json_option
+from compactctl.cli.options.shared import shown_as_options
 from compactctl.cli.options.stages import stage_options
-from compactctl.commands.reference.stages import StageInfo, described, listed
+from compactctl.commands.reference.stages import StageInfo, stages
+from compactctl.reports.registry import TERMINAL
 
 # Carries the options of all stages, for their help.
 _options = click.command()(stage_options(lambda: None))
@@ -15,26 +17,18 @@ _options = click.command()(stage_options(lambda: None))
 
 @click.command("stages")
 @click.argument("names", metavar="[STAGE]...", nargs=-1)
-@json_option
-def command(names: tuple[str, ...], *, as_json: bool) -> None:
+@shown_as_options
+def command(names: tuple[str, ...], *, shown_as: str) -> None:
     """List the stages of a compaction, or explain some and their options.
 
     Their options work in compact, batch and chunks, and without their dashes in settings and
     profiles.
     """
-    found = [described(name) for name in names] if names else listed()
-    if as_json:
-        from compactctl.reports.json.reference.stages import stages_json
-        from compactctl.reports.rendering.json_document import dump_json
-
-        click.echo(dump_json(stages_json(found)), nl=False)
-    elif names:
-        click.echo("\n".join(_explained(stage) for stage in found), nl=False)
+    result = stages(names)
+    if names and shown_as == TERMINAL:
+        click.echo("\n".join(map(_explained, result.stages)), nl=False)
     else:
-        from compactctl.reports.rendering.screen import Screen
-        from compactctl.reports.terminal.reference.stages import stages_screen
-
-        Screen().show(*stages_screen(found))
+        emit(result, shown_as)
 
 
 def _explained(stage: StageInfo) -> str:

@@ -48,7 +48,8 @@ class BatchResult:
     """What became of all files, in input order.
 
     ``compacted`` tells whether stages ran, ``written`` whether their outcome was written to
-    ``--out``.
+    ``--out``. ``report`` is the file with a row per file, once it is written, and ``warnings`` what
+    there was to say about that.
     """
 
     rows: tuple[BatchRow, ...]
@@ -56,6 +57,8 @@ class BatchResult:
     compacted: bool
     written: bool
     fail_over: float | None
+    report: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:

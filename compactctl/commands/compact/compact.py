@@ -345,6 +345,7 @@ class _Job:
             archive=None,
             operation=operation,
             dry_run=self.options.dry_run,
+            explain=self.options.explain,
             explained=explain(outcome, self.measured.meter),
             notes=outcome.notes,
             warnings=(*loaded.transcript.warnings, *self._held()),

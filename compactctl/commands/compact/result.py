@@ -35,6 +35,7 @@ class CompactOptions:
     force: bool = False
     strict: bool = False
     require_fit: bool = False
+    explain: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +48,9 @@ class CompactResult:
     counted over the effective history; ``unseen`` are those that every request has beside it, and
     ``largest_after``, which has to fit, includes them. ``summaries`` are the texts of the summaries
     that were written, by group; ``profile`` is the one in effect, ``keep_turns`` what was asked
-    for. ``carried_lines`` counts lines appended to the input meanwhile, which end the output;
-    ``left_out_from`` is the first line of the input, from 1, that came too late for it.
+    for, and ``explain`` whether ``explained`` is to be shown. ``carried_lines`` counts lines
+    appended to the input meanwhile, which end the output; ``left_out_from`` is the first line of
+    the input, from 1, that came too late for it.
     """
 
     path: str
@@ -76,6 +78,7 @@ class CompactResult:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     opaque: tuple[Opaque, ...]
+    explain: bool = False
     keep_turns: int | None = None
     carried_lines: int = 0
     left_out_from: int | None = None

@@ -14,6 +14,8 @@ from compactctl.pipeline.merge_for_view import Shown, interleave
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
 What = Literal["effective", "archived", "all"]
+# How much of a text is shown: what fits on a screen, all, or the lines it stands on.
+Detail = Literal["short", "full", "raw"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class ViewResult:
     what: What
     lines: tuple[Shown, ...]
     messages: tuple[ViewedMessage, ...]
+    detail: Detail = "short"
     found: int | None = None
     before: int = 0
 

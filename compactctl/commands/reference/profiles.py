@@ -1,16 +1,24 @@
 """The profiles there are, and what one of them does."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from compactctl.profiles.library import PROFILES, built_in, load_profile
 from compactctl.profiles.profile import Profile
 
 
-def listed() -> Sequence[Profile]:
-    """Return the built-in profiles, the default one first."""
-    return [built_in(name) for name in PROFILES]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfilesResult:
+    """The built-in profiles, the default one first, or with ``named`` the one asked for."""
+
+    profiles: tuple[Profile, ...]
+    named: bool
 
 
-def explained(name: str) -> Profile:
-    """Return a built-in profile or a user's own. Raises UsageError when there is none."""
-    return load_profile(name)
+def profiles(name: str | None = None) -> ProfilesResult:
+    """List the built-in profiles, or look up one of them or a user's own.
+
+    Raises UsageError when there is none of that name.
+    """
+    if name is not None:
+        return ProfilesResult(profiles=(load_profile(name),), named=True)
+    return ProfilesResult(profiles=tuple(map(built_in, PROFILES)), named=False)

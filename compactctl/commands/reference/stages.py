@@ -1,6 +1,6 @@
 """The stages there are, and what they do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from compactctl.model.operation import OptionValue
@@ -17,14 +17,20 @@ class StageInfo:
     options: Mapping[str, OptionValue]
 
 
-def listed() -> Sequence[StageInfo]:
-    """Return all stages, from the one that loses least to the last resort."""
-    return [_info(stage) for stage in ALL_STAGES]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagesResult:
+    """Stages in the order in which they are to be shown."""
+
+    stages: tuple[StageInfo, ...]
 
 
-def described(name: str) -> StageInfo:
-    """Return the stage of that name. Raises UsageError when there is none."""
-    return _info(stage_named(name))
+def stages(names: Iterable[str] = ()) -> StagesResult:
+    """Describe the stages of these names; without any all, from the one that loses least.
+
+    Raises UsageError when there is none of a name.
+    """
+    found = tuple(map(stage_named, names)) or ALL_STAGES
+    return StagesResult(stages=tuple(map(_info, found)))
 
 
 def _info(stage: Stage) -> StageInfo:

@@ -37,7 +37,8 @@ class SimulateOptions:
 class SimulateResult:
     """What became of the transcript's largest conversation, without compaction and per profile.
 
-    ``unusable`` says of profiles that nobody asked for by name why they could not be simulated.
+    ``named`` tells whether profiles were asked for by name; ``unusable`` says of others why they
+    could not be simulated.
     """
 
     path: str
@@ -50,6 +51,7 @@ class SimulateResult:
     peak: int
     sent: int
     replays: tuple[SimulatedSession, ...]
+    named: bool = False
     unusable: tuple[str, ...] = ()
 
 
@@ -84,6 +86,7 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         peak=max(sizes),
         sent=sum(sizes),
         replays=replays,
+        named=bool(options.profiles),
         unusable=unusable,
     )
 

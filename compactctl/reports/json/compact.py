@@ -13,8 +13,8 @@ from compactctl.reports.rendering.json_document import (
 )
 
 
-def compact_json(result: CompactResult, *, explain: bool) -> dict[str, Any]:
-    """Return the document; ``explain`` adds a row per message."""
+def compact_json(result: CompactResult) -> dict[str, Any]:
+    """Return the document, with a row per message where these are to be explained."""
     document = {
         "schema": "compactctl.compact/1",
         "path": result.path,
@@ -48,6 +48,6 @@ def compact_json(result: CompactResult, *, explain: bool) -> dict[str, Any]:
         "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
         "warnings": list(result.warnings),
     }
-    if explain:
+    if result.explain:
         document["messages"] = [fields_of(row) for row in result.explained]
     return document

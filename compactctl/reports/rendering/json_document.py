@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from compactctl.commands.sizing.measure import Measure
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
@@ -31,6 +33,11 @@ def dump_json(document: Mapping[str, Any]) -> str:
     JSON.
     """
     return _COMMAND.sub(_escaped, _RAW.sub(_escaped, _dumped(document)))
+
+
+def print_json(document: Mapping[str, Any], *, error: bool = False) -> None:
+    """Print a document."""
+    click.echo(dump_json(document), nl=False, err=error)
 
 
 def fields_of(value: "DataclassInstance") -> dict[str, Any]:

@@ -46,7 +46,21 @@ class Facts:
     rows: tuple[Fact, ...]
 
 
-ScreenItem = str | Accent | Facts | Table
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Safe text that stays as it is, however wide the terminal is."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes that go to standard output as they are."""
+
+    pieces: Iterable[bytes]
+
+
+ScreenItem = str | Accent | Facts | Table | Verbatim
 
 
 class Screen:
@@ -93,6 +107,8 @@ def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[s
             yield _wrapped(item, width), ""
         case Accent():
             yield _wrapped(item.text, width), item.style
+        case Verbatim():
+            yield [item.text], ""
         case Facts():
             size = max((cell_width(fact.label) for fact in item.rows), default=0)
             for fact in item.rows:
@@ -116,10 +132,14 @@ def tell(*lines: str) -> None:
         click.echo(inert(line), err=True)
 
 
-def print_text(pieces: Iterable[str]) -> None:
-    """Print safe texts as they are, however wide the terminal is."""
-    for piece in pieces:
-        click.echo(inert(piece))
+def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> None:
+    """Print items, one below the other, while they are made."""
+    screen = Screen(error=error)
+    for item in items:
+        if isinstance(item, Raw):
+            write_bytes(item.pieces)
+        else:
+            screen.show(item)
 
 
 def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:

@@ -24,18 +24,16 @@ def batch_screen(result: BatchResult) -> Iterator[ScreenItem]:
     yield Facts(tuple(_totals(result)))
 
 
-def batch_messages(
-    result: BatchResult, report: str | None, warnings: Sequence[str] = ()
-) -> Iterator[str]:
+def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
-    yield from (f"warning: {safe_text(warning)}" for warning in warnings)
+    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
     written = [row for row in result.rows if row.output is not None]
     if written:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
     elif result.compacted:
         yield "no transcript was written"
-    if report is not None:
-        yield f"wrote {safe_text(report)} ({plural(len(result.rows), 'row')})"
+    if result.report is not None:
+        yield f"wrote {safe_text(result.report)} ({plural(len(result.rows), 'row')})"
     if result.fail_over is not None:
         yield (
             f"{plural(result.totals.over, 'file')} over the limit of "

@@ -6,6 +6,7 @@ from compactctl.commands.inspect.check import CheckResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, share_text
 from compactctl.reports.rendering.wording import tokens_text
+from compactctl.reports.terminal.stats import stats_messages
 
 _STYLES: dict[str, TextStyle] = {
     "warning": "yellow",
@@ -22,6 +23,11 @@ def check_screen(result: CheckResult) -> Iterator[ScreenItem]:
     yield Accent(f"{path_name(result.stats.path)}: {answer}", style)
     yield Facts(tuple(_facts(result)))
     yield from (Accent(line, _STYLES.get(result.level, "")) for line in result.text.splitlines())
+
+
+def check_messages(result: CheckResult) -> Iterator[str]:
+    """Return the lines for standard error: those of ``stats``."""
+    return stats_messages(result.stats)
 
 
 def _facts(result: CheckResult) -> Iterator[Fact]:

@@ -9,12 +9,18 @@ from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
+from compactctl.reports.terminal.explain import explain_screen
 
 _SHOWN_LINES = 3
 
 
 def compact_screen(result: CompactResult) -> Iterator[ScreenItem]:
-    """Yield what to print: one row per stage, the sum, and what it means."""
+    """Yield what to print: one row per stage, the sum, and what it means.
+
+    Where messages are to be explained, they come first.
+    """
+    if result.explain:
+        yield from explain_screen(result)
     columns = (
         text("Stage"),
         text("Outcome"),

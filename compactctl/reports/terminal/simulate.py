@@ -11,8 +11,8 @@ from compactctl.reports.rendering.text import one_line, path_name, plural, safe_
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
 
 
-def simulate_screen(result: SimulateResult, *, firings: bool) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per profile, and with ``firings`` a row per compaction."""
+def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per profile, and where these were named a row per compaction."""
     yield Accent(path_name(result.path), "bold")
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
     yield Facts(tuple(_facts(result)))
@@ -26,7 +26,7 @@ def simulate_screen(result: SimulateResult, *, firings: bool) -> Iterator[Screen
         number("Too large"),
     )
     yield table(columns, [_cells(each) for each in result.replays])
-    if firings:
+    if result.named:
         for each in result.replays:
             yield from _firings(each)
 

@@ -1,4 +1,4 @@
-"""``view`` as text to be read."""
+"""``view`` on a terminal: text to be read, or the raw lines."""
 
 from collections.abc import Iterator
 
@@ -13,14 +13,31 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
+from compactctl.reports.rendering.screen import Raw, Verbatim
 from compactctl.reports.rendering.text import path_name, plural, safe_text, size_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 SHORT_TEXT = 2_000
 
 
-def view_text(result: ViewResult, *, full: bool) -> Iterator[str]:
-    """Yield the lines of the messages; long texts are cut with a note unless ``full``."""
+def view_screen(result: ViewResult) -> Iterator[Verbatim | Raw]:
+    """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
+    if result.detail == "raw":
+        yield Raw(line.data for line in result.lines)
+    else:
+        yield from map(Verbatim, _text(result, full=result.detail == "full"))
+
+
+def view_messages(result: ViewResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was found, or why there is nothing to see."""
+    if result.found is not None:
+        yield f"{path_name(result.path)}: {_found(result, result.found)}"
+    elif not result.messages:
+        nothing = "nothing is hidden" if result.what == "archived" else "there are no messages"
+        yield f"{path_name(result.path)}: {nothing}"
+
+
+def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
     numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
     newest = None
     for viewed in result.messages:
@@ -31,15 +48,6 @@ def view_text(result: ViewResult, *, full: bool) -> Iterator[str]:
         for part in viewed.message.parts:
             yield _part_text(part, full=full)
         yield ""
-
-
-def view_messages(result: ViewResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was found, or why there is nothing to see."""
-    if result.found is not None:
-        yield f"{path_name(result.path)}: {_found(result, result.found)}"
-    elif not result.messages:
-        nothing = "nothing is hidden" if result.what == "archived" else "there are no messages"
-        yield f"{path_name(result.path)}: {nothing}"
 
 
 def _found(result: ViewResult, found: int) -> str:

@@ -1,17 +1,17 @@
 """``profiles`` as a JSON document."""
 
-from collections.abc import Sequence
 from typing import Any
 
+from compactctl.commands.reference.profiles import ProfilesResult
 from compactctl.profiles.profile import Profile
 from compactctl.tokens.budget import BudgetRule, TargetSize
 
 
-def profiles_json(profiles: Sequence[Profile]) -> dict[str, Any]:
+def profiles_json(result: ProfilesResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.profiles/1",
-        "profiles": [_fields(profile) for profile in profiles],
+        "profiles": [_fields(profile) for profile in result.profiles],
     }
 
 

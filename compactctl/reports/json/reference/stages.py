@@ -1,12 +1,11 @@
 """``stages`` as a JSON document."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from compactctl.commands.reference.stages import StageInfo
+from compactctl.commands.reference.stages import StagesResult
 
 
-def stages_json(stages: Sequence[StageInfo]) -> dict[str, Any]:
+def stages_json(result: StagesResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.stages/1",
@@ -19,6 +18,6 @@ def stages_json(stages: Sequence[StageInfo]) -> dict[str, Any]:
                     for name, value in stage.options.items()
                 },
             }
-            for stage in stages
+            for stage in result.stages
         ],
     }

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 
 from compactctl.commands.harness.prompt import PromptResult
+from compactctl.reports.rendering.screen import Verbatim
 from compactctl.reports.rendering.text import path_name, plural, safe_text
 
 
-def prompt_text(result: PromptResult) -> Iterator[str]:
-    """Yield the prompts; several have a line between them."""
+def prompt_screen(result: PromptResult) -> Iterator[Verbatim]:
+    """Yield what to print: the prompts; several have a line between them."""
     for number, prompt in enumerate(result.prompts, start=1):
         if len(result.prompts) > 1:
-            yield f"══ prompt {number} of {len(result.prompts)}"
-        yield safe_text(prompt.text)
+            yield Verbatim(f"══ prompt {number} of {len(result.prompts)}")
+        yield Verbatim(safe_text(prompt.text))
 
 
 def prompt_messages(result: PromptResult) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from compactctl.commands.reference.profiles import ProfilesResult
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
@@ -15,8 +16,12 @@ _REACHES = {
 }
 
 
-def profiles_screen(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per profile."""
+def profiles_screen(result: ProfilesResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per profile, or everything about the one asked for."""
+    return _explained(result.profiles[0]) if result.named else _listed(result.profiles)
+
+
+def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
     columns = (
         text("Profile"),
         text("Compacts when", "end", least=14),
@@ -32,8 +37,8 @@ def profiles_screen(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
     yield "explain one with: compactctl profiles NAME"
 
 
-def profile_screen(profile: Profile) -> Iterator[ScreenItem]:
-    """Yield what to print about one profile: what it does, when, and where the figures are from."""
+def _explained(profile: Profile) -> Iterator[ScreenItem]:
+    """Yield what a profile does, when, and where the figures are from."""
     yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
     yield Facts(tuple(_facts(profile)))
     yield ""

@@ -1,0 +1,136 @@
+"""Every output there is, and which function makes which one from which command's result.
+
+Functions are named, as ``module:function`` below this package, and imported when they are called: a
+run needs one of them.
+"""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+PACKAGE = "compactctl.reports"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """A way to show results.
+
+    ``print`` takes what a report's function returns, and ``error``, whether it goes to standard
+    error. ``help`` is what ``--help`` says about the option that asks for it; "" for the output
+    that nobody has to ask for.
+    """
+
+    print: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The functions that make from a result: a field per output, named as in ``OUTPUTS``.
+
+    ``messages`` makes the lines for standard error, whatever the output; "" when there are none.
+    """
+
+    json: str
+    terminal: str
+    messages: str = ""
+
+
+TERMINAL = "terminal"
+
+OUTPUTS = {
+    TERMINAL: Output(print="rendering.screen:print_screen"),
+    "json": Output(
+        print="rendering.json_document:print_json",
+        help="Print one JSON document on standard output.",
+    ),
+}
+
+# By the name of the result's type.
+REPORTS = {
+    "StatsResult": Report(
+        json="json.stats:stats_json",
+        terminal="terminal.stats:stats_screen",
+        messages="terminal.stats:stats_messages",
+    ),
+    "CheckResult": Report(
+        json="json.check:check_json",
+        terminal="terminal.check:check_screen",
+        messages="terminal.check:check_messages",
+    ),
+    "CompactResult": Report(
+        json="json.compact:compact_json",
+        terminal="terminal.compact:compact_screen",
+        messages="terminal.compact:compact_messages",
+    ),
+    "ViewResult": Report(
+        json="json.view:view_json",
+        terminal="terminal.view:view_screen",
+        messages="terminal.view:view_messages",
+    ),
+    "LogResult": Report(json="json.log:log_json", terminal="terminal.log:log_screen"),
+    "RewindResult": Report(
+        json="json.rewind:rewind_json",
+        terminal="terminal.rewind:rewind_screen",
+        messages="terminal.rewind:rewind_messages",
+    ),
+    "VerifyResult": Report(
+        json="json.verify:verify_json",
+        terminal="terminal.verify:verify_screen",
+    ),
+    "BatchResult": Report(
+        json="json.batch:batch_json",
+        terminal="terminal.batch:batch_screen",
+        messages="terminal.batch:batch_messages",
+    ),
+    "SimulateResult": Report(
+        json="json.simulate:simulate_json",
+        terminal="terminal.simulate:simulate_screen",
+        messages="terminal.simulate:simulate_messages",
+    ),
+    "StagesResult": Report(
+        json="json.reference.stages:stages_json",
+        terminal="terminal.reference.stages:stages_screen",
+    ),
+    "ProfilesResult": Report(
+        json="json.reference.profiles:profiles_json",
+        terminal="terminal.reference.profiles:profiles_screen",
+    ),
+    "ModelsResult": Report(
+        json="json.reference.models:models_json",
+        terminal="terminal.reference.models:models_screen",
+    ),
+    "ConfigResult": Report(
+        json="json.reference.config:config_json",
+        terminal="terminal.reference.config:config_screen",
+    ),
+    "Overflow": Report(
+        json="json.harness.overflow:overflow_json",
+        terminal="terminal.harness.overflow:overflow_screen",
+    ),
+    "PromptResult": Report(
+        json="json.harness.prompt:prompt_json",
+        terminal="terminal.harness.prompt:prompt_screen",
+        messages="terminal.harness.prompt:prompt_messages",
+    ),
+    "ChunksResult": Report(
+        json="json.harness.chunks:chunks_json",
+        terminal="terminal.harness.chunks:chunks_screen",
+    ),
+    "LimitOutputResult": Report(
+        json="json.harness.limit_output:limit_output_json",
+        terminal="terminal.harness.limit_output:limit_output_screen",
+    ),
+    "FileBudgetResult": Report(
+        json="json.harness.file_budget:file_budget_json",
+        terminal="terminal.harness.file_budget:file_budget_screen",
+    ),
+}
+
+
+def function_at(place: str) -> Callable[..., Any]:
+    """Import and return the function at a place, which is ``module:function``."""
+    module, _, name = place.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"{PACKAGE}.{module}"), name)
+    return found
