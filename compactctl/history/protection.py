@@ -26,7 +26,7 @@ def protect(
     """Return the messages to leave alone, each with the reason in a user's words.
 
     ``keep_turns`` is the number of newest turns to keep; None keeps the newest turn's prompt and
-    its newest steps, or all that follows the prompt where there are fewer. ``pins`` are message ids
+    its newest steps, and what came with the prompt where these are few. ``pins`` are message ids
     or regular expressions searched in the messages' texts. ``tools`` are names, in any case.
     ``freeze_before`` is a message id or a number of messages: what stands before is left alone.
 
@@ -142,16 +142,9 @@ def _newest_steps(messages: Sequence[Message], turn: range) -> Iterator[tuple[in
     prompt = next((index for index in turn if messages[index].starts_turn), None)
     if prompt is not None:
         yield prompt, "prompt of the newest turn"
-    first = _newest_work(messages, turn, prompt)
-    yield from ((index, f"in the newest {RECENT_STEPS} steps") for index in range(first, turn.stop))
-
-
-def _newest_work(messages: Sequence[Message], turn: range, prompt: int | None) -> int:
-    """Return where a turn's newest steps begin; steps of other turns, hidden or not, are no matter.
-
-    That is the prompt where the turn has fewer, so that what came with it stays as well.
-    """
-    begun = [first for first, *_ in steps(messages) if first in turn]
-    if len(begun) >= RECENT_STEPS:
-        return begun[-RECENT_STEPS]
-    return min(begun, default=turn.stop) if prompt is None else prompt
+    begun = [first for first, *_ in steps(messages) if first in turn][-RECENT_STEPS:]
+    with_prompt = prompt is not None and len(begun) < RECENT_STEPS
+    for index in turn:
+        came_along = with_prompt and messages[index].injected
+        if came_along or (begun and index >= begun[0]):
+            yield index, f"in the newest {RECENT_STEPS} steps"
