@@ -22,6 +22,15 @@ settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked as long, unless COMPACTCTL_LONG_TESTS=1 asks for it."""
+    if os.environ.get("COMPACTCTL_LONG_TESTS"):
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
 @pytest.fixture(scope="session")
 def real_transcripts() -> Path:
     """Return the folder of real transcripts beside the checkout, or skip."""

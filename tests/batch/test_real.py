@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from real.choice import LONG, TRIED
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.planning.plan import PlanOptions
@@ -14,7 +15,7 @@ PLAN = PlanOptions(target=TargetSize(value=0.2, unit="ratio"))
 
 @pytest.fixture(scope="module")
 def result(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> BatchResult:
-    paths = (str(real_transcripts / "claude-code"),)
+    paths = (str(real_transcripts / "claude-code"),) if LONG else tuple(map(str, TRIED))
     out = str(tmp_path_factory.mktemp("out"))
     return batch(BatchOptions(paths=paths, out=out, plan=PLAN, jobs=2))
 

@@ -1,12 +1,82 @@
-"""Which of many ways a real transcript is tried in, so that all files together try all of them."""
+"""Real transcripts, and which of them, in which ways, a change is tried on.
+
+A change is tried on one file per client, in a few of many ways; COMPACTCTL_LONG_TESTS=1 asks for
+all of them in all ways.
+"""
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
 from zlib import crc32
+
+import pytest
+
+from compactctl.history.pairs import orphans
+from compactctl.model.message import Message
+
+LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
+REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
+READ = {
+    "anthropic-messages",
+    "claude-code",
+    "cline",
+    "codex",
+    "copilot-cli",
+    "mini-swe-agent",
+    "openai-chat",
+    "openai-responses",
+    "opencode",
+    "pi",
+    "roo",
+}
+# The screen and bookkeeping files that clients keep beside a history.
+_NO_HISTORY = {"ui_messages.json", "task_metadata.json"}
+
+
+def transcripts() -> Iterator[Path]:
+    for path in sorted(REAL.rglob("*")):
+        if path.is_file() and client_of(path) in READ and path.name not in _NO_HISTORY:
+            yield path
+
+
+def client_of(path: Path) -> str:
+    return path.relative_to(REAL).parts[0]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(REAL))
+
+
+FILES = list(transcripts()) if REAL.is_dir() else []
+
+
+def usual() -> Iterator[Path]:
+    """Yield one file of each client, neither its smallest nor its largest."""
+    for _, group in groupby(FILES, client_of):
+        by_size = sorted(group, key=lambda path: path.stat().st_size)
+        yield by_size[len(by_size) // 2]
+
+
+TRIED = FILES if LONG else list(usual())
+needs_files = pytest.mark.skipif(not FILES, reason="no real transcripts beside the checkout")
+each_file = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=name_of(path), marks=() if path in TRIED else pytest.mark.long)
+        for path in FILES
+    ],
+)
 
 
 def chosen(ways: Sequence[str], key: str, count: int) -> Sequence[str]:
     """Return ``count`` of the ways, others for other keys; all with COMPACTCTL_LONG_TESTS=1."""
-    if os.environ.get("COMPACTCTL_LONG_TESTS") or count >= len(ways):
+    if LONG or count >= len(ways):
         return ways
     return sorted(ways, key=lambda way: crc32(f"{key} {way}".encode()))[:count]
+
+
+def orphaned(messages: tuple[Message, ...]) -> Counter[str]:
+    """Count by kind: where a transcript has no call ids, those derived may change."""
+    return Counter(orphan.kind for orphan in orphans(messages))

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-from real.choice import chosen
-from real.test_every_transcript import FILES, name_of, needs_files, orphaned
+from real.choice import chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.loading.load import load
@@ -31,7 +29,7 @@ def squeeze(path: Path, output: Path, name: str) -> CompactResult:
 
 
 @needs_files
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@each_file
 def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
     path: Path, tmp_path: Path
 ) -> None:

@@ -1,11 +1,9 @@
 """Every real transcript: compacted in every way, read back, and restored to the byte."""
 
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from real.choice import chosen
+from real.choice import FILES, REAL, chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.stats import StatsOptions, stats
@@ -14,28 +12,10 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
-from compactctl.history.pairs import orphans
-from compactctl.model.message import Message
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.lines import split_lines
 from compactctl.tokens.budget import TargetSize
 
-REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
-READ = {
-    "anthropic-messages",
-    "claude-code",
-    "cline",
-    "codex",
-    "copilot-cli",
-    "mini-swe-agent",
-    "openai-chat",
-    "openai-responses",
-    "opencode",
-    "pi",
-    "roo",
-}
-# The screen and bookkeeping files that clients keep beside a history.
-_NO_HISTORY = {"ui_messages.json", "task_metadata.json"}
 _ALL = (
     "dedup",
     "prune",
@@ -67,21 +47,6 @@ _SETTINGS = {
 _WITH_TARGET = {"default": 0.3, "prioritize": 0.05, "shorten": 0.05}
 
 
-def transcripts() -> Iterator[Path]:
-    for path in sorted(REAL.rglob("*")):
-        folder = path.relative_to(REAL).parts[0]
-        if path.is_file() and folder in READ and path.name not in _NO_HISTORY:
-            yield path
-
-
-def name_of(path: Path) -> str:
-    return str(path.relative_to(REAL))
-
-
-FILES = list(transcripts()) if REAL.is_dir() else []
-needs_files = pytest.mark.skipif(not FILES, reason="no real transcripts beside the checkout")
-
-
 def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResult:
     """Compact with fast counting, which changes what fits but nothing that is proven here."""
     share = _WITH_TARGET.get(plan)
@@ -97,13 +62,8 @@ def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResul
     )
 
 
-def orphaned(messages: tuple[Message, ...]) -> Counter[str]:
-    """Count by kind: where a transcript has no call ids, those derived may change."""
-    return Counter(orphan.kind for orphan in orphans(messages))
-
-
 @needs_files
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@each_file
 def test_stats_accounts_for_every_byte(path: Path) -> None:
     result = stats(StatsOptions(path=str(path), measure=MeasureOptions(counter="chars/4")))
     assert result.transcript.n_bytes == path.stat().st_size
@@ -113,7 +73,7 @@ def test_stats_accounts_for_every_byte(path: Path) -> None:
 
 @needs_files
 @pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@each_file
 def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
     path: Path, layout: Layout, tmp_path: Path
 ) -> None:

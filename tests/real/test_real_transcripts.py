@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real.choice import chosen
-from real.test_every_transcript import FILES, name_of, needs_files
+from real.choice import TRIED, chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.log import log
@@ -14,14 +13,13 @@ from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions, measure
-from compactctl.history.pairs import orphans
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.budget import TargetSize
 
 _SETTINGS = {"prune": {"min_savings": 100, "protect_tokens": 2_000}}
 # Of the groups, how many are taken back one by one unless all are asked for.
 _TRIED = 3
-_BIGGEST = sorted(FILES, key=lambda path: path.stat().st_size)[-3:]
+_BIGGEST = sorted(TRIED, key=lambda path: path.stat().st_size)[-3:]
 
 
 def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:  # noqa: ANN401
@@ -35,11 +33,11 @@ def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:  # noqa:
 
 def parted(path: Path) -> Counter[str]:
     """Count calls and results without their other half."""
-    return Counter(orphan.kind for orphan in orphans(load(str(path)).transcript.effective))
+    return orphaned(load(str(path)).transcript.effective)
 
 
 @needs_files
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@each_file
 def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"
     result = squeezed(path, output)
@@ -63,7 +61,7 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
 
 
 @needs_files
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@each_file
 def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"
     whole = parted(path)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from real.test_every_transcript import REAL, orphaned
+from real.choice import REAL, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.log import log
@@ -21,7 +21,6 @@ FILES = (
     "openai-chat/hf-messages-reasoning-tools.jsonl",
     "roo/heavy-uncondensed/api_conversation_history.json",
 )
-needs_files = pytest.mark.skipif(not REAL.is_dir(), reason="no real transcripts")
 
 
 def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> CompactResult:

@@ -21,7 +21,6 @@ START, END = b'{"role":"assistant","content":"', b'"}\n'
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="other systems do not limit address space"
 )
-long = pytest.mark.skipif(not LONG, reason="COMPACTCTL_LONG_TESTS=1 runs it")
 
 
 def packed(path: Path, start: bytes, unit: bytes, times: int, end: bytes = b"") -> Path:
@@ -45,7 +44,7 @@ def test_little_that_unpacks_to_one_endless_line(tmp_path: Path, command: str) -
     )
 
 
-@long
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("unit", "times", "code"),
@@ -61,7 +60,7 @@ def test_little_that_unpacks_to_gigabytes(
     assert "has more than" in found.stderr + found.stdout
 
 
-@long
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_line_of_a_gigabyte(tmp_path: Path, command: str) -> None:
     path = tmp_path / "run.jsonl"
@@ -75,7 +74,7 @@ def test_a_line_of_a_gigabyte(tmp_path: Path, command: str) -> None:
     assert "on line 2; allow more with --max-line" in found.stderr + found.stdout
 
 
-@long
+@pytest.mark.long
 @pytest.mark.parametrize("depth", [200, 900, 1_100, 100_000, 40_000_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 @pytest.mark.parametrize("command", COMMANDS[:4])
@@ -87,7 +86,7 @@ def test_nesting_of_any_depth(tmp_path: Path, command: str, opening: bytes, dept
     assert compactctl(tmp_path, command, str(path), megabytes=4_000).returncode in (0, 4)
 
 
-@long
+@pytest.mark.long
 def test_a_tool_result_of_100_megabytes_works(tmp_path: Path) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "run", "arguments": "{}"}}
     output = "".join(f"line {n} of what a tool printed\n" for n in range(3_000_000))

@@ -4,19 +4,18 @@ A sample by default; COMPACTCTL_LONG_TESTS=1 takes everything.
 """
 
 import importlib
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from benchmarks.transcript_texts import size_of, texts_of
+from real.choice import LONG, TRIED
 
 from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
 from compactctl.tokens.counters.fast import fast_counter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
 
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 LONG_BYTES = 20_000_000
 NAMES = sorted(VOCABULARIES)
 
@@ -24,7 +23,7 @@ NAMES = sorted(VOCABULARIES)
 @pytest.fixture(scope="module")
 def real_texts(real_transcripts: Path) -> list[str]:
     """Return the distinct texts, in an order that does not depend on the files."""
-    return sorted(set(texts_of([real_transcripts])))
+    return sorted(set(texts_of([real_transcripts] if LONG else TRIED)))
 
 
 def sample(texts: Sequence[str], most_bytes: int) -> list[str]:
