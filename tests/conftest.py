@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from examples import HARMLESS, USUAL
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,16 +16,21 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name != "COMPACTCTL_LONG_TESTS":
         del os.environ[name]
 
+LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
+
+settings.register_profile("any", deadline=None, suppress_health_check=HARMLESS)
 # A run that decides about a change tries the same examples each time.
-settings.register_profile("default", deadline=None, derandomize="CI" in os.environ)
-# For nightly runs: HYPOTHESIS_PROFILE=long
-settings.register_profile("long", deadline=None, max_examples=2_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.register_profile(
+    "change", settings.get_profile("any"), max_examples=25, derandomize="CI" in os.environ
+)
+settings.register_profile("long", settings.get_profile("any"), max_examples=USUAL)
+settings.register_profile("nightly", settings.get_profile("any"), max_examples=20 * USUAL)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "long" if LONG else "change"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is marked as long, unless COMPACTCTL_LONG_TESTS=1 asks for it."""
-    if os.environ.get("COMPACTCTL_LONG_TESTS"):
+    if LONG:
         return
     long = [item for item in items if item.get_closest_marker("long")]
     config.hook.pytest_deselected(items=long)

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from examples import tries
 from formats.jsonl import decoded, raw_lines
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.errors import NotUnderstoodError
@@ -83,20 +84,20 @@ def check(candidate: Format, lines: list[bytes]) -> Transcript:
 
 
 @pytest.mark.parametrize("candidate", ALL_FORMATS, ids=lambda each: each.name)
-@settings(deadline=None, max_examples=50)
+@tries(50)
 @given(lines=st.lists(st.binary(max_size=60).map(lambda data: data + b"\n"), max_size=6))
 def test_arbitrary_bytes(candidate: Format, lines: list[bytes]) -> None:
     check(candidate, lines)
 
 
 @pytest.mark.parametrize("candidate", ALL_FORMATS, ids=lambda each: each.name)
-@settings(deadline=None, max_examples=50)
+@tries(50)
 @given(found=st.lists(shaped, max_size=6))
 def test_arbitrary_records(candidate: Format, found: list[Any]) -> None:
     check(candidate, raw_lines(*found))
 
 
-@settings(deadline=None, max_examples=50)
+@tries(50)
 @given(found=st.lists(shaped, max_size=6))
 def test_detection_says_yes_or_says_why(found: list[Any]) -> None:
     lines = raw_lines(*found)

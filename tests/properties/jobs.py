@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, reject, settings
+from hypothesis import reject
 from hypothesis import strategies as st
 from properties.chats import SHAPES, WRITERS, lines_of
 from properties.claude import claude_session, claude_turn
@@ -26,8 +26,6 @@ CLAUDE = "claude"
 _SHAPES = (*SHAPES, *[CLAUDE] * len(SHAPES))
 # Estimates need no vocabulary, so that a run takes milliseconds.
 FAST = MeasureOptions(counter="chars/4")
-# What the default profile asks of hypothesis; other profiles scale every test by theirs.
-_USUAL_EXAMPLES = 100
 
 
 class Written(NamedTuple):
@@ -47,15 +45,6 @@ class Written(NamedTuple):
             start = 1_000 + earlier.count(b"\n")
             return b"".join(lines_of(WRITERS[self.shape], plan, start=start))
         return b""
-
-
-def tries(count: int) -> settings:
-    """Return settings for so many examples, times what the hypothesis profile asks for."""
-    # Many transcripts that are drawn hold nothing to compact.
-    return settings(
-        max_examples=max(1, count * settings().max_examples // _USUAL_EXAMPLES),
-        suppress_health_check=[HealthCheck.filter_too_much],
-    )
 
 
 def written(plan: Plan, shape: str) -> Written:

@@ -6,8 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from examples import tries
 from hypothesis import assume, given
-from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read, tries
+from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.loading.load import load

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import tries
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from properties.claude import claude_session
-from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read, tries
+from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import KINDS, Step
 from store.faults import Killing, Watched
 from store.publish.test_crash import killed_by

@@ -4,10 +4,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from examples import tries
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from properties.jobs import LAYOUTS, tries
+from properties.jobs import LAYOUTS
 from unit.commands.conversations import back, jsonl, squeeze, turn
 
 from compactctl.commands.inspect.log import LogEntry, log

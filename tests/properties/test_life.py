@@ -4,10 +4,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from examples import tries
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from properties.jobs import LONG_TRANSCRIPTS, WAYS, Bench, Written, read, tries
+from properties.jobs import LONG_TRANSCRIPTS, WAYS, Bench, Written, read
 from properties.plans import PLANS, Plan
 from properties.test_conversation import parted
 

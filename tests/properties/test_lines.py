@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from examples import tries
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from properties.jobs import LONG_TRANSCRIPTS, TRANSCRIPTS, WAYS, Written, bench, read, tries
+from properties.jobs import LONG_TRANSCRIPTS, TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.loading.load import load

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from examples import tries
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from properties.jobs import LONG_TRANSCRIPTS, WAYS, Written, bench, read, tries
+from properties.jobs import LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import LONG_PLANS, PLANS, Plan
 
 from compactctl.commands.compact.compact import compact

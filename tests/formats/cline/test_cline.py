@@ -3,9 +3,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import tries
 from formats.jsonl import read, texts
 from formats.squeeze import PLANS, edited, plan, pretty, squeezed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -377,7 +378,7 @@ RECORDS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@tries(200)
 @given(records=st.lists(RECORDS, max_size=8))
 def test_no_result_written_as_text_is_without_a_call_and_no_text_is_lost(
     records: list[dict[str, Any]],

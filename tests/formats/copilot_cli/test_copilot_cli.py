@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from formats.jsonl import detected, raw_lines, read, texts
 from formats.test_any_input import check
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
@@ -293,7 +293,6 @@ _EVENTS = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(_EVENTS, max_size=8))
 def test_any_events_are_read_without_losing_a_line(events: list[tuple[str, Record]]) -> None:
     records = session(*(event(kind) | {"data": data} for kind, data in events))

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from formats.jsonl import raw_lines, read, texts
 from formats.test_any_input import check
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
@@ -259,7 +259,6 @@ _ENTRIES = st.builds(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.lists(_ENTRIES | st.just(b"{torn"), max_size=8))
 def test_any_entries_are_read_without_losing_a_line(entries: list[Any]) -> None:
     check(format_named("pi"), raw_lines(*entries))

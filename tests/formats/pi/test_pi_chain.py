@@ -5,7 +5,7 @@ import pytest
 from formats.jsonl import raw_lines, read, texts
 from formats.pi.test_pi import HEADER, answered, called, chained, entry, found, prompt, said
 from formats.test_written_records import load
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.formats.registry import format_named
@@ -241,7 +241,6 @@ def hidden(messages: tuple[Message, ...], chosen: list[int]) -> list[Edit]:
     return [Insert(before=ids[0], message=marker), Hide(ids=ids, group=group, kind="truncate")]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=8),
     st.lists(st.integers(0, 40), max_size=12),

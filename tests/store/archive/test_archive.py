@@ -14,7 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 from store.archive.forging import forge
 from store.states import AFTER, BEFORE, a_folder, operation, rows
@@ -69,7 +70,6 @@ def archive(tmp_path: Path) -> Path:
     return path
 
 
-@settings(deadline=None)
 @given(CONTENT)
 def test_any_bytes_are_restored(data: bytes) -> None:
     with a_folder() as folder:
@@ -96,7 +96,6 @@ LINE = st.binary(max_size=9).map(lambda raw: raw.replace(b"\n", b"") + b"\n")
 TEXT = st.none() | st.text(st.characters(exclude_categories=()), max_size=5)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(LINE, TEXT, st.none() | st.integers(0, 2**40))))
 def test_every_field_of_a_line_comes_back(
     drawn: list[tuple[bytes, str | None, int | None]],
@@ -194,9 +193,7 @@ def test_moved_and_missing_rows_are_found(archive: Path, order: list[int]) -> No
         restore(archive)
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@tries(150)
 @given(st.data())
 def test_a_flipped_byte_never_gives_wrong_bytes(archive: Path, data: st.DataObject) -> None:
     good = encoded(BEFORE, AFTER)
@@ -207,9 +204,7 @@ def test_a_flipped_byte_never_gives_wrong_bytes(archive: Path, data: st.DataObje
     restores_or_explains(archive)
 
 
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@tries(50)
 @given(st.data())
 def test_a_truncated_file_never_gives_wrong_bytes(archive: Path, data: st.DataObject) -> None:
     good = encoded(BEFORE, AFTER)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 from store.states import AFTER, BEFORE, MORE, a_folder, archive_of, step
 
@@ -149,7 +150,7 @@ def test_no_archive_holds_an_absolute_path(path: Path, tmp_path: Path) -> None:
 LINES = st.lists(st.binary(max_size=6).map(lambda line: b"|" + line.replace(b"\n", b"") + b"\n"))
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(LINES.filter(bool), st.lists(st.tuples(st.integers(0, 2**16), LINES), max_size=4))
 def test_every_state_of_any_chain_can_be_restored(
     lines: list[bytes], runs: list[tuple[int, list[bytes]]]

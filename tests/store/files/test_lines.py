@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from store.states import a_folder
 
@@ -36,7 +36,6 @@ def test_a_digest_does_not_depend_on_the_pieces(data: bytes, size: int) -> None:
     assert (digest.n_bytes, digest.n_lines) == (len(data), len(split_lines(data)))
 
 
-@settings(deadline=None)
 @given(data=CONTENT.map(lambda data: b"|" + data), zipped=st.booleans())
 def test_reading_lines_tells_index_offset_and_bytes(*, data: bytes, zipped: bool) -> None:
     with a_folder() as folder:

@@ -1,6 +1,7 @@
 import pytest
 from builders import assistant, call, conversation, message, result, result_part, system, user
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 from unit.stages.support.trials import view, words
 from unit.stages.test_promises import PLANS, build
@@ -52,7 +53,7 @@ def test_what_came_with_the_newest_prompt_stays_with_and_without_earlier_turns()
     assert list(protect(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
 
 
-@settings(max_examples=200, deadline=None)
+@tries(200)
 @given(plan=PLANS, keep_turns=st.none() | st.integers(0, 3))
 def test_what_is_protected_stays_protected_once_the_rest_is_hidden(
     plan: list[tuple[str, int, int]], keep_turns: int | None

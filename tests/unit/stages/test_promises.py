@@ -15,7 +15,8 @@ from builders import (
     system,
     user,
 )
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 from unit.stages.support.trials import carried_out, meter, view, words
 
@@ -105,7 +106,7 @@ def newest_protected(messages: Sequence[Message], target: int) -> View:
 
 
 @STAGES
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_a_proposal_shrinks_the_view_and_breaks_nothing(
     stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
@@ -121,7 +122,7 @@ def test_a_proposal_shrinks_the_view_and_breaks_nothing(
 
 
 @STAGES
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_what_is_protected_fixed_or_anchored_stays(
     stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
@@ -138,7 +139,7 @@ def test_what_is_protected_fixed_or_anchored_stays(
 
 
 @STAGES
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_a_second_run_proposes_nothing(
     stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
@@ -150,7 +151,7 @@ def test_a_second_run_proposes_nothing(
 
 
 @STAGES
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(plan=PLANS, target=st.integers(-50, 100))
 def test_a_second_run_changes_nothing_though_the_target_is_out_of_reach(
     stage: Stage, plan: list[tuple[str, int, int]], target: int
@@ -162,7 +163,7 @@ def test_a_second_run_changes_nothing_though_the_target_is_out_of_reach(
 
 
 @STAGES
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_a_marker_or_summary_never_lands_inside_a_pair(
     stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None

@@ -10,7 +10,8 @@ from builders import (
     system,
     user,
 )
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from unit.stages.support.trials import carried_out, hidden, inserted, propose, skipped, view, words
 from unit.stages.test_promises import PLANS, build
 
@@ -170,7 +171,7 @@ def test_the_marker_stands_behind_the_system_prompt() -> None:
     assert [m.synthetic for m in carried_out(of, propose(STAGE, of)).messages[:2]] == [False, True]
 
 
-@settings(max_examples=60, deadline=None)
+@tries(60)
 @given(plan=PLANS)
 def test_written_halves_never_make_orphans_and_a_second_run_finds_nothing(
     plan: list[tuple[str, int, int]],

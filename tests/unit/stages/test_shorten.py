@@ -10,7 +10,8 @@ from builders import (
     system,
     user,
 )
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 from unit.stages.support.trials import (
     carried_out,
@@ -108,7 +109,7 @@ def test_a_text_ends_with_a_sentence() -> None:
     assert rewritten(proposal)["m0"].endswith("word. And then it went on. ...")
 
 
-@settings(max_examples=80, deadline=None)
+@tries(80)
 @given(
     lengths=st.lists(st.integers(0, 60), max_size=8),
     target=st.integers(1, 300),

@@ -4,7 +4,8 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.profiles.overflow.error_texts import MAX_TEXT, error_texts
@@ -267,7 +268,7 @@ TEXTS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=40)
+@tries(40)
 @given(TEXTS, st.integers(1, 2_000))
 def test_any_text_is_judged_and_only_so_much_of_it_read(text: str, times: int) -> None:
     found = read_overflow(text * times)

@@ -1,7 +1,8 @@
 """Cutting a text: the figures of the reference systems, and what holds for any text."""
 
 import pytest
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.stages.support.cutting import (
@@ -137,7 +138,7 @@ CUTTINGS = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@tries(120)
 @given(text=TEXTS, limits=LIMITS, cutting=CUTTINGS)
 def test_never_over_a_limit_never_larger_and_settled(
     text: str, limits: Limits, cutting: Cutting
@@ -158,7 +159,7 @@ def test_a_shortened_text_ends_with_a_sentence_or_a_word() -> None:
     assert shortened(text, 2, len, "...") == ""
 
 
-@settings(max_examples=120, deadline=None)
+@tries(120)
 @given(text=TEXTS, size=st.integers(0, 120), mark=st.sampled_from(["...", "", " […]"]))
 def test_a_shortened_text_fits_with_its_mark(text: str, size: int, mark: str) -> None:
     short = shortened(text, size, len, mark)

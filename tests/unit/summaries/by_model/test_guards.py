@@ -2,7 +2,8 @@
 
 import pytest
 from builders import assistant, call, conversation, result, user
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import Message
@@ -189,7 +190,7 @@ sentences = st.lists(st.sampled_from(SAID), min_size=1, max_size=4, unique=True)
 
 
 @given(sentences)
-@settings(max_examples=40)
+@tries(40)
 def test_a_summary_made_of_source_sentences_passes(chosen: list[str]) -> None:
     assert verdict("\n".join(f"- {sentence}" for sentence in chosen)).passed
 
@@ -202,7 +203,7 @@ foreign = st.one_of(
 
 
 @given(sentences, foreign, st.data())
-@settings(max_examples=60)
+@tries(60)
 def test_one_invented_path_or_number_among_them_is_found(
     chosen: list[str], invented: str, data: st.DataObject
 ) -> None:
@@ -215,7 +216,7 @@ def test_one_invented_path_or_number_among_them_is_found(
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=60)
+@tries(60)
 def test_no_answer_breaks_the_guards(text: str) -> None:
     assert verdict(text).guard in {"", "empty", "size", "loop", "echo", "foreign", "short"}
 

@@ -1,5 +1,6 @@
 import pytest
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.summaries.by_model.secrets import masked
@@ -53,7 +54,7 @@ def test_code_and_prose_about_secrets_stay(text: str) -> None:
 
 
 @given(st.text(alphabet="ab1 =:\"'\\\n/@-", max_size=60), st.sampled_from(["password", "token"]))
-@settings(max_examples=80)
+@tries(80)
 def test_masking_again_changes_nothing(text: str, name: str) -> None:
     once = masked(f"{name}{text} {name}={text}")
     assert masked(once) == once

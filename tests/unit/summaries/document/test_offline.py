@@ -21,7 +21,8 @@ from builders import (
     thinking,
     user,
 )
-from hypothesis import given, settings
+from examples import tries
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import Message, Part, ToolCallPart
@@ -159,7 +160,7 @@ def test_a_long_session_uses_most_of_its_budget() -> None:
 
 
 @given(conversations, st.integers(60, 3_000))
-@settings(max_examples=150, deadline=None)
+@tries(150)
 def test_a_summary_of_anything_is_within_its_budget(
     found: tuple[Message, ...], budget: int
 ) -> None:
@@ -167,7 +168,7 @@ def test_a_summary_of_anything_is_within_its_budget(
 
 
 @given(st.integers(60, 900), st.sampled_from([1, 2, 7]))
-@settings(max_examples=40, deadline=None)
+@tries(40)
 def test_the_budget_holds_for_counters_that_see_more_tokens(budget: int, per_word: int) -> None:
     def words(text: str) -> int:
         return per_word * len(re.findall(r"\w+|\S", text))
@@ -176,7 +177,7 @@ def test_the_budget_holds_for_counters_that_see_more_tokens(budget: int, per_wor
 
 
 @given(conversations)
-@settings(max_examples=150, deadline=None)
+@tries(150)
 def test_every_quote_of_anything_is_in_the_source(found: tuple[Message, ...]) -> None:
     text = summarize(found, budget=3_000, count=count)
     spoken = source(found)
@@ -200,7 +201,7 @@ def test_quoted_headings_do_not_pass_for_sections() -> None:
 
 def test_the_same_messages_give_the_same_text_under_any_hash_seed() -> None:
     program = (
-        "import sys; sys.path[:0] = ['tests', 'tests/unit/summaries'];"
+        f"import sys; sys.path[:0] = ['tests', {str(Path(__file__).parent)!r}];"
         "from test_offline import session, summarize, count;"
         "print(summarize(session(40), budget=2000, count=count))"
     )

@@ -4,7 +4,8 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given, settings
+from examples import tries
+from hypothesis import example, given
 from unit.tokens.counters.awkward_texts import texts
 
 from compactctl.errors import UsageError
@@ -32,7 +33,7 @@ def ctoks_own(name: str) -> Callable[[str], int]:
 @needs_ctok
 @pytest.mark.parametrize("name", NAMES)
 @given(text=texts)
-@settings(deadline=None, max_examples=300)
+@tries(300)
 @example(text="it's 's x's' 5's 'S DON'T x'll'")
 @example(text="ⓐ's ⓐq's \ua7cb'll")
 @example(text=" a  b\n\n\tc  ! d\n\n\n")

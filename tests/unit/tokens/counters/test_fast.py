@@ -3,7 +3,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from examples import tries
+from hypothesis import example, given
 from hypothesis import strategies as st
 from unit.tokens.counters.awkward_texts import texts
 
@@ -33,7 +34,7 @@ def fast() -> FastCounter:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(batch=st.lists(texts, max_size=20))
-@settings(deadline=None, max_examples=100)
+@tries(100)
 @example(batch=["\ud83d\ude00 \ud83d alone, \ude00 alone", "", "\ufeff\ud800"])
 @example(batch=["<|endoftext|>", "123456789012345678901234"])
 def test_counts_are_those_of_tiktoken(name: str, batch: list[str]) -> None:

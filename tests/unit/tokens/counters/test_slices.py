@@ -1,5 +1,6 @@
 import pytest
-from hypothesis import example, given, settings
+from examples import tries
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from compactctl.tokens.counters.slices import LONGEST, SHORTEST, slices
@@ -23,7 +24,7 @@ def test_slices_add_up_to_the_text_and_stay_short(text: str, shortest: int, extr
 
 @pytest.mark.parametrize("name", sorted(VOCABULARIES))
 @given(text=texts, shortest=st.integers(1, 6))
-@settings(deadline=None, max_examples=500)
+@tries(500)
 @example(text="x = 1;\n// a comment\n};\n/** another */", shortest=1)
 @example(text="-----\n/usr/bin\n-----\n/usr/lib", shortest=1)
 def test_counts_add_up_over_seams(name: str, text: str, shortest: int) -> None:
