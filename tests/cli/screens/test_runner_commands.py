@@ -11,7 +11,7 @@ import pytest
 from cli.asking import Ask
 from cli.screens.runners import PIECES, commands_in
 from cli.screens.terminal import run_on_terminal
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactctl.cli.group import COMMANDS
@@ -26,10 +26,7 @@ HOSTILE = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=2)), max_
 # Whole commands, one after another, for places where a random text seldom begins a line.
 ALL = "\n".join(PIECES)
 LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
-FEW = settings(
-    max_examples=60 if LONG else 4,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+FEW = settings(max_examples=60 if LONG else 4)
 
 
 def visible(shown: str) -> str:
