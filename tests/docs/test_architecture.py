@@ -37,6 +37,12 @@ def test_no_room_holds_more_files_than_are_seen_at_a_glance(top: str) -> None:
     assert full == {}
 
 
+def test_every_test_that_the_gate_names_is_there() -> None:
+    named = re.findall(r"(?<!\S)tests/\S+", (ROOT / ".ci" / "run").read_text())
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_every_file_that_the_page_names_is_there() -> None:
     for page in ("architecture", "contributing"):
         text = (ROOT / "docs" / f"{page}.md").read_text()
