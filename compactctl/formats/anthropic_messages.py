@@ -43,6 +43,7 @@ class AnthropicMessages:
     name = "anthropic-messages"
     title = "Anthropic messages"
     reads_arrays = True
+    writes_pairs = True
     parent_path: JsonPath | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -20,11 +20,14 @@ class Format(Writer, Protocol):
         name: what ``--format`` takes.
         title: whose transcripts these are, in words.
         reads_arrays: whether records may also stand in a JSON array.
+        writes_pairs: whether ``new_record`` also writes what the assistant says, and the half of
+            a tool pair.
     """
 
     name: str
     title: str
     reads_arrays: bool
+    writes_pairs: bool
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Tell from the first records (objects only) whether the file is of this format."""

@@ -55,6 +55,7 @@ class NeuroLink:
     name = "neurolink"
     title = "NeuroLink conversation"
     reads_arrays = True
+    writes_pairs = True
     parent_path: JsonPath | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -54,6 +54,7 @@ class OpenAIChat:
     name = "openai-chat"
     title = "OpenAI chat messages"
     reads_arrays = True
+    writes_pairs = True
     parent_path: JsonPath | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -32,9 +32,6 @@ ALL_FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
 )
 
-# Formats whose ``new_record`` also writes what the assistant says, and the half of a tool pair.
-PAIR_WRITERS = frozenset({"anthropic-messages", "neurolink", "openai-chat"})
-
 _JSON_TYPES = {
     type(None): "null",
     bool: "boolean",
@@ -56,6 +53,11 @@ def format_named(name: str) -> Format:
     known = (candidate.name for candidate in ALL_FORMATS)
     hint = suggestion(name, known, f"there are {_names()}")
     raise UsageError(f"unknown format {name!r}; {hint}")
+
+
+def writes_pairs(name: str) -> bool:
+    """Tell whether the format called ``name`` writes halves of tool pairs."""
+    return any(each.writes_pairs for each in ALL_FORMATS if each.name == name)
 
 
 def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:

@@ -46,6 +46,7 @@ class Murmur(OpenAIChat):
     name = "murmur"
     title = "Murmur"
     reads_arrays = False
+    writes_pairs = False
 
     def sniff(self, records):
         """Tell from the first records."""

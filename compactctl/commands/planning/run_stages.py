@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.sizing.context_size import ContextSize, unseen_size
 from compactctl.commands.sizing.measure import Measure
-from compactctl.formats.registry import PAIR_WRITERS
+from compactctl.formats.registry import writes_pairs
 from compactctl.history.conversations import conversations
 from compactctl.history.protection import protect
 from compactctl.history.standins import newest_id
@@ -102,7 +102,7 @@ def view_of(
         protected=_protected(messages, options),
         window=measured.budget.window,
         cwd=transcript.cwd,
-        writes_pairs=transcript.format in PAIR_WRITERS,
+        writes_pairs=writes_pairs(transcript.format),
     )
 
 

@@ -55,6 +55,7 @@ class ClaudeCode:
     name = "claude-code"
     title = "Claude Code session"
     reads_arrays = False
+    writes_pairs = False
     parent_path: JsonPath | None = ("parentUuid",)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

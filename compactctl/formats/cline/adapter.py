@@ -28,6 +28,7 @@ class Cline:
     name = "cline"
     title = "Cline task history"
     reads_arrays = True
+    writes_pairs = False
     parent_path: JsonPath | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

@@ -19,6 +19,7 @@ class Codex:
     name = "codex"
     title = "Codex CLI rollout"
     reads_arrays = False
+    writes_pairs = False
     parent_path: JsonPath | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

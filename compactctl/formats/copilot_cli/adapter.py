@@ -29,6 +29,7 @@ class CopilotCli:
     name = "copilot-cli"
     title = "Copilot CLI session"
     reads_arrays = False
+    writes_pairs = False
     parent_path: JsonPath | None = ("parentId",)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

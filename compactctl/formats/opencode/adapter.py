@@ -27,6 +27,7 @@ class OpenCode:
     name = NAME
     title = "OpenCode export"
     reads_arrays = True
+    writes_pairs = False
     parent_path: JsonPath | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:

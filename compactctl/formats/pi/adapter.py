@@ -24,6 +24,7 @@ class Pi:
     name = "pi"
     title = "pi session"
     reads_arrays = False
+    writes_pairs = False
     parent_path: JsonPath | None = ("parentId",)
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
