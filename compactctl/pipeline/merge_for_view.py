@@ -12,15 +12,22 @@ from compactctl.pipeline.spans import record_span
 class Shown:
     """A line to be shown; ``hidden_by`` is the group that hides it, None when it is visible.
 
-    ``state`` is the place of the newest state that it stands in among those that were put
-    together, and ``row`` its own place there.
+    ``row`` is its place among the lines of its state; ``state`` is the place of that state, the
+    newest that it stands in, among those that were put together. ``tags`` are added to its record.
     """
 
-    data: bytes
+    lines: Sequence[bytes]
+    row: int
+    state: int = 0
     hidden_by: str | None = None
     stage: str | None = None
-    state: int = 0
-    row: int = 0
+    tags: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def data(self) -> bytes:
+        """The line, read where it stands, so that a view of many holds none of them."""
+        raw = self.lines[self.row]
+        return tag_line(raw, dict(self.tags)) if self.tags else raw
 
 
 Cell = tuple[Shown, ...]
@@ -35,9 +42,10 @@ def interleave(
     it led to, the newest with what was appended since.
     """
     rows, _ = states[0]
-    cells: list[Cell] = [(Shown(row.raw, row=place),) for place, row in enumerate(rows)]
+    first = tuple(row.raw for row in rows)
+    cells: list[Cell] = [(Shown(first, place),) for place in range(len(first))]
     for number, (rows, after) in enumerate(states, 1):
-        own = [Shown(line, state=number, row=place) for place, line in enumerate(after)]
+        own = [Shown(after, place, number) for place in range(len(after))]
         cells = _advance(cells, rows, own)
     return tuple(line for cell in cells for line in cell)
 
@@ -64,8 +72,8 @@ def _tagged(line: Shown, row: ArchivedLine) -> Shown:
         "truncationParent": row.truncation_parent,
         "editParent": row.edit_parent if row.fate == "replaced" else None,
     }
-    data = tag_line(line.data, {name: value for name, value in fields.items() if value})
-    return replace(line, data=data, hidden_by=row.group, stage=row.stage)
+    tags = tuple((name, value) for name, value in fields.items() if value)
+    return replace(line, tags=line.tags + tags, hidden_by=row.group, stage=row.stage)
 
 
 def tag_line(raw: bytes, fields: dict[str, str]) -> bytes:

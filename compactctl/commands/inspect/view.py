@@ -68,9 +68,7 @@ def view(
 
 def _effective(loaded: Loaded, path: str) -> ViewResult:
     messages = loaded.transcript.effective
-    wanted = dict.fromkeys(message.line for message in messages)
-    found = {at: Shown(line) for at, line in enumerate(loaded.lines) if at in wanted}
-    lines = {at: found[at] for at in wanted}
+    lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
     return ViewResult(
         path=path,
         what="effective",
@@ -85,7 +83,7 @@ def _whole(
     """Return all lines there ever were, in place, and the states they stand in, oldest first."""
     rows = [tuple(step.rows()) for step in _kept_apart(history.chain)]
     after = [*(tuple(row.raw for row in each) for each in rows[1:]), loaded.lines]
-    lines = tuple(Shown(line, row=index) for index, line in enumerate(loaded.lines))
+    lines = tuple(Shown(loaded.lines, row) for row in range(len(loaded.lines)))
     if rows:
         lines = interleave(list(zip(rows, after, strict=True)))
     states = states_of(rows, loaded.transcript, loaded.format)
