@@ -17,7 +17,6 @@ from compactctl.profiles.profile import (
     Reach,
 )
 from compactctl.profiles.system_keys import with_system_keys
-from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import Trigger, parse_trigger
@@ -50,15 +49,18 @@ def read_profile(
         UsageError: a key or value in it means nothing; says which.
     """
     try:
-        return _profile(_complete(table, base), name, text)
+        return _profile(_complete(table, base), name, text, _stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
 
 def profile_from(table: Mapping[str, Any], name: str, text: str = "") -> Profile:
-    """Build a profile from a table. Raises UsageError for what it does not understand."""
+    """Build a profile from a table of ours, whose stages are known to be right.
+
+    Raises UsageError for what it does not understand.
+    """
     try:
-        return _profile(table, name, text)
+        return _profile(table, name, text, _own_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
@@ -73,7 +75,9 @@ def _complete(
     return with_system_keys(table, base(str(named)) if named is not None else {})
 
 
-def _profile(table: Mapping[str, Any], name: str, text: str) -> Profile:
+def _profile(
+    table: Mapping[str, Any], name: str, text: str, stage: Callable[[Any], ProfileStage]
+) -> Profile:
     check_keys(table, _KEYS, "the profile")
     stages = table.get("stages")
     if not isinstance(stages, list) or not stages:
@@ -88,7 +92,7 @@ def _profile(table: Mapping[str, Any], name: str, text: str) -> Profile:
         budget=_budget(table.get("budget", {})),
         background=_background(table.get("background")),
         levels=tuple(_level(each) for each in table.get("levels", ())),
-        stages=tuple(_stage(each) for each in stages),
+        stages=tuple(map(stage, stages)),
         estimator=_text(table, "estimator"),
         counter=_text(table, "counter"),
         window=_text(table, "window"),
@@ -100,7 +104,19 @@ def _profile(table: Mapping[str, Any], name: str, text: str) -> Profile:
     )
 
 
+def _own_stage(table: Mapping[str, Any]) -> ProfileStage:
+    settings = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in table.items()
+        if key not in _STAGE_WORDS
+    }
+    return ProfileStage(name=table["stage"], settings=settings, why=table.get("why", ""))
+
+
 def _stage(table: object) -> ProfileStage:
+    # All stages are loaded with this one, which a profile of ours does without.
+    from compactctl.stages.registry import stage_named
+
     if isinstance(table, str):
         table = {"stage": table}
     if not isinstance(table, Mapping) or not isinstance(table.get("stage"), str):

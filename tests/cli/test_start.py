@@ -25,3 +25,4 @@ def test_the_group_of_commands_imports_no_counters_and_no_profiles() -> None:
 def test_check_imports_nothing_of_what_carries_a_compaction_out(desk: Path) -> None:
     found = _imported("check", desk)
     assert found.isdisjoint({"compactctl.pipeline.run", "compactctl.commands.planning.plan"})
+    assert found.isdisjoint({"compactctl.stages.registry", "compactctl.summaries"})

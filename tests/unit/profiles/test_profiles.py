@@ -1,5 +1,5 @@
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,16 @@ def test_every_profile_is_complete(name: str) -> None:
     assert profile.stages
     assert all(stage.why for stage in profile.stages)
     assert make_plan(PlanOptions(profile=profile), budget(profile)).steps
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_of_ours_is_right_by_the_rules_for_a_users(name: str, tmp_path: Path) -> None:
+    own = built_in(name)
+    path = tmp_path / "copy.toml"
+    path.write_text(own.text)
+    checked = load_profile(str(path))
+    assert replace(checked, name=name) == own
+    assert repr(checked.stages) == repr(own.stages)
 
 
 @pytest.mark.parametrize("name", PROFILES)
