@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
 
 from compactctl.history.requests import Request, requests
 from compactctl.history.standins import record_name
@@ -88,6 +87,9 @@ def since_edit(found: Sequence[Request]) -> tuple[Request, ...]:
 
 def observed_ratio(found: Sequence[Request]) -> float | None:
     """Return the median of reported over counted growth between requests that grew."""
+    # Brings random, decimal and fractions along, which a file without reports does without.
+    from statistics import median
+
     ratios = []
     for earlier, later in pairwise(found):
         counted = later.before - earlier.before - earlier.visible + earlier.answer
