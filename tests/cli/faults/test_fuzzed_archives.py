@@ -52,7 +52,10 @@ COLUMNS: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.fixture(scope="module", params=["openai-chat", "claude-code-session"])
+@pytest.fixture(
+    scope="module",
+    params=["openai-chat", pytest.param("claude-code-session", marks=pytest.mark.long)],
+)
 def compacted_twice(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
