@@ -12,6 +12,7 @@ from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     JsonPath,
@@ -136,7 +137,7 @@ class _AnthropicConversation:
         return MessageDraft(
             role="assistant",
             parts=parts,
-            model=_str(record.get("model")),
+            model=text_or_none(record.get("model")),
             usage=reported_usage(record),
         )
 
@@ -150,7 +151,7 @@ class _AnthropicConversation:
 
 
 def _role(record: Mapping[str, Any]) -> Role | None:
-    return _ROLES.get(_str(record.get("role")) or "")
+    return _ROLES.get(text_or_empty(record.get("role")))
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:
@@ -158,13 +159,8 @@ def _is_message(record: Mapping[str, Any]) -> bool:
 
 
 def _has_blocks(message: Mapping[str, Any]) -> bool:
-    content = message["content"]
-    blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
+    blocks = [b for b in list_or_empty(message["content"]) if isinstance(b, Mapping)]
     calls_apart = "tool_calls" in message
     return not calls_apart and any(
         block.get("type") in _BLOCKS or isinstance(block.get("source"), Mapping) for block in blocks
     )
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -8,6 +8,12 @@ from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     JsonPath,
@@ -122,28 +128,27 @@ class _NeuroLinkConversation:
         role = _role(record)
         if role is None:
             return None
-        metadata = _object(record.get("metadata"))
+        metadata = object_or_empty(record.get("metadata"))
         return MessageDraft(
             role=_ROLES[role],
             parts=self._parts(role, record, path),
-            name=_str(record.get("id")),
-            model=_str(metadata.get("modelUsed")),
+            name=text_or_none(record.get("id")),
+            model=text_or_none(metadata.get("modelUsed")),
             # Older versions mark a truncation with nothing else.
             injected=role in ("user", "system") and metadata.get("truncated") is True,
             summary=metadata.get("isSummary") is True,
         )
 
     def _parts(self, role: str, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-        content, tool = record.get("content"), _str(record.get("tool")) or ""
+        content, tool = record.get("content"), text_or_empty(record.get("tool"))
         text = "" if content is None else json_text(content)
-        step = _object(record.get("metadata")).get("stepIndex")
-        step = step if isinstance(step, int) else None
+        step = integer_or_none(object_or_empty(record.get("metadata")).get("stepIndex"))
         if role == "tool_result":
             result = ToolResultPart(
                 call_id=self.queue.result(tool, step),
                 tool=tool,
                 text=text,
-                is_error=_object(record.get("result")).get("success") is False,
+                is_error=object_or_empty(record.get("result")).get("success") is False,
                 path=(*path, "content"),
             )
             return (result,)
@@ -171,18 +176,10 @@ def _is_message(record: Mapping[str, Any]) -> bool:
 
 
 def _is_own(record: Mapping[str, Any]) -> bool:
-    names = _object(record.get("metadata")).keys()
+    names = object_or_empty(record.get("metadata")).keys()
     return record.get("role") in _OWN_ROLES or not _OWN_METADATA.isdisjoint(names)
 
 
 def _role(record: Mapping[str, Any]) -> str | None:
-    role = _str(record.get("role"))
+    role = text_or_none(record.get("role"))
     return role if role in _ROLES else None
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

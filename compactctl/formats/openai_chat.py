@@ -22,6 +22,13 @@ from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
@@ -126,24 +133,23 @@ class _OpenAIConversation:
         return MessageDraft(
             role="tool" if results else role,
             parts=parts,
-            model=_str(record.get("model")) if role == "assistant" else None,
+            model=text_or_none(record.get("model")) if role == "assistant" else None,
             injected=role == "user" and is_injected(parts, ANY_CLIENT),
             usage=_usage(record) if role == "assistant" else None,
         )
 
     def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
-        response = document.get("response")
-        choices = response.get("choices") if isinstance(response, Mapping) else None
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        record = choice.get("message") if isinstance(choice, Mapping) else None
-        if not isinstance(response, Mapping) or not isinstance(record, Mapping):
+        response = object_or_empty(document.get("response"))
+        choices = list_or_empty(response.get("choices"))
+        record = object_or_empty(choices[0]).get("message") if choices else None
+        if not isinstance(record, Mapping):
             return None
         path: JsonPath = ("response", "choices", 0, "message")
         draft = self.message(record, path)
         if draft is None or not draft.parts:
             return None
         fixed = "the logged answer to the request"
-        model = _str(response.get("model"))
+        model = text_or_none(response.get("model"))
         return path, replace(draft, fixed=fixed, model=model, usage=_usage(response))
 
     def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
@@ -151,8 +157,8 @@ class _OpenAIConversation:
         return _usage(response if isinstance(response, Mapping) else document)
 
     def _result(self, record: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
-        content, name = record.get("content"), _str(record.get("name")) or ""
-        call_id = _str(record.get("tool_call_id"))
+        content, name = record.get("content"), text_or_empty(record.get("name"))
+        call_id = text_or_none(record.get("tool_call_id"))
         joined = CallId(call_id) if call_id else self.queue.result(name)
         parts = content_parts(content, (*path, "content"))
         text = json_text(content) if isinstance(content, Mapping) else content_text(parts)
@@ -190,17 +196,12 @@ def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...
 
 
 def _usage(record: Mapping[str, Any]) -> ReportedUsage | None:
-    usage = record.get("usage")
-    context = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
-    if not isinstance(usage, Mapping) or not isinstance(context, int):
+    usage = object_or_empty(record.get("usage"))
+    context = integer_or_none(usage.get("prompt_tokens"))
+    if context is None:
         return None
-    output = usage.get("completion_tokens")
-    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+    return ReportedUsage(context=context, output=integer_or_none(usage.get("completion_tokens")))
 
 
 def _role(record: Mapping[str, Any]) -> Role | None:
-    return _ROLES.get(_str(record.get("role")) or "")
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return _ROLES.get(text_or_empty(record.get("role")))

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from compactctl.formats.records.json_values import list_or_empty
+
 # Headers and the first messages show what a file is; later records may quote anything.
 _LOOKED_AT = 5
 _TEXT_LOOKED_AT = 4_096
@@ -84,8 +86,7 @@ def foreign_file(head: bytes) -> str | None:
 def _with_messages(records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     for record in records:
         yield record
-        messages = record.get("messages")
-        inner = messages[:_LOOKED_AT] if isinstance(messages, list) else []
+        inner = list_or_empty(record.get("messages"))[:_LOOKED_AT]
         yield from (item for item in inner if isinstance(item, Mapping))
 
 

@@ -14,6 +14,7 @@ from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.builder import TranscriptBuilder, damage_reason, is_written, own_id
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -60,7 +61,7 @@ class ClaudeCode:
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise records that carry a session id and one of the client's types."""
-        known = [r for r in records if _str(r.get("type")) in TYPES]
+        known = [r for r in records if text_or_none(r.get("type")) in TYPES]
         if not known or len(known) * 2 < len(records):
             return False
         linked = ("sessionId", "parentUuid", "leafUuid", "messageId")
@@ -141,13 +142,13 @@ class _Reader:
         if message is None:
             self.gather.meta(_kind(record), decoded.n_bytes)
             return
-        self.cwd = self.cwd or _str(record.get("cwd"))
+        self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.gather.messages.append(message)
         self.chain.message(message, uuid if isinstance(uuid, str) else "")
 
     def pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take in what names the end of a branch: a title, or where the session is to go on."""
-        leaf = _str(record.get("leafUuid"))
+        leaf = text_or_none(record.get("leafUuid"))
         if leaf is not None and decoded.damage is None:
             pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
             self.gather.pointers.append(pointer)
@@ -201,15 +202,15 @@ class _Reader:
             role = "tool"
         tags = tags_of(record)
         written = is_written(tags)
-        uuid = _str(record.get("uuid")) or f"line-{decoded.index}"
+        uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
         name = self.gather.unique(own_id(uuid, tags))
         return Message(
             id=name,
             role=role,
             parts=parts,
             line=decoded.index,
-            response_id=None if response is None else _str(response.get("id")) or name,
-            model=None if response is None else _str(response.get("model")),
+            response_id=None if response is None else text_or_none(response.get("id")) or name,
+            model=None if response is None else text_or_none(response.get("model")),
             usage=None if response is None else reported_usage(response),
             injected=injected or written,
             summary=record.get("isCompactSummary") is True,
@@ -230,8 +231,7 @@ class _Reader:
 
 
 def _kind(record: Mapping[str, Any]) -> str:
-    data = record.get("data")
-    detail = record.get("subtype") or (data.get("type") if isinstance(data, Mapping) else None)
+    detail = record.get("subtype") or object_or_empty(record.get("data")).get("type")
     if record["type"] == "attachment":
         detail = _attachment_type(record)
     if _is_client_error(record):
@@ -240,8 +240,7 @@ def _kind(record: Mapping[str, Any]) -> str:
 
 
 def _attachment_type(record: Mapping[str, Any]) -> str | None:
-    attachment = record.get("attachment")
-    return _str(attachment.get("type")) if isinstance(attachment, Mapping) else None
+    return text_or_none(object_or_empty(record.get("attachment")).get("type"))
 
 
 def _is_client_error(record: Mapping[str, Any]) -> bool:
@@ -254,7 +253,3 @@ def _is_injected(record: Mapping[str, Any], parts: tuple[Part, ...]) -> bool:
     if record.get("isMeta") is True:
         return True
     return is_injected(parts, CLAUDE_CODE)
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
@@ -21,10 +23,7 @@ def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
     """Return what a record says as the boundary of a compaction, None when it is none."""
     if record.get("type") != "system" or record.get("subtype") != "compact_boundary":
         return None
-    meta = record.get("compactMetadata")
-    kept = meta.get("preservedSegment") if isinstance(meta, Mapping) else None
-    if not isinstance(kept, Mapping):
-        return Boundary()
+    kept = object_or_empty(object_or_empty(record.get("compactMetadata")).get("preservedSegment"))
     head, anchor, tail = (kept.get(name) for name in ("headUuid", "anchorUuid", "tailUuid"))
     if isinstance(head, str) and isinstance(anchor, str):
         return Boundary(head, anchor, tail if isinstance(tail, str) else None)
@@ -41,4 +40,4 @@ def cleared_by(record: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _strings(value: object) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    return [item for item in list_or_empty(value) if isinstance(item, str)]

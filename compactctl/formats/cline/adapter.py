@@ -11,6 +11,7 @@ from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.chat_log import sample_messages
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
@@ -98,7 +99,6 @@ def _is_own(record: Mapping[str, Any]) -> bool:
 def _is_roo(record: Mapping[str, Any]) -> bool:
     if OWN_KEY not in record and any(record.get(mark) is True for mark in _ROO_MARKS):
         return True
-    content = record.get("content")
-    blocks = content if isinstance(content, list) else []
+    blocks = list_or_empty(record.get("content"))
     texts = (block.get("text") for block in blocks if isinstance(block, Mapping))
     return any(isinstance(text, str) and _ROO_STATE.search(text) for text in texts)

@@ -13,6 +13,12 @@ from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.records.containers import ContainedRecord
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    list_or_empty,
+    object_or_empty,
+    text_or_none,
+)
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -39,7 +45,7 @@ def response_parts(
         prefix: what the ids of calls without one start with.
     """
     content, path = entry.record.get("content"), (*entry.element, "content")
-    blocks = content if isinstance(content, list) else []
+    blocks = list_or_empty(content)
     wanted = _answered_in_text(following, blocks)
     parts: list[Part] = [*reasoning_parts(entry.record, entry.element)]
     if isinstance(content, str):
@@ -65,29 +71,22 @@ def encrypted_reasoning(block: Mapping[str, Any], path: JsonPath) -> tuple[Part,
 
 def blocks_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the blocks of a message's content; none where it is a text."""
-    content = record.get("content")
-    blocks = content if isinstance(content, list) else []
-    return [block for block in blocks if isinstance(block, Mapping)]
+    return [block for block in list_or_empty(record.get("content")) if isinstance(block, Mapping)]
 
 
 def model_of(record: Mapping[str, Any]) -> str | None:
     """Return the model that wrote a message, under the names of the tasks and of the SDK."""
-    info = record.get("modelInfo")
-    names = (info.get("modelId"), info.get("id")) if isinstance(info, Mapping) else ()
-    return next((name for name in names if isinstance(name, str) and name), None)
+    info = object_or_empty(record.get("modelInfo"))
+    return text_or_none(info.get("modelId")) or text_or_none(info.get("id"))
 
 
 def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
     """Return what was reported for the request that a message answers."""
-    metrics = record.get("metrics")
-    tokens = metrics.get("tokens") if isinstance(metrics, Mapping) else None
-    if not isinstance(tokens, Mapping):
-        return None
+    tokens = object_or_empty(object_or_empty(record.get("metrics")).get("tokens"))
     context = sum(number for number in map(tokens.get, _SENT) if isinstance(number, int))
-    output = tokens.get("completion")
     if context <= 0:
         return None
-    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+    return ReportedUsage(context=context, output=integer_or_none(tokens.get("completion")))
 
 
 def _block(

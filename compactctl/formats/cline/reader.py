@@ -15,6 +15,7 @@ from compactctl.formats.cline.sent import ClineRecord, effective
 from compactctl.formats.cline.user_messages import UserInput
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.containers import ContainedRecord, Container
+from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.transcript import Transcript
@@ -135,5 +136,4 @@ class _Talk:
 
 
 def _id(entry: ContainedRecord) -> str | None:
-    name = entry.record.get("id")
-    return name if isinstance(name, str) and name else None
+    return text_or_none(entry.record.get("id"))

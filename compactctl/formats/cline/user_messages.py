@@ -14,6 +14,7 @@ from compactctl.formats.cline.client_texts import (
 )
 from compactctl.formats.content.anthropic import block_part
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import JsonPath, Part, TextPart, ToolCallPart, ToolResultPart
 
 
@@ -41,7 +42,7 @@ class UserInput:
         """Read a message's content; ``tools`` names the tools of calls with an id."""
         if isinstance(content, str):
             self._text(content, path)
-        for index, block in enumerate(content if isinstance(content, list) else []):
+        for index, block in enumerate(list_or_empty(content)):
             self._block(block, (*path, index), tools)
         self._settle()
 

@@ -9,6 +9,7 @@ from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.openai import new_content
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import text_or_empty
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
 from compactctl.model.transcript import Transcript
 
@@ -67,8 +68,7 @@ class Codex:
 
 
 def _kind(record: Mapping[str, Any]) -> str:
-    kind = record.get("type")
-    return kind if isinstance(kind, str) else ""
+    return text_or_empty(record.get("type"))
 
 
 def _has_payload(record: Mapping[str, Any]) -> bool:

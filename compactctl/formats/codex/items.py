@@ -12,6 +12,7 @@ from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.content.openai import content_media, content_parts, content_text
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import text_or_empty
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
@@ -78,7 +79,7 @@ def item_draft(
 
 
 def _message(item: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-    role = _ROLES.get(_text(item.get("role")))
+    role = _ROLES.get(text_or_empty(item.get("role")))
     if role is None:
         return None
     parts = content_parts(item.get("content"), (*path, "content"))
@@ -106,8 +107,8 @@ def _compaction(path: JsonPath) -> MessageDraft:
 def _call(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...]:
     key = next((name for name in _ARGUMENTS if name in item), "arguments")
     call = ToolCallPart(
-        call_id=CallId(_text(item.get("call_id"))),
-        tool=_text(item.get("name")) or kind.removesuffix("_call"),
+        call_id=CallId(text_or_empty(item.get("call_id"))),
+        tool=text_or_empty(item.get("name")) or kind.removesuffix("_call"),
         arguments=json_text(item.get(key, "")),
         path=(*path, key),
     )
@@ -120,7 +121,7 @@ def _image(data: str, path: JsonPath) -> MediaPart:
 
 
 def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> MessageDraft:
-    call_id = CallId(_text(item.get("call_id")))
+    call_id = CallId(text_or_empty(item.get("call_id")))
     output = item.get("output", "")
     parts = content_parts(output, (*path, "output"))
     text = content_text(parts) if isinstance(output, str | list) else json_text(output)
@@ -143,7 +144,3 @@ def _failed(text: str) -> bool:
         if match:
             return int(match[1]) != 0
     return False
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

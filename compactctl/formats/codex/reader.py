@@ -12,6 +12,7 @@ from compactctl.formats.codex.usage import TokenCounts
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
+from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart
 from compactctl.model.transcript import Transcript
@@ -152,7 +153,7 @@ class CodexReader:
     ) -> None:
         """Take in a session header; a resumed session repeats those it comes from."""
         self._sessions += 1
-        self.cwd = self.cwd or _str(payload.get("cwd"))
+        self.cwd = self.cwd or text_or_none(payload.get("cwd"))
         parts = header_parts(payload, path)
         if self._sessions > 1 or not parts:
             self.gather.meta("session_meta", decoded.n_bytes)
@@ -161,12 +162,12 @@ class CodexReader:
         self.header = self.gather.message(draft, record, decoded)
 
     def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
-        self.model = _str(payload.get("model")) or self.model
-        self.cwd = self.cwd or _str(payload.get("cwd"))
+        self.model = text_or_none(payload.get("model")) or self.model
+        self.cwd = self.cwd or text_or_none(payload.get("cwd"))
         self.gather.meta("turn_context", decoded.n_bytes)
 
     def _event(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
-        kind = _str(payload.get("type")) or "event of no type"
+        kind = text_or_none(payload.get("type")) or "event of no type"
         self.gather.meta(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.take(payload)
@@ -185,7 +186,7 @@ class CodexReader:
         if isinstance(items, list):
             self._replaced(items, decoded)
             return
-        text = _str(payload.get("message"))
+        text = text_or_none(payload.get("message"))
         if text is None:
             self.gather.meta("compacted", decoded.n_bytes)
             self.history.condense(None)
@@ -200,7 +201,7 @@ class CodexReader:
         responses = Responses(self.gather, f"line-{decoded.index}-response-")
         found = []
         for index, item in enumerate(items):
-            record = item if isinstance(item, Mapping) else {}
+            record = object_or_empty(item)
             message = self._message(record, record, (*path, index), decoded, responses)
             if message is not None:
                 found.append(message)
@@ -224,7 +225,3 @@ class _Replacement:
 
     n_bytes: int
     ids: frozenset[str]
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from compactctl.formats.records.json_values import integer_or_none, object_or_empty
 from compactctl.model.message import ReportedUsage
 
 
@@ -18,7 +19,7 @@ class TokenCounts:
 
         After a compaction the client reports an estimate with no input: that is no request.
         """
-        info = _object(payload.get("info"))
+        info = object_or_empty(payload.get("info"))
         window = info.get("model_context_window")
         if isinstance(window, int) and window > 0:
             self.window = window
@@ -26,12 +27,8 @@ class TokenCounts:
         if total is None or total == self._total:
             return None
         self._total = total
-        last = _object(info.get("last_token_usage"))
+        last = object_or_empty(info.get("last_token_usage"))
         context, output = last.get("input_tokens"), last.get("output_tokens")
         if not isinstance(context, int) or context <= 0:
             return None
-        return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+        return ReportedUsage(context=context, output=integer_or_none(output))

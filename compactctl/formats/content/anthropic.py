@@ -7,6 +7,7 @@ from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -73,11 +74,11 @@ def block_part(
     block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str] = _NO_TOOLS
 ) -> Part:
     """Return what one block says; a block of unknown type is its JSON text."""
-    kind = _text(block.get("type"))
+    kind = text_or_empty(block.get("type"))
     if kind in _CALLS:
         return ToolCallPart(
-            call_id=CallId(_text(block.get("id"))),
-            tool=_text(block.get("name")),
+            call_id=CallId(text_or_empty(block.get("id"))),
+            tool=text_or_empty(block.get("name")),
             arguments=json_text(block.get("input", {})),
             path=(*path, "input"),
         )
@@ -90,23 +91,23 @@ def _plain_block(block: Mapping[str, Any], path: JsonPath) -> Part:
     match block.get("type"):
         case "text" | "compaction" as kind:
             key = "text" if kind == "text" else "content"
-            return TextPart(text=_text(block.get(key)), path=(*path, key))
+            return TextPart(text=text_or_empty(block.get(key)), path=(*path, key))
         case "thinking":
-            text = _text(block.get("thinking"))
+            text = text_or_empty(block.get("thinking"))
             return ReasoningPart(text=text, opaque=not text, path=(*path, "thinking"))
         case "redacted_thinking":
             return ReasoningPart(text="", opaque=True, path=(*path, "data"))
         case "image" | "document":
             return _media(block, path)
         case "file":
-            name, text = _text(block.get("path")), _text(block.get("content"))
+            name, text = text_or_empty(block.get("path")), text_or_empty(block.get("content"))
             return FilePart(file_path=name, text=text, path=(*path, "content"))
         case _:
             return TextPart(text=json_text(block), path=path)
 
 
 def _result(block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> ToolResultPart:
-    call_id, path = CallId(_text(block.get("tool_use_id"))), (*path, "content")
+    call_id, path = CallId(text_or_empty(block.get("tool_use_id"))), (*path, "content")
     text, media = _result_content(block.get("content"), path)
     return ToolResultPart(
         call_id=call_id,
@@ -130,16 +131,11 @@ def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPa
 
 
 def _media(block: Mapping[str, Any], path: JsonPath) -> Part:
-    source = block.get("source")
-    source = source if isinstance(source, Mapping) else {}
-    data = _text(source.get("data"))
+    source = object_or_empty(block.get("source"))
+    data = text_or_empty(source.get("data"))
     if source.get("type") == "text":
-        title = _text(block.get("title"))
+        title = text_or_empty(block.get("title"))
         return FilePart(file_path=title, text=data, path=(*path, "source", "data"))
     default = "image/unknown" if block.get("type") == "image" else "application/pdf"
-    media_type = _text(source.get("media_type")) or default
+    media_type = text_or_empty(source.get("media_type")) or default
     return media_from_base64(data, media_type, path)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from compactctl.formats.records.json_values import integer_or_none
 from compactctl.model.message import ReportedUsage
 
 # The three are disjoint; together they are everything that was sent.
@@ -19,4 +20,4 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
         return None
     context = sum(n for n in map(usage.get, _SENT) if isinstance(n, int))
     output = usage.get("output_tokens") if response.get("stop_reason") else None
-    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+    return ReportedUsage(context=context, output=integer_or_none(output))

@@ -10,6 +10,12 @@ from typing import Any
 from compactctl.formats.content.anthropic import block_part
 from compactctl.formats.content.media_url import media_from_base64, media_from_url
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import (
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -21,6 +27,7 @@ from compactctl.model.message import (
 )
 
 _TEXT_KEYS = ("text", "value", "refusal", "thinking", "reasoning")
+_URL_KEYS = ("url", "image_url", "file_data")
 _REASONING = frozenset({"reasoning", "thinking", "reasoning_text", "summary_text"})
 _DEFAULT_TYPES = {
     "image_url": "image/unknown",
@@ -77,8 +84,7 @@ def text_content(like: object, text: str) -> object:
 
 def call_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
     """Return the calls in ``tool_calls`` or ``function_call``; a missing call id is empty."""
-    calls = record.get("tool_calls")
-    for index, call in enumerate(calls if isinstance(calls, list) else ()):
+    for index, call in enumerate(list_or_empty(record.get("tool_calls"))):
         if isinstance(call, Mapping):
             yield _listed_call(call, (*path, "tool_calls", index))
     function = record.get("function_call")
@@ -90,7 +96,7 @@ def _parts(item: object, path: JsonPath) -> Iterator[Part]:
     if not isinstance(item, Mapping):
         yield TextPart(text=json_text(item), path=path)
         return
-    kind = _text(item.get("type"))
+    kind = text_or_empty(item.get("type"))
     key = _text_key(item)
     if kind == "tool_call":
         yield from _content_calls(item, path)
@@ -110,12 +116,12 @@ def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:
     inner = item.get(kind, item)
     if isinstance(inner, str):
         return media_from_url(inner, _DEFAULT_TYPES[kind], path)
-    inner = inner if isinstance(inner, Mapping) else {}
+    inner = object_or_empty(inner)
     if kind == "input_audio":
-        media_type = f"audio/{_text(inner.get('format')) or 'unknown'}"
-        return media_from_base64(_text(inner.get("data")), media_type, path)
-    url = next((_text(inner[k]) for k in ("url", "image_url", "file_data") if k in inner), "")
-    return media_from_url(url, _DEFAULT_TYPES[kind], path)
+        media_type = f"audio/{text_or_empty(inner.get('format')) or 'unknown'}"
+        return media_from_base64(text_or_empty(inner.get("data")), media_type, path)
+    url = next((inner[key] for key in _URL_KEYS if key in inner), "")
+    return media_from_url(text_or_empty(url), _DEFAULT_TYPES[kind], path)
 
 
 def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
@@ -144,7 +150,7 @@ def _calls_in(text: str) -> list[Mapping[str, Any]]:
 
 
 def _listed_call(call: Mapping[str, Any], path: JsonPath) -> ToolCallPart:
-    name = _text(call.get("id")) or _text(call.get("tool_call_id"))
+    name = text_or_empty(call.get("id")) or text_or_empty(call.get("tool_call_id"))
     for key in ("function", "custom"):
         inner = call.get(key)
         if isinstance(inner, Mapping):
@@ -156,7 +162,7 @@ def _call(function: Mapping[str, Any], call_id: str, path: JsonPath) -> ToolCall
     key = next((k for k in ("arguments", "input", "args") if k in function), "arguments")
     return ToolCallPart(
         call_id=CallId(call_id),
-        tool=_text(function.get("name")),
+        tool=text_or_empty(function.get("name")),
         arguments=json_text(function.get(key, "")),
         path=(*path, key),
     )
@@ -164,16 +170,10 @@ def _call(function: Mapping[str, Any], call_id: str, path: JsonPath) -> ToolCall
 
 def _new_item(shape: Mapping[str, Any], text: str, kind: str) -> dict[str, str]:
     key = _text_key(shape)
-    return {"type": _text(shape.get("type")) or kind, key: text} if key else _plain(text, kind)
-
-
-def _plain(text: str, kind: str) -> dict[str, str]:
-    return {"type": kind, "text": text}
+    if not key:
+        return {"type": kind, "text": text}
+    return {"type": text_or_none(shape.get("type")) or kind, key: text}
 
 
 def _text_key(item: Mapping[str, Any]) -> str:
     return next((key for key in _TEXT_KEYS if isinstance(item.get(key), str)), "")
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts
+from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import JsonPath, Part, ReasoningPart
 
 
@@ -21,10 +22,9 @@ def _plain(value: object, path: JsonPath) -> tuple[Part, ...]:
 
 
 def _details(value: object, path: JsonPath) -> tuple[Part, ...]:
-    items = value if isinstance(value, list) else []
     return tuple(
         _detail(item, (*path, index))
-        for index, item in enumerate(items)
+        for index, item in enumerate(list_or_empty(value))
         if isinstance(item, Mapping)
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import JsonPath, ToolDefinitionPart
 
 
@@ -11,8 +12,9 @@ def tool_definitions(value: object, path: JsonPath) -> tuple[ToolDefinitionPart,
     """Return one part per tool of a list; a JSON text is one part, as it cannot be told apart."""
     if isinstance(value, str) and value.strip() not in ("", "[]"):
         return (ToolDefinitionPart(name="", text=value, path=path),)
-    tools = value if isinstance(value, list) else []
-    return tuple(_definition(tool, (*path, index)) for index, tool in enumerate(tools))
+    return tuple(
+        _definition(tool, (*path, index)) for index, tool in enumerate(list_or_empty(value))
+    )
 
 
 def _definition(tool: Any, path: JsonPath) -> ToolDefinitionPart:  # noqa: ANN401 - JSON is any value

@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.formats.copilot_cli.media import Assets
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
@@ -62,7 +63,7 @@ def new_result(current: Mapping[str, Any], text: str) -> Mapping[str, Any]:
 
 def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
     """Return a text of an event's data as a part; () when there is none."""
-    text = _text(data.get(name))
+    text = text_or_empty(data.get(name))
     return (TextPart(text=text, path=(*_DATA, name)),) if text else ()
 
 
@@ -77,13 +78,12 @@ def _user(data: Mapping[str, Any], assets: Assets) -> MessageDraft:
 
 
 def _response(data: Mapping[str, Any]) -> MessageDraft:
-    # A response may be several events.
-    response = _text(data.get("apiCallId")) or _text(data.get("messageId"))
     return MessageDraft(
         role="assistant",
         parts=(*_reasoning(data), *text_parts(data, "content"), *_calls(data)),
-        response_id=response or None,
-        model=_text(data.get("model")) or None,
+        # A response may be several events.
+        response_id=text_or_none(data.get("apiCallId")) or text_or_none(data.get("messageId")),
+        model=text_or_none(data.get("model")),
     )
 
 
@@ -96,7 +96,7 @@ def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -
         path, text = (*_DATA, "result", "content"), json_text(result["content"])
     elif isinstance(error, Mapping) and "message" in error:
         path, text = (*_DATA, "error", "message"), json_text(error["message"])
-    call_id = CallId(_text(data.get("toolCallId")))
+    call_id = CallId(text_or_empty(data.get("toolCallId")))
     part = ToolResultPart(
         call_id=call_id,
         tool=tools.get(call_id, ""),
@@ -110,24 +110,19 @@ def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -
 
 
 def _reasoning(data: Mapping[str, Any]) -> tuple[Part, ...]:
-    text = _text(data.get("reasoningText"))
+    text = text_or_empty(data.get("reasoningText"))
     if text:
         return (ReasoningPart(text=text, path=(*_DATA, "reasoningText")),)
-    hidden = next((name for name in _OPAQUE if _text(data.get(name))), None)
+    hidden = next((name for name in _OPAQUE if text_or_empty(data.get(name))), None)
     return (ReasoningPart(text="", opaque=True, path=(*_DATA, hidden)),) if hidden else ()
 
 
 def _calls(data: Mapping[str, Any]) -> Iterator[ToolCallPart]:
-    requests = data.get("toolRequests")
-    for index, request in enumerate(requests if isinstance(requests, list) else ()):
+    for index, request in enumerate(list_or_empty(data.get("toolRequests"))):
         if isinstance(request, Mapping):
             yield ToolCallPart(
-                call_id=CallId(_text(request.get("toolCallId"))),
-                tool=_text(request.get("name")),
+                call_id=CallId(text_or_empty(request.get("toolCallId"))),
+                tool=text_or_empty(request.get("name")),
                 arguments=json_text(request.get("arguments", {})),
                 path=(*_DATA, "toolRequests", index, "arguments"),
             )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

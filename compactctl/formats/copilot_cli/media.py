@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.records.json_values import list_or_empty, text_or_empty
 from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
 
 # What an attachment that is sent itself says about its data.
@@ -19,14 +20,14 @@ class Assets:
 
     def take(self, data: Mapping[str, Any]) -> None:
         """Take in the data of a ``session.binary_asset`` event."""
-        self._known[_text(data.get("assetId"))] = _inline(data, ())
+        self._known[text_or_empty(data.get("assetId"))] = _inline(data, ())
 
     def results(self, result: Mapping[str, Any], path: JsonPath) -> tuple[MediaPart, ...]:
         """Return the media that a tool's result at ``path`` sends beside its text."""
-        items = result.get("binaryResultsForLlm")
+        items = list_or_empty(result.get("binaryResultsForLlm"))
         return tuple(
             self._part(item, (*path, "binaryResultsForLlm", index))
-            for index, item in enumerate(items if isinstance(items, list) else ())
+            for index, item in enumerate(items)
             if isinstance(item, Mapping)
         )
 
@@ -35,19 +36,18 @@ class Assets:
 
         A file that is not sent itself is a line of text with its path.
         """
-        items = data.get("attachments")
-        for index, item in enumerate(items if isinstance(items, list) else ()):
+        for index, item in enumerate(list_or_empty(data.get("attachments"))):
             if not isinstance(item, Mapping):
                 continue
             at = (*path, "attachments", index)
-            tagged = _text(item.get("taggedFilesEntry"))
+            tagged = text_or_empty(item.get("taggedFilesEntry"))
             if tagged:
                 yield TextPart(text=tagged, path=(*at, "taggedFilesEntry"))
             elif item.keys() & {"assetId", "data"}:
                 yield self._part(item, at)
 
     def _part(self, item: Mapping[str, Any], path: JsonPath) -> MediaPart:
-        known = self._known.get(_text(item.get("assetId")))
+        known = self._known.get(text_or_empty(item.get("assetId")))
         return replace(known, path=path) if known else _inline(item, path)
 
 
@@ -59,13 +59,9 @@ def as_text(attachment: Mapping[str, Any], text: str) -> Mapping[str, Any]:
 
 def _inline(item: Mapping[str, Any], path: JsonPath) -> MediaPart:
     """Return what a piece of binary data stands for; of omitted data only the size is left."""
-    media_type = _text(item.get("mimeType")) or "application/octet-stream"
-    data = _text(item.get("data"))
+    media_type = text_or_empty(item.get("mimeType")) or "application/octet-stream"
+    data = text_or_empty(item.get("data"))
     if data:
         return media_from_base64(data, media_type, path)
     size = item.get("byteLength")
     return MediaPart(media_type=media_type, n_bytes=size if isinstance(size, int) else 0, path=path)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -10,6 +10,7 @@ from compactctl.formats.copilot_cli.sent import CopilotHistory
 from compactctl.formats.copilot_cli.usage import Usages, client_split
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import NO_TAGS, Message
 from compactctl.model.transcript import ClientSplit, Link, Transcript
@@ -80,7 +81,7 @@ class CopilotReader:
             self._settle(kind, data, decoded.index, message)
 
     def _link(self, event: Mapping[str, Any], decoded: Decoded) -> None:
-        name, parent = _str(event.get("id")), _str(event.get("parentId"))
+        name, parent = text_or_none(event.get("id")), text_or_none(event.get("parentId"))
         if name is None:
             return
         self._lines.setdefault(name, decoded.index)
@@ -90,12 +91,11 @@ class CopilotReader:
 
     def _facts(self, kind: str, data: Mapping[str, Any]) -> None:
         """Take in what any event may say about the session."""
-        self.model = _str(data.get(_MODELS.get(kind, ""))) or self.model
-        window, context = data.get("tokenLimit"), data.get("context")
+        self.model = text_or_none(data.get(_MODELS.get(kind, ""))) or self.model
+        window = data.get("tokenLimit")
         if isinstance(window, int) and window > 0:
             self.window = window
-        if isinstance(context, Mapping):
-            self.cwd = self.cwd or _str(context.get("cwd"))
+        self.cwd = self.cwd or text_or_none(object_or_empty(data.get("context")).get("cwd"))
         if kind == "session.binary_asset":
             self.assets.take(data)
         elif kind == "assistant.usage":
@@ -134,7 +134,7 @@ class CopilotReader:
 
     def _named(self, draft: MessageDraft, event: Mapping[str, Any]) -> MessageDraft:
         """Return the draft under its event's id; a response without an id gets its event's."""
-        name = _str(event.get("id"))
+        name = text_or_none(event.get("id"))
         if draft.role != "assistant":
             return replace(draft, name=name)
         response, model = draft.response_id or name, draft.model or self.model
@@ -153,7 +153,3 @@ def _is_subagents(event: Mapping[str, Any], data: Mapping[str, Any]) -> bool:
     """
     owners = (event.get("agentId"), data.get("agentId"), data.get("parentToolCallId"))
     return any(isinstance(owner, str) and owner for owner in owners)
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

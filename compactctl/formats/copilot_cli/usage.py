@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.records.json_values import integer_or_none
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import ClientSplit
 
@@ -26,8 +27,8 @@ class Usages:
         context, output = data.get("inputTokens"), data.get("outputTokens")
         response = data.get("apiCallId") or self._newest
         if isinstance(context, int) and context > 0 and isinstance(response, str):
-            known = output if isinstance(output, int) else None
-            self._by_response[response] = ReportedUsage(context=context, output=known)
+            usage = ReportedUsage(context=context, output=integer_or_none(output))
+            self._by_response[response] = usage
 
     def put(self, message: Message) -> Message:
         """Return the message with the usage of its request, if that was reported."""

@@ -8,9 +8,9 @@ from typing import Any
 from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.opencode.reader import NAME, OpenCodeReader, is_message
-from compactctl.formats.opencode.sent import mapping
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart, ToolResultPart
 from compactctl.model.transcript import Transcript
 
@@ -57,8 +57,8 @@ class OpenCode:
         parent: str | None,  # noqa: ARG002 - a user message names no parent
     ) -> Mapping[str, Any]:
         """Build a user message of one text that the client sorts right before ``like``."""
-        info = mapping(like.get("info"))
-        name = _id_before(_text(info.get("id")), message.id)
+        info = object_or_empty(like.get("info"))
+        name = _id_before(text_or_empty(info.get("id")), message.id)
         session = {"sessionID": info["sessionID"]} if "sessionID" in info else {}
         part = {"id": "prt" + name.removeprefix("msg"), **session, "messageID": name}
         return {
@@ -99,13 +99,9 @@ def _sender(info: Mapping[str, Any]) -> dict[str, Any]:
     model = info.get("model")
     if not isinstance(model, Mapping):
         model = {name: info[name] for name in ("providerID", "modelID") if name in info}
-    created = mapping(info.get("time")).get("created")
+    created = object_or_empty(info.get("time")).get("created")
     return {
         **({} if created is None else {"time": {"created": created}}),
         **({} if "agent" not in info else {"agent": info["agent"]}),
         **({"model": model} if model else {}),
     }
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.formats.content.media_url import media_from_url
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -64,8 +65,7 @@ def _reasoning(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
     text = json_text(part.get("text") or "")
     if text:
         yield ReasoningPart(text=text, path=(*path, "text"))
-    metadata = part.get("metadata")
-    providers = metadata.values() if isinstance(metadata, Mapping) else ()
+    providers = object_or_empty(part.get("metadata")).values()
     encrypted = any(
         isinstance(p, Mapping) and p.get("reasoningEncryptedContent") for p in providers
     )
@@ -74,12 +74,11 @@ def _reasoning(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
 
 
 def _tool(part: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-    found = part.get("state")
-    state: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
-    names = (_str(part.get(key)) for key in ("callID", "id"))
+    state = object_or_empty(part.get("state"))
+    names = (text_or_empty(part.get(key)) for key in ("callID", "id"))
     call = ToolCallPart(
         call_id=CallId(next(filter(None, names), "call-" + ".".join(map(str, path)))),
-        tool=_str(part.get("tool")),
+        tool=text_or_empty(part.get("tool")),
         arguments=json_text(state.get("input", {})),
         path=(*path, "state", "input"),
     )
@@ -119,14 +118,9 @@ def _output(value: object) -> str:
 
 
 def _attachments(values: object) -> tuple[MediaPart, ...]:
-    items = values if isinstance(values, list) else []
-    return tuple(_media(item, ()) for item in items if isinstance(item, Mapping))
+    return tuple(_media(item, ()) for item in list_or_empty(values) if isinstance(item, Mapping))
 
 
 def _media(part: Mapping[str, Any], path: JsonPath) -> MediaPart:
-    mime = _str(part.get("mime")) or "application/octet-stream"
-    return media_from_url(_str(part.get("url")), mime, path)
-
-
-def _str(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    mime = text_or_empty(part.get("mime")) or "application/octet-stream"
+    return media_from_url(text_or_empty(part.get("url")), mime, path)

@@ -4,9 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.opencode.parts import is_typed, message_parts
-from compactctl.formats.opencode.sent import OpenCodeRecord, effective, mapping
+from compactctl.formats.opencode.sent import OpenCodeRecord, effective
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.containers import ContainedRecord, Container
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
@@ -27,8 +33,8 @@ class OpenCodeReader:
 
     def container(self, container: Container) -> None:
         """Read one session."""
-        session = mapping(container.document.get("info"))
-        self.cwd = _text(session.get("directory")) or self.cwd
+        session = object_or_empty(container.document.get("info"))
+        self.cwd = text_or_none(session.get("directory")) or self.cwd
         said = [one for entry in container.entries if (one := self._said(entry)) is not None]
         if not container.entries:
             self.gather.meta("empty conversation", container.decoded.n_bytes)
@@ -57,11 +63,11 @@ class OpenCodeReader:
 
 def _draft(entry: ContainedRecord) -> MessageDraft | None:
     record = entry.record
-    info = mapping(record.get("info"))
+    info = object_or_empty(record.get("info"))
     if not is_message(record) or info.get("role") not in ("user", "assistant"):
         return None
     parts = message_parts(record["parts"], (*entry.element, "parts"))
-    found = _text(info.get("id"))
+    found = text_or_empty(info.get("id"))
     name = None if found in _NO_IDS else found
     place = ".".join(map(str, entry.element)) or str(entry.decoded.index)
     if info["role"] == "user":
@@ -73,7 +79,7 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
         name=name,
         # Redaction makes ids alike, and each of these records is a response of its own.
         response_id=f"{name} {place}",
-        model=_text(info.get("modelID")) or None,
+        model=text_or_none(info.get("modelID")),
         summary=info.get("summary") is True,
         usage=_usage(info, record["parts"]),
     )
@@ -85,25 +91,21 @@ def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | Non
     An answer of several steps tells the numbers of its last request, which also held the first
     steps: those are left out.
     """
-    tokens = mapping(info.get("tokens"))
-    cache = mapping(tokens.get("cache"))
+    tokens = object_or_empty(info.get("tokens"))
+    cache = object_or_empty(tokens.get("cache"))
     sent = (tokens.get("input"), cache.get("read"), cache.get("write"))
     context = sum(number for number in sent if isinstance(number, int))
-    steps = sum(mapping(part).get("type") == "step-finish" for part in parts)
+    steps = sum(object_or_empty(part).get("type") == "step-finish" for part in parts)
     if context <= 0 or steps > 1:
         return None
     total, output = tokens.get("total"), tokens.get("output")
     if isinstance(total, int) and total >= context:
         # Whether ``output`` has the reasoning in it depends on the version; the total always has.
         output = total - context
-    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+    return ReportedUsage(context=context, output=integer_or_none(output))
 
 
 def is_message(record: object) -> bool:
     """Tell whether a record has the two halves of a message."""
-    found = mapping(record)
+    found = object_or_empty(record)
     return isinstance(found.get("info"), Mapping) and isinstance(found.get("parts"), list)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

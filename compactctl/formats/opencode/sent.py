@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compactctl.formats.opencode.parts import message_parts
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.model.message import Message
 
 _BOUNDARY = "the client's own compaction: without it, what it replaced would be sent again"
@@ -22,18 +23,17 @@ class OpenCodeRecord:
     @property
     def info(self) -> Mapping[str, Any]:
         """The record's facts."""
-        return mapping(self.record.get("info"))
+        return object_or_empty(self.record.get("info"))
 
     @property
     def parts(self) -> list[Any]:
         """The record's parts, sent or not."""
-        found = self.record.get("parts")
-        return found if isinstance(found, list) else []
+        return list_or_empty(self.record.get("parts"))
 
 
 def effective(said: Sequence[OpenCodeRecord], session: Mapping[str, Any]) -> tuple[Message, ...]:
     """Return what the next request sends, with what must stay for that marked as anchored."""
-    shown = _since_compaction(_not_undone(said, mapping(session.get("revert"))))
+    shown = _since_compaction(_not_undone(said, object_or_empty(session.get("revert"))))
     sent = (one.message for one in shown if not _is_dropped(one))
     return tuple(message for message in sent if message is not None and message.parts)
 
@@ -52,7 +52,7 @@ def _not_undone(said: Sequence[OpenCodeRecord], revert: Mapping[str, Any]) -> li
 def _cut(one: OpenCodeRecord, part_id: object) -> OpenCodeRecord:
     if one.message is None:
         return one
-    names = [mapping(part).get("id") for part in one.parts]
+    names = [object_or_empty(part).get("id") for part in one.parts]
     kept = one.parts[: names.index(part_id)] if part_id in names else one.parts
     parts = message_parts(kept, (*one.message.element, "parts"))
     # The parts that are left are a head of all parts, so that their places stay the same.
@@ -97,7 +97,7 @@ def _tail_start(said: Sequence[OpenCodeRecord], start: int) -> int | None:
 
 
 def _compaction(one: OpenCodeRecord) -> Mapping[str, Any] | None:
-    parts = map(mapping, one.parts) if one.info.get("role") == "user" else ()
+    parts = map(object_or_empty, one.parts) if one.info.get("role") == "user" else ()
     return next((part for part in parts if part.get("type") == "compaction"), None)
 
 
@@ -113,10 +113,5 @@ def _is_dropped(one: OpenCodeRecord) -> bool:
     error = one.info.get("error")
     if one.info.get("role") != "assistant" or not error:
         return False
-    kinds = {mapping(part).get("type") for part in one.parts}
-    return mapping(error).get("name") != "MessageAbortedError" or kinds <= set(_EMPTY)
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return a JSON object, empty when the value is something else."""
-    return value if isinstance(value, Mapping) else {}
+    kinds = {object_or_empty(part).get("type") for part in one.parts}
+    return object_or_empty(error).get("name") != "MessageAbortedError" or kinds <= set(_EMPTY)

@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import list_or_empty, text_or_empty
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -21,8 +22,9 @@ def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
     """Return the parts of a message's content: a string or a list of blocks."""
     if isinstance(content, str):
         return text_parts(content, path)
-    blocks = content if isinstance(content, list) else []
-    return tuple(_block(block, (*path, index)) for index, block in enumerate(blocks))
+    return tuple(
+        _block(block, (*path, index)) for index, block in enumerate(list_or_empty(content))
+    )
 
 
 def text_parts(value: object, path: JsonPath) -> tuple[TextPart, ...]:
@@ -34,8 +36,8 @@ def result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) ->
     """Return what a ``toolResult`` message at ``path`` answers; its details are never sent."""
     inner = content_parts(message.get("content"), (*path, "content"))
     return ToolResultPart(
-        call_id=CallId(_text(message.get("toolCallId"))),
-        tool=_text(message.get("toolName")),
+        call_id=CallId(text_or_empty(message.get("toolCallId"))),
+        tool=text_or_empty(message.get("toolName")),
         text="\n".join(part.text for part in inner if isinstance(part, TextPart)),
         is_error=message.get("isError") is True,
         cleared=cleared,
@@ -48,23 +50,19 @@ def _block(block: Any, path: JsonPath) -> Part:  # noqa: ANN401 - JSON is any va
     kind = block.get("type") if isinstance(block, Mapping) else None
     match kind:
         case "text":
-            return TextPart(text=_text(block.get("text")), path=(*path, "text"))
+            return TextPart(text=text_or_empty(block.get("text")), path=(*path, "text"))
         case "thinking":
-            text = _text(block.get("thinking"))
+            text = text_or_empty(block.get("thinking"))
             return ReasoningPart(text=text, opaque=not text, path=(*path, "thinking"))
         case "toolCall":
             return ToolCallPart(
-                call_id=CallId(_text(block.get("id"))),
-                tool=_text(block.get("name")),
+                call_id=CallId(text_or_empty(block.get("id"))),
+                tool=text_or_empty(block.get("name")),
                 arguments=json_text(block.get("arguments", {})),
                 path=(*path, "arguments"),
             )
         case "image":
-            media_type = _text(block.get("mimeType")) or "image/unknown"
-            return media_from_base64(_text(block.get("data")), media_type, path)
+            media_type = text_or_empty(block.get("mimeType")) or "image/unknown"
+            return media_from_base64(text_or_empty(block.get("data")), media_type, path)
         case _:
             return TextPart(text=json_text(block), path=path)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

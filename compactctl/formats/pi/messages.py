@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.pi.content import content_parts, result_part, text_parts
+from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import Part, ReportedUsage, TextPart
 
@@ -74,8 +75,7 @@ def entry_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
 
 def was_broken_off(entry: Mapping[str, Any]) -> bool:
     """Tell whether an entry is a response that ended in an error or was aborted."""
-    message = entry.get("message")
-    reason = message.get("stopReason") if isinstance(message, Mapping) else None
+    reason = object_or_empty(entry.get("message")).get("stopReason")
     return isinstance(reason, str) and reason in _BROKEN_OFF
 
 
@@ -83,20 +83,17 @@ def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDra
     return MessageDraft(
         role="assistant",
         parts=parts,
-        response_id=_str(message.get("responseId")),
-        model=_str(message.get("model")),
-        usage=_usage(message.get("usage")),
+        response_id=text_or_none(message.get("responseId")),
+        model=text_or_none(message.get("model")),
+        usage=_usage(object_or_empty(message.get("usage"))),
     )
 
 
-def _usage(usage: object) -> ReportedUsage | None:
-    if not isinstance(usage, Mapping):
-        return None
+def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
     context = sum(n for n in map(usage.get, _CONTEXT) if isinstance(n, int))
-    output = usage.get("output")
     if context <= 0:
         return None
-    return ReportedUsage(context=context, output=output if isinstance(output, int) else None)
+    return ReportedUsage(context=context, output=integer_or_none(usage.get("output")))
 
 
 def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -106,7 +103,3 @@ def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:
         return ()
     ran = TextPart(text=f"Ran `{command}`", embedded=True, path=("message", "command"))
     return (ran, *text_parts(message.get("output"), ("message", "output")))
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -8,6 +8,7 @@ from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.messages import entry_draft, was_broken_off
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.transcript import Link, Transcript
 
@@ -48,14 +49,16 @@ class PiReader:
         return self.gather.transcript(name, effective, model=model, cwd=self.cwd)
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
-        self.cwd = self.cwd or _str(record.get("cwd"))
-        self.model = _str(record.get("modelId")) or self.model
+        self.cwd = self.cwd or text_or_none(record.get("cwd"))
+        self.model = text_or_none(record.get("modelId")) or self.model
         self.chain.header()
         self.gather.meta("session", decoded.n_bytes)
 
     def _entry(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
         if entry["type"] == "model_change" and entry.get("role") in (None, "default"):
-            self.model = _str(entry.get("modelId")) or _str(entry.get("model")) or self.model
+            self.model = (
+                text_or_none(entry.get("modelId")) or text_or_none(entry.get("model")) or self.model
+            )
         self._link(entry, decoded)
         node = self.chain.add(entry, decoded.index)
         draft = entry_draft(entry)
@@ -69,7 +72,7 @@ class PiReader:
                 self.chain.message(node, message)
 
     def _link(self, entry: Mapping[str, Any], decoded: Decoded) -> None:
-        name, parent = _str(entry.get("id")), _str(entry.get("parentId"))
+        name, parent = text_or_none(entry.get("id")), text_or_none(entry.get("parentId"))
         if name is None:
             return
         self.gather.links.append(Link(line=decoded.index, id=name, parent=parent))
@@ -78,7 +81,7 @@ class PiReader:
 
     def _numbered(self, draft: MessageDraft, entry: Mapping[str, Any]) -> MessageDraft:
         """Return the draft under its entry's id; each assistant message is a response."""
-        name = _str(entry.get("id"))
+        name = text_or_none(entry.get("id"))
         if draft.role != "assistant":
             return replace(draft, name=name)
         self._responses += 1
@@ -93,7 +96,3 @@ def _kind(entry: Mapping[str, Any]) -> str:
         return str(entry["type"])
     hidden = message.get("excludeFromContext") is True
     return f"message/{message.get('role')} {'kept from the model' if hidden else 'without content'}"
-
-
-def _str(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
+from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, ReportedUsage
 from compactctl.model.transcript import Transcript
@@ -89,9 +90,8 @@ class ChatLogReader:
         self._facts(document)
 
     def _facts(self, document: Mapping[str, Any]) -> None:
-        model, window = document.get("model"), document.get("context_window")
-        if isinstance(model, str) and model:
-            self._model = model
+        self._model = text_or_none(document.get("model")) or self._model
+        window = document.get("context_window")
         if isinstance(window, int) and not isinstance(window, bool) and window > 0:
             self._window = window
 
@@ -109,7 +109,7 @@ class ChatLogReader:
     def _record(
         self, value: object, path: JsonPath, conversation: Conversation, decoded: Decoded
     ) -> Message | None:
-        record = value if isinstance(value, Mapping) else {}
+        record = object_or_empty(value)
         draft = conversation.message(record, path)
         if draft is not None and draft.parts:
             return self.gather.message(

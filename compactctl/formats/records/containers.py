@@ -10,6 +10,7 @@ from typing import Any
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
+from compactctl.formats.records.json_values import object_or_empty
 from compactctl.model.message import JsonPath
 
 
@@ -24,7 +25,7 @@ class ContainedRecord:
     @property
     def record(self) -> Mapping[str, Any]:
         """The value, empty when it is no object."""
-        return self.value if isinstance(self.value, Mapping) else {}
+        return object_or_empty(self.value)
 
     @property
     def n_bytes(self) -> int:
