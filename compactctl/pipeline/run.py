@@ -23,7 +23,7 @@ _MAX_ROUNDS = 5
 class StageStep:
     """A stage and the options it runs with."""
 
-    stage: Stage
+    stage: Stage[Any]
     options: Any
 
 

@@ -1,5 +1,7 @@
 """All stages, in the order in which they cost the agent least of what it still needs."""
 
+from typing import Any
+
 from compactctl.errors import UsageError, suggestion
 from compactctl.stages import (
     chunk,
@@ -23,7 +25,7 @@ from compactctl.stages import (
 )
 from compactctl.stages.support.stage import Stage
 
-ALL_STAGES: tuple[Stage, ...] = (
+ALL_STAGES: tuple[Stage[Any], ...] = (
     repair.STAGE,
     drop.STAGE,
     dedup.STAGE,
@@ -45,7 +47,7 @@ ALL_STAGES: tuple[Stage, ...] = (
 )
 
 
-def stage_named(name: str) -> Stage:
+def stage_named(name: str) -> Stage[Any]:
     """Return the stage of that name.
 
     Raises:

@@ -29,12 +29,12 @@ def stage_options(function: F) -> F:
     return _with_options(function, ALL_STAGES)
 
 
-def options_of(stage: Stage) -> Callable[[F], F]:
+def options_of(stage: Stage[Any]) -> Callable[[F], F]:
     """Add ``--<stage>-<option>`` for one stage."""
     return lambda function: _with_options(function, (stage,))
 
 
-def _with_options(function: F, stages: Sequence[Stage]) -> F:
+def _with_options(function: F, stages: Sequence[Stage[Any]]) -> F:
     for stage, field in reversed(list(_stage_fields(stages))):
         function = _option(stage, field)(function)
     return function
@@ -45,12 +45,14 @@ def stage_settings(values: dict[str, Any]) -> dict[str, dict[str, OptionValue]]:
     return _settings(values, ALL_STAGES)
 
 
-def settings_of(stage: Stage, values: dict[str, Any]) -> dict[str, OptionValue]:
+def settings_of(stage: Stage[Any], values: dict[str, Any]) -> dict[str, OptionValue]:
     """Take the options of one stage out of a command's parameters."""
     return _settings(values, (stage,)).get(stage.name, {})
 
 
-def _settings(values: dict[str, Any], stages: Sequence[Stage]) -> dict[str, dict[str, OptionValue]]:
+def _settings(
+    values: dict[str, Any], stages: Sequence[Stage[Any]]
+) -> dict[str, dict[str, OptionValue]]:
     """Return the options by stage; those not given are left out."""
     settings: dict[str, dict[str, OptionValue]] = {}
     for stage, field in _stage_fields(stages):
@@ -60,18 +62,18 @@ def _settings(values: dict[str, Any], stages: Sequence[Stage]) -> dict[str, dict
     return settings
 
 
-def _stage_fields(stages: Sequence[Stage]) -> Iterator[tuple[Stage, Field[Any]]]:
+def _stage_fields(stages: Sequence[Stage[Any]]) -> Iterator[tuple[Stage[Any], Field[Any]]]:
     for stage in stages:
         for field in fields(stage.options()):
             if help_of(field):
                 yield stage, field
 
 
-def _parameter(stage: Stage, field: Field[Any]) -> str:
+def _parameter(stage: Stage[Any], field: Field[Any]) -> str:
     return f"{stage.name}_{field.name}"
 
 
-def _option(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
+def _option(stage: Stage[Any], field: Field[Any]) -> Callable[[F], F]:
     hint = get_type_hints(stage.options)[field.name]
     if hint is bool:
         return _switch(stage, field)
@@ -89,7 +91,7 @@ def _option(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
     )
 
 
-def _switch(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
+def _switch(stage: Stage[Any], field: Field[Any]) -> Callable[[F], F]:
     flag = _flag(stage, field.name)
     return click.option(
         f"{flag}/--no-{flag.removeprefix('--')}",
@@ -100,11 +102,11 @@ def _switch(stage: Stage, field: Field[Any]) -> Callable[[F], F]:
     )
 
 
-def _flag(stage: Stage, name: str) -> str:
+def _flag(stage: Stage[Any], name: str) -> str:
     return f"--{stage.name}-{name}".replace("_", "-")
 
 
-def _help(stage: Stage, field: Field[Any]) -> str:
+def _help(stage: Stage[Any], field: Field[Any]) -> str:
     names = {each.name for each in fields(stage.options())}
     return _CODE.sub(lambda m: _flag(stage, m[1]) if m[1] in names else m[1], help_of(field) or "")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.operation import OptionValue
@@ -138,7 +139,9 @@ def _until(options: PlanOptions) -> Trigger:
     return options.trigger or options.chosen.trigger
 
 
-def _step(stage: Stage, settings: Mapping[str, OptionValue], options: PlanOptions) -> StageStep:
+def _step(
+    stage: Stage[Any], settings: Mapping[str, OptionValue], options: PlanOptions
+) -> StageStep:
     given = options.settings.get(stage.name, {})
     chosen = stage.options(**{**settings, **given})
     names = {item.name for item in fields(chosen)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from compactctl.model.operation import OptionValue
 from compactctl.stages.registry import ALL_STAGES, stage_named
@@ -33,5 +34,5 @@ def stages(names: Iterable[str] = ()) -> StagesResult:
     return StagesResult(stages=tuple(map(_info, found)))
 
 
-def _info(stage: Stage) -> StageInfo:
+def _info(stage: Stage[Any]) -> StageInfo:
     return StageInfo(name=stage.name, title=stage.title, options=asdict(stage.options()))

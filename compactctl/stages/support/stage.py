@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import Field, asdict, dataclass, field, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Generic, TypeVar, get_type_hints
 
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
@@ -11,6 +11,7 @@ from compactctl.model.message import GroupId
 from compactctl.tokens.meter import Meter
 
 T = TypeVar("T")
+Options = TypeVar("Options")
 _HELP = "help"
 
 
@@ -31,7 +32,7 @@ def help_of(each: Field[Any]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Stage(Generic[Options]):
     """A stage's name, what it does in a sentence, its options and the function that proposes edits.
 
     A stage that ``repairs`` runs whatever the target is, and may make the context larger. ``did``
@@ -41,15 +42,15 @@ class Stage:
 
     name: str
     title: str
-    options: Callable[..., Any]
-    propose: Callable[[View, Meter, Any], Proposal | Skipped]
+    options: Callable[..., Options]
+    propose: Callable[[View, Meter, Options], Proposal | Skipped]
     repairs: bool = False
     did: str | None = None
     tier: int = 0
     figures: tuple[str, ...] = ()
 
 
-def free_texts(stage: Stage) -> frozenset[str]:
+def free_texts(stage: Stage[Any]) -> frozenset[str]:
     """Return the options whose value is any text: it goes into a transcript or a prompt."""
     hints = get_type_hints(stage.options)
     return frozenset(each.name for each in fields(stage.options()) if hints[each.name] is str)
