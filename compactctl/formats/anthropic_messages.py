@@ -6,10 +6,9 @@ from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.injected import ANY_CLIENT, is_injected
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
@@ -87,12 +86,7 @@ class AnthropicMessages:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if isinstance(old, REPLACEABLE):
-            return new_content(current, text)
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        return rewritten(message.parts[part], current, text, new_content)
 
 
 class _AnthropicConversation:

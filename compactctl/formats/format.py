@@ -4,13 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from compactctl.formats.records.decode import Decoded
-from compactctl.model.message import FilePart, MediaPart, TextPart, ToolResultPart
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import Writer
-
-# Parts whose content can be rewritten as text in every format. The arguments of a call are
-# rewritten by ``new_arguments``, so that an object stays one; signed thinking never is.
-REPLACEABLE = (TextPart, ToolResultPart, MediaPart, FilePart)
 
 
 class Format(Writer, Protocol):

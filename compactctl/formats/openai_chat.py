@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import name_results
-from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.content.openai import (
@@ -17,8 +16,8 @@ from compactctl.formats.content.openai import (
     text_content,
 )
 from compactctl.formats.content.openai_reasoning import reasoning_parts
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_text
@@ -99,12 +98,7 @@ class OpenAIChat:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if isinstance(old, REPLACEABLE):
-            return new_content(current, text)
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        return rewritten(message.parts[part], current, text, new_content)
 
 
 class _OpenAIConversation:

@@ -9,9 +9,8 @@ from compactctl.formats.claude_code.attachments import attachment_message_parts
 from compactctl.formats.claude_code.chain import ClaudeChain
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
-from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import TranscriptBuilder, damage_reason, is_written, own_id
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
@@ -21,7 +20,6 @@ from compactctl.model.message import (
     Part,
     Role,
     Synthetic,
-    ToolCallPart,
     ToolResultPart,
 )
 from compactctl.model.tags import tags_of
@@ -100,12 +98,7 @@ class ClaudeCode:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if isinstance(old, REPLACEABLE):
-            return new_content(current, text)
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        return rewritten(message.parts[part], current, text, new_content)
 
 
 class _Reader:

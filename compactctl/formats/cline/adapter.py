@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from compactctl.formats.cline.reader import ClineReader
 from compactctl.formats.content.anthropic import new_content
-from compactctl.formats.content.call_arguments import new_arguments
-from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.chat_log import sample_messages
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
@@ -64,16 +64,17 @@ class Cline:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content; what stands in the same text before a result stays there."""
-        old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        shared = [(i, p) for i, p in enumerate(message.parts) if p.path == old.path]
-        calls = any(isinstance(other, ToolCallPart) for _, other in shared)
-        if calls or not isinstance(old, REPLACEABLE):
-            raise ValueError(f"a {type(old).__name__} has no replaceable content")
-        if len(shared) == 1 or not isinstance(current, str):
-            return new_content(current, text)
-        return "".join(text if i == part else getattr(p, "text", "") for i, p in shared)
+        return rewritten(message.parts[part], current, text, partial(_new_content, message, part))
+
+
+def _new_content(message: Message, part: int, current: object, text: str) -> object:
+    old = message.parts[part]
+    shared = [(i, p) for i, p in enumerate(message.parts) if p.path == old.path]
+    if any(isinstance(other, ToolCallPart) for _, other in shared):
+        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+    if len(shared) == 1 or not isinstance(current, str):
+        return new_content(current, text)
+    return "".join(text if i == part else getattr(p, "text", "") for i, p in shared)
 
 
 class Roo(Cline):

@@ -1,16 +1,16 @@
 """Codex CLI rollouts: conversation items among session records, each in an envelope."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from compactctl.formats.codex.items import is_item
 from compactctl.formats.codex.reader import ENVELOPES, CodexReader
-from compactctl.formats.content.call_arguments import new_arguments
 from compactctl.formats.content.openai import new_content
-from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_empty
-from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
+from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
 
 
@@ -59,12 +59,8 @@ class Codex:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if isinstance(old, REPLACEABLE):
-            return new_content(current, text, kind="input_text")
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        shaped = partial(new_content, kind="input_text")
+        return rewritten(message.parts[part], current, text, shaped)
 
 
 def _kind(record: Mapping[str, Any]) -> str:

@@ -2,20 +2,20 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from compactctl.formats.content.call_arguments import new_arguments
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.copilot_cli.events import new_result
 from compactctl.formats.copilot_cli.media import as_text
 from compactctl.formats.copilot_cli.reader import CopilotReader
-from compactctl.formats.format import REPLACEABLE
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import (
     JsonPath,
     MediaPart,
     Message,
+    Part,
     Synthetic,
-    ToolCallPart,
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
@@ -71,12 +71,12 @@ class CopilotCli:
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
         old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if isinstance(old, ToolResultPart) and isinstance(current, Mapping):
-            return new_result(current, text)
-        if isinstance(old, MediaPart) and isinstance(current, Mapping):
-            return as_text(current, text)
-        if isinstance(old, REPLACEABLE):
-            return text
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        return rewritten(old, current, text, partial(_new_content, old))
+
+
+def _new_content(old: Part, current: object, text: str) -> object:
+    if isinstance(old, ToolResultPart) and isinstance(current, Mapping):
+        return new_result(current, text)
+    if isinstance(old, MediaPart) and isinstance(current, Mapping):
+        return as_text(current, text)
+    return text

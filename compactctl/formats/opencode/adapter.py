@@ -3,15 +3,15 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from compactctl.formats.content.call_arguments import new_arguments
-from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.opencode.reader import NAME, OpenCodeReader, is_message
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart, ToolResultPart
+from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
 
 # Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
@@ -69,19 +69,19 @@ class OpenCode:
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
         old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if not isinstance(old, REPLACEABLE):
-            raise ValueError(f"a {type(old).__name__} has no replaceable content")  # noqa: TRY004 - the parts are not what a caller gave
-        if isinstance(old, ToolResultPart):
-            if old.path[-1] != "state":
-                return text
-            rest = {name: value for name, value in current.items() if name != "attachments"}
-            return {**rest, "output": text}
-        if isinstance(current, Mapping):
-            kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
-            return {**kept, "type": "text", "text": text}
-        return text
+        return rewritten(old, current, text, partial(_new_content, old))
+
+
+def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
+    if isinstance(old, ToolResultPart):
+        if old.path[-1] != "state":
+            return text
+        rest = {name: value for name, value in current.items() if name != "attachments"}
+        return {**rest, "output": text}
+    if isinstance(current, Mapping):
+        kept = {n: current[n] for n in ("id", "sessionID", "messageID") if n in current}
+        return {**kept, "type": "text", "text": text}
+    return text
 
 
 def _id_before(anchor: str, name: str) -> str:

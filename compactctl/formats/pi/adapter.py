@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from compactctl.formats.content.anthropic import new_content
-from compactctl.formats.content.call_arguments import new_arguments
-from compactctl.formats.format import REPLACEABLE
+from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.pi.messages import OWN_ROLES
 from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
-from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
+from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
 
 # Digits of the ids that the client gives its entries.
@@ -62,12 +61,7 @@ class Pi:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if isinstance(old, REPLACEABLE):
-            return new_content(current, text)
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        return rewritten(message.parts[part], current, text, new_content)
 
 
 def _is_header(record: Mapping[str, Any]) -> bool:
