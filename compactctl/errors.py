@@ -39,7 +39,7 @@ class UsageError(CompactctlError):
 
 
 class NoInputError(CompactctlError):
-    """The input does not exist, is empty, is no regular file, or cannot be opened."""
+    """The input does not exist, is empty, is not a regular file, or cannot be opened."""
 
     exit_code = 3
 

@@ -63,7 +63,7 @@ def writes_pairs(name: str) -> bool:
 def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     """Return the first format that recognises the first records.
 
-    ``head`` is the start of the file, to name in the error what is no JSON at all.
+    ``head`` is the start of the file, to name in the error what is not JSON at all.
 
     Raises:
         NotUnderstoodError: no format fits; the error names a format that is known by sight.

@@ -96,7 +96,7 @@ def _frozen(messages: Sequence[Message], before: str) -> Iterator[tuple[int, str
         end = min(int(before), len(messages))
     if end is None:
         raise UsageError(
-            f"--freeze-before {before!r} is no message id here and no number of messages"
+            f"--freeze-before {before!r} is neither a message id here nor a number of messages"
         )
     yield from ((index, "before the point of --freeze-before") for index in range(end))
 
@@ -118,7 +118,7 @@ def _compiled(pin: str) -> re.Pattern[str]:
         return re.compile(pin)
     except re.error as error:
         raise UsageError(
-            f"--pin {pin!r} is no message id here and no regular expression: {error}"
+            f"--pin {pin!r} is neither a message id here nor a regular expression: {error}"
         ) from error
 
 

@@ -30,5 +30,5 @@ def is_newest(messages: Sequence[Message], through: str | None) -> bool:
 
 
 def newest_id(messages: Sequence[Message]) -> MessageId | None:
-    """Return the id of the newest message that is no stand-in, None when there is none."""
+    """Return the id of the newest message that is not a stand-in, None when there is none."""
     return next((m.id for m in reversed(messages) if not is_stand_in(m)), None)

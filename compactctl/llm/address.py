@@ -36,7 +36,7 @@ class Address:
 def address_of(url: str, *, allow_network: bool) -> Address:
     """Resolve a base URL such as ``http://127.0.0.1:8080/v1``.
 
-    Raises UsageError for what is no such URL, for a host that cannot be found, and, unless
+    Raises UsageError for what is not such a URL, for a host that cannot be found, and, unless
     ``allow_network``, for one with any address that is not this machine's.
     """
     try:

@@ -121,7 +121,7 @@ def _answer(body: bytes) -> Answer:
         text = choice["message"]["content"]
         reason = choice.get("finish_reason")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise NoAnswerError("the answer is no chat completion") from error
+        raise NoAnswerError("the answer is not a chat completion") from error
     if not isinstance(text, str):
         raise NoAnswerError("the answer holds no text")
     return Answer(text=text, finish_reason=reason if isinstance(reason, str) else "")

@@ -158,7 +158,7 @@ def _level(table: object) -> LevelRule:
 
 def _budget(table: object) -> BudgetRule:
     if not isinstance(table, Mapping):
-        raise UsageError("[budget] is no table")
+        raise UsageError("[budget] is not a table")
     check_keys(table, _BUDGET_KEYS, "[budget]")
     own = BudgetRule()
     divisor = _factor(table, "divide_by")
@@ -181,7 +181,7 @@ def _background(table: object) -> Background | None:
     if table is None:
         return None
     if not isinstance(table, Mapping):
-        raise UsageError("[background] is no table")
+        raise UsageError("[background] is not a table")
     check_keys(table, _BACKGROUND_KEYS, "[background]")
     warm, jitter, cold = (_share(f"background.{key}", table.get(key)) for key in _BACKGROUND_KEYS)
     return Background(warm=warm, jitter=jitter, cold=cold)
@@ -197,28 +197,28 @@ def _trigger(value: object) -> Trigger:
 
 def _share(key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise UsageError(f"{key} = {value!r} is no share between 0 and 1")
+        raise UsageError(f"{key} = {value!r} is not a share between 0 and 1")
     return float(value)
 
 
 def _factor(table: Mapping[str, Any], key: str) -> Fraction:
     value = table.get(key, 1)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise UsageError(f"{key} = {value!r} is no number")
+        raise UsageError(f"{key} = {value!r} is not a number")
     return Fraction(str(value))
 
 
 def _text(table: Mapping[str, Any], key: str) -> str:
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise UsageError(f"{key} = {value!r} is no text")
+        raise UsageError(f"{key} = {value!r} is not text")
     return value
 
 
 def _whole(table: Mapping[str, Any], key: str) -> int | None:
     value = table.get(key)
     if value is not None and (type(value) is not int or value < 0):
-        raise UsageError(f"{key} = {value!r} is no number of 0 or more")
+        raise UsageError(f"{key} = {value!r} is not a number of 0 or more")
     return value
 
 

@@ -75,7 +75,7 @@ def _separated(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
     for key, value in table.items():
         if key in _BLOCKS:
             if not isinstance(value, Mapping):
-                raise UsageError(f"{key} is no table")
+                raise UsageError(f"{key} is not a table")
             inner, found = _separated(value)
             if key != _FOREIGN:
                 check_keys(inner, _THEIRS, key)

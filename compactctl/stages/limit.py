@@ -27,12 +27,12 @@ NAME = "limit"
 class LimitOptions:
     """How large a tool result may be; NeuroLink's bytes and lines, Copilot Chat's share."""
 
-    max_tokens: int = option(0, "Tokens that a result may have; 0 is no limit.")
+    max_tokens: int = option(0, "Tokens that a result may have; 0 means no limit.")
     share: float = option(
-        0.5, "The part of the context window that a result may take (0 to 1); 0 is no limit."
+        0.5, "The part of the context window that a result may take (0 to 1); 0 means no limit."
     )
-    max_bytes: int = option(51_200, "Bytes of UTF-8 that a result may have; 0 is no limit.")
-    max_lines: int = option(2_000, "Lines that a result may have; 0 is no limit.")
+    max_bytes: int = option(51_200, "Bytes of UTF-8 that a result may have; 0 means no limit.")
+    max_lines: int = option(2_000, "Lines that a result may have; 0 means no limit.")
     direction: Direction = option(
         "both", '"head" keeps the beginning, "tail" the end, "both" some of each.'
     )

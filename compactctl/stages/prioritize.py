@@ -33,7 +33,7 @@ class PrioritizeOptions:
         "highest priority.",
     )
     freeze_before: int = option(
-        0, "So many messages at the front stay, for a prompt cache that ends there."
+        0, "Leave this many messages at the front alone, for a prompt cache that ends there."
     )
     marker: str = option(
         "[{count} messages of low priority left out to fit the context window]",
@@ -136,7 +136,7 @@ def _weight(text: str) -> tuple[str, int]:
         weight = None
     if weight is None or kind.strip() not in KINDS:
         raise UsageError(
-            f"--prioritize-weights {text!r} is no kind and number, such as tool_results=10; "
+            f"--prioritize-weights {text!r} is not a kind and a number, such as tool_results=10; "
             f"kinds are {', '.join(KINDS)}"
         )
     return kind.strip(), weight

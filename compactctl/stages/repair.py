@@ -158,7 +158,7 @@ def _placed(messages: Sequence[Message], found: Orphans) -> Iterator[tuple[int, 
     called: set[CallId] = set()
     for place, part in found.items():
         at = _place_for(messages, place, part, found)
-        # What must stay exactly as it is may be no record among others but part of a request.
+        # What must stay exactly as it is may not be a record among others but part of a request.
         if at == len(messages) or messages[at].fixed:
             continue
         if isinstance(part, ToolCallPart):

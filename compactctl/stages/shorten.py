@@ -21,7 +21,7 @@ NAME = "shorten"
 class ShortenOptions:
     """How to shorten; the minimum and the mark are those of NeuroLink."""
 
-    min_tokens: int = option(200, "No text is cut below so many tokens.")
+    min_tokens: int = option(200, "No text is cut below this many tokens.")
     mark: str = option("...", "What a cut text ends with.")
 
 

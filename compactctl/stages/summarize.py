@@ -48,18 +48,18 @@ class SummarizeOptions:
     keep_min: int = option(4, "Keep at least this many messages.")
     keep_tokens: int = option(
         0,
-        "Keep as many of the newest messages as fit in so many tokens instead of ``keep_ratio``; 0 "
-        "is off. With ``keep_texts`` keep at least so many tokens.",
+        "Keep as many of the newest messages as fit in this many tokens instead of ``keep_ratio``; "
+        "0 is off. With ``keep_texts`` keep at least this many tokens.",
     )
     keep_texts: int = option(
         0,
-        "Keep at least so many messages with text and what is among and after them, instead of "
+        "Keep at least this many messages with text and what is among and after them, instead of "
         "``keep_ratio``; 0 is off. agent-code keeps 5, and at least 10,000 tokens.",
     )
     keep_tokens_max: int = option(
         0,
-        "With ``keep_texts``, add no message once those kept have so many tokens, 40,000 in "
-        "agent-code; 0 is no bound.",
+        "With ``keep_texts``, add no message once those kept have this many tokens, 40,000 in "
+        "agent-code; 0 means no bound.",
     )
     min_messages: int = option(4, "Do nothing unless there are more messages than this.")
     summary_tokens: int = option(

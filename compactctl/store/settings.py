@@ -35,7 +35,7 @@ def find_settings(start: Path) -> tuple[SettingsFile, ...]:
     ``start`` upwards to the root of the project, and the user's own in the folder for settings.
 
     Raises:
-        UsageError: a file cannot be read or is no TOML.
+        UsageError: a file cannot be read or is not TOML.
     """
     found = (next(_project_files(start), None), _user_file())
     return tuple(each for each in found if each is not None)
@@ -63,7 +63,7 @@ def _project_files(start: Path) -> Iterator[SettingsFile]:
 def user_settings() -> Path | None:
     """Return where the user's own settings stand or would stand; None when there is no such place.
 
-    A relative folder is no such place: whose it is depends on where compactctl runs.
+    A relative folder is not such a place: whose it is depends on where compactctl runs.
     """
     home = os.environ.get("XDG_CONFIG_HOME")
     folder = Path(home) if home else Path(os.path.expanduser("~/.config"))  # noqa: PTH111 - never raises

@@ -31,7 +31,7 @@ class BudgetRule:
     Attributes:
         reserve: tokens kept for the answer; None keeps ``percent`` of the window.
         percent: see ``reserve``.
-        most: never keep more than this; None is no bound.
+        most: never keep more than this; None for no bound.
         longest_answer: keep as much as the model's longest answer has, ``reserve`` if not known.
         usable: share of what is then left that may be filled.
     """
@@ -148,11 +148,13 @@ def parse_target(text: str) -> TargetSize:
     """Read a target: ``0.6`` is a share of the available input, ``60000`` or ``60k`` are tokens.
 
     Raises:
-        UsageError: ``text`` is no number, or one between 1 and 100, which could mean either.
+        UsageError: ``text`` is not a number, or one between 1 and 100, which could mean either.
     """
     size = parse_size(text)
     if size is None:
-        raise UsageError(f"{text!r} is no target; write a share as 0.6, or tokens as 60000 or 60k")
+        raise UsageError(
+            f"{text!r} is not a target; write a share as 0.6, or tokens as 60000 or 60k"
+        )
     if size <= 1:
         return TargetSize(value=float(size), unit="ratio")
     if size < SMALLEST_TOKEN_TARGET:
@@ -161,5 +163,5 @@ def parse_target(text: str) -> TargetSize:
             f" as 0.6, or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     if size.denominator != 1:
-        raise UsageError(f"the target {text!r} is no whole number of tokens")
+        raise UsageError(f"the target {text!r} is not a whole number of tokens")
     return TargetSize(value=size.numerator, unit="tokens")

@@ -69,7 +69,7 @@ class Condition:
                 return found < self.value
 
     def limit(self, available: int) -> int | None:
-        """Return the size in tokens where it begins to hold; None if size is no matter."""
+        """Return the size in tokens where it begins to hold; None if size does not matter."""
         match self.what:
             case "ratio":
                 return int(self.value * available)
@@ -99,7 +99,7 @@ class Trigger:
         return next((str(each) for each in self.conditions if each.holds(situation)), "")
 
     def limit(self, available: int) -> int | None:
-        """Return the size in tokens from which on it fires; None if size is no matter."""
+        """Return the size in tokens from which on it fires; None if size does not matter."""
         limits = [each.limit(available) for each in self.conditions]
         return min((limit for limit in limits if limit is not None), default=None)
 
@@ -142,7 +142,7 @@ def _condition(text: str) -> Condition:
         return _bare(text)
     what, size = _MEASURED.get(match["what"]), _size(match["value"])
     if what is None or size is None:
-        raise UsageError(f"{text!r} is no trigger; {_EXAMPLES}")
+        raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
     if what == "ratio" and size > 1:
         raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
     return Condition(what=what, operator=_OPERATORS[match["operator"]], value=size)
@@ -152,7 +152,7 @@ def _bare(text: str) -> Condition:
     """Read a number alone; VS Code Copilot Chat refuses those between 1 and 100 as well."""
     size = _size(text)
     if size is None:
-        raise UsageError(f"{text!r} is no trigger; {_EXAMPLES}")
+        raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
     if 1 < size < SMALLEST_TOKEN_TARGET:
         raise UsageError(
             f"the trigger {text!r} is ambiguous; write a share of the available input as 0.8, "

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-# Pictures and encrypted reasoning are no text that a model reads.
+# Pictures and encrypted reasoning are not text that a model reads.
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_\-\s]{2000,}")
 # Shorter strings are mostly ids, kinds and times.
 _SHORTEST = 40

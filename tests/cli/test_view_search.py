@@ -38,4 +38,4 @@ def test_what_means_nothing_is_a_usage_error(ask: Ask, compacted: Path) -> None:
     assert ask("view", compacted, "--limit", "0").code == 2
     outcome = ask("view", compacted, "--grep", "[")
     assert outcome.code == 2
-    assert "--grep '[' is no regular expression" in outcome.err
+    assert "--grep '[' is not a regular expression" in outcome.err

@@ -14,7 +14,7 @@ from compactctl.model.transcript import Transcript
 class Known:
     """A real file: its format, and what is wrong with the file itself.
 
-    That is orphaned calls or results, and lines that are no JSON.
+    That is orphaned calls or results, and lines that are not JSON.
     """
 
     path: str

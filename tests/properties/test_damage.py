@@ -63,7 +63,7 @@ def restored_or_untouched(path: Path, first: bytes) -> None:
     if elsewhere.exists():
         assert elsewhere.read_bytes() == first
         elsewhere.unlink()
-    # 4: an inline transcript of a single line may be no JSON at all any more.
+    # 4: an inline transcript of a single line may not be JSON at all any more.
     assert code in {0, 4, 6, 7, 8}
     assert {each: each.read_bytes() for each in found} == found
 

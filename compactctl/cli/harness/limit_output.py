@@ -20,7 +20,7 @@ _DEFAULT = LimitOptions()
     type=click.IntRange(min=0),
     metavar="N",
     default=_DEFAULT.max_bytes,
-    help="Bytes the output may have, notice included; 0 is no limit. "
+    help="Bytes the output may have, notice included; 0 means no limit. "
     f"[default: {_DEFAULT.max_bytes:,}]",
 )
 @click.option(
@@ -28,7 +28,7 @@ _DEFAULT = LimitOptions()
     type=click.IntRange(min=0),
     metavar="N",
     default=_DEFAULT.max_lines,
-    help="Lines the output may have, notice included; 0 is no limit. "
+    help="Lines the output may have, notice included; 0 means no limit. "
     f"[default: {_DEFAULT.max_lines:,}]",
 )
 @click.option(

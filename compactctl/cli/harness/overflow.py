@@ -17,7 +17,7 @@ def command(error: str, *, shown_as: str) -> int:
 
     TEXT is what a provider answered, a message or a JSON body; the name of an existing FILE reads
     it from there, - from standard input. Shows who answered, how many tokens were sent and
-    allowed, and whether the same request can succeed later. Rate limits and quotas are no
+    allowed, and whether the same request can succeed later. Rate limits and quotas are not
     overflow. The exit code is 0 for an overflow and 1 for another error.
     """
     result = overflow(error)

@@ -94,7 +94,7 @@ def _overflow(error: str | None) -> Overflow | None:
     found = overflow(error)
     if not found.overflow:
         raise UsageError(
-            "--from-error: this is no error about a context that is too long; see compactctl "
+            "--from-error: this is not an error about a context that is too long; see compactctl "
             "overflow, and compact without it"
         )
     return found

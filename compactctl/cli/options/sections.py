@@ -26,7 +26,7 @@ class SectionedCommand(click.Command):
     """A command whose stage options are explained elsewhere: there are too many of them."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options that are no stage's, and where those are."""
+        """Write the options that belong to no stage, and where those are."""
         options = (each for each in self.get_params(ctx) if isinstance(each, click.Option))
         records = (
             each.get_help_record(ctx) for each in options if not isinstance(each, StageOption)

@@ -256,7 +256,7 @@ def measure_options(function: F) -> F:
             "--chars-per-token",
             type=FiniteRange(min=0, min_open=True),
             metavar="N",
-            help="Count one token for so many characters, such as 3.5, instead of with a counter.",
+            help="Count one token for every N characters, such as 3.5, instead of with a counter.",
         ),
     )
     return with_options(function, options)

@@ -92,7 +92,7 @@ def _check(
             raise UsageError(f"{file.path}: {key} is a command; write its settings as [{key}]")
         if key not in known:
             hint = suggestion(key, sorted(known), "compactctl config --all lists them")
-            raise UsageError(f"{file.path}: {where}{key} is no option; {hint}")
+            raise UsageError(f"{file.path}: {where}{key} is not an option; {hint}")
         if file.of_project and (reason := why_not(known[key])) is not None:
             raise UsageError(
                 f"{file.path}: {where}{key} {reason}, which no project decides; {elsewhere(key)}"

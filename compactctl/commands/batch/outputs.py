@@ -52,7 +52,9 @@ def check_report(
     if place in taken:
         raise UsageError(f"{report}: is an input or an output; give the report another name")
     if is_folder(place) or not is_folder(Path(place).parent):
-        raise UsageError(f"{report}: is a folder or in none; name a file in an existing folder")
+        raise UsageError(
+            f"{report}: is a folder, or in one that does not exist; name a file elsewhere"
+        )
     if not force and Path(place).is_file() and not is_sealed(Path(place)):
         raise foreign(Path(report))
 

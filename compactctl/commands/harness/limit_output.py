@@ -11,7 +11,7 @@ from compactctl.store.files.limits import OUTPUT_LIMITS
 from compactctl.store.files.lines import STANDARD_INPUT, open_input
 from compactctl.store.publish.spill import spill
 
-# Bytes that are no UTF-8 come out as they went in.
+# Bytes that are not UTF-8 come out as they went in.
 _ENCODING = ("utf-8", "surrogateescape")
 
 
@@ -39,7 +39,7 @@ class LimitOutputResult:
     """An output within its limits.
 
     Attributes:
-        content: the text, notice included; bytes that are no UTF-8 are escaped as surrogates.
+        content: the text, notice included; bytes that are not UTF-8 are escaped as surrogates.
         truncated: whether anything was cut.
         saved_path: where the whole output is, None when it was not saved.
         original_size: bytes of the whole output.

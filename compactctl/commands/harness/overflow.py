@@ -20,7 +20,7 @@ def overflow(error: str) -> Overflow:
 
 
 def _text(error: str) -> str:
-    # Text that can be no path, because it is too long or holds NUL, does not exist either.
+    # Text that cannot be a path, because it is too long or holds NUL, does not exist either.
     if error != STANDARD_INPUT and not os.path.exists(error):  # noqa: PTH110
         return error
     return open_input(error, TEXT_LIMITS).data.decode("utf-8", "replace")

@@ -27,7 +27,7 @@ def search(result: ViewResult, wanted: Search) -> ViewResult:
     """Return what is wanted of a view; its lines are those that these messages stand on.
 
     Raises:
-        UsageError: a pattern is no regular expression, or a page is asked for without a limit.
+        UsageError: a pattern is not a regular expression, or a page is asked for without a limit.
     """
     if wanted.page > 1 and wanted.limit is None:
         raise UsageError("--page needs --limit, the number of messages on a page")
@@ -50,7 +50,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"--grep {pattern!r} is no regular expression: {error}") from error
+        raise UsageError(f"--grep {pattern!r} is not a regular expression: {error}") from error
 
 
 def _says(message: Message, patterns: Sequence[re.Pattern[str]]) -> bool:

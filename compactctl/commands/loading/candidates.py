@@ -52,7 +52,7 @@ def candidates(folder: Path, *, compacted: bool) -> Candidates:
     """Return the transcripts in a folder itself, or only those with a compaction to take back.
 
     Only the first bytes of each are read, and nothing is written. Files that cannot be read, and
-    those that are no transcript as far as that can be seen, are left out.
+    those that are not transcripts as far as that can be seen, are left out.
     """
     files = sorted(_files(folder, compacted=compacted), key=_age)
     looked_at = ((number, _candidate(file, status)) for number, (file, status) in enumerate(files))

@@ -13,7 +13,7 @@ from compactctl.model.transcript import RawLine, Transcript
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.lines import STANDARD_INPUT, Source, open_input, read_lines
 
-# Enough of a file to tell what it is when it is no JSON.
+# Enough of a file to tell what it is when it is not JSON.
 HEAD_BYTES = 4_096
 _OPENINGS = (b"{", b"[")
 

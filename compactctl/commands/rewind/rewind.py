@@ -83,7 +83,7 @@ def rewind(options: RewindOptions) -> RewindResult:
     """Rewind a transcript.
 
     Raises ArchiveError, IntegrityError, ChangedError, UsageError, and NotUnderstoodError for what
-    is no transcript at all.
+    is not a transcript at all.
     """
     _check_options(options)
     source = open_input(options.path, options.limits)
@@ -190,7 +190,7 @@ def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
     if len(found) == 1:
         return next(iter(found.values()))
     names = ", ".join(found or dict.fromkeys(step.id for step in steps))
-    problem = "is ambiguous" if found else "is no operation of this transcript"
+    problem = "is ambiguous" if found else "is not an operation of this transcript"
     raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
 
 

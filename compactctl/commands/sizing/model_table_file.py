@@ -17,7 +17,7 @@ def load_own_models(path: str) -> OwnModels:
 
     Raises:
         NoInputError: there is no such file.
-        UsageError: it is no such table; says which key or line is wrong.
+        UsageError: it is not such a table; says which key or line is wrong.
     """
     models = read_windows(path)
     for row in models.rows:

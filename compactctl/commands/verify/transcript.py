@@ -36,7 +36,7 @@ class Verified:
 
 
 def verify_transcript(path: Path, limits: ReadLimits = READ_LIMITS) -> Verified | None:
-    """Prove every state of a transcript; None when it is no compacted one. Writes nothing."""
+    """Prove every state of a transcript; None when it is not a compacted one. Writes nothing."""
     folder = archive_folder(path)
     try:
         check_owner(folder)

@@ -258,7 +258,7 @@ class ClaudeChain:
 
 
 def _may_end(node: _ClaudeNode) -> bool:
-    """Tell whether a conversation can end here; a notice that follows nothing is no end."""
+    """Tell whether a conversation can end here; a notice that follows nothing is not an end."""
     alone = node.parent is None and not node.messages and node.boundary is None
     return node.type in _LEAF_TYPES and not alone
 

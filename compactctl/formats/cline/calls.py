@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from compactctl.formats.records.json_text import json_text
 from compactctl.model.message import CallId, JsonPath, Part, TextPart, ToolCallPart
 
-# With these the model speaks to the person: what comes back is no result but the next request.
+# With these the model speaks to the person: what comes back is not a result but the next request.
 SPEAKING = frozenset({"attempt_completion", "plan_mode_respond"})
 
 _OPENING = re.compile(r"<(\w+)>")
 # Their values are files and patches, which may hold any tag; the last closing one counts.
 _RAW = frozenset({"content", "diff"})
-# Longer digits are no line number, and Python refuses to read very long ones.
+# Longer digits are not line numbers, and Python refuses to read very long ones.
 _NUMBER = re.compile(r"\s*[0-9]{1,9}\s*")
 _LINE_RANGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _NUMBERS = ("start_line", "end_line")

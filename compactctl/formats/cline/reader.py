@@ -67,7 +67,7 @@ class ClineReader:
 
     def _message(self, draft: MessageDraft | None, entry: ContainedRecord) -> Message | None:
         if draft is None:
-            self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
+            self.gather.opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
         elif not draft.parts:
             self.gather.meta("empty message", entry.n_bytes)
         else:
@@ -91,7 +91,7 @@ class _Talk:
         )
 
     def draft(self, index: int) -> MessageDraft | None:
-        """Return what the record at ``index`` says, None when it is no message."""
+        """Return what the record at ``index`` says, None when it is not a message."""
         entry = self._entries[index]
         match entry.record.get("role"):
             case "user":

@@ -55,7 +55,7 @@ class CodexReader:
         self.gather.line(decoded)
         for value in decoded.values:
             if not isinstance(value, Mapping):
-                self.gather.opaque(decoded, "a JSON value that is no record")
+                self.gather.opaque(decoded, "a JSON value that is not a record")
             elif isinstance(value.get("payload"), Mapping):
                 self._enveloped(value, value["payload"], decoded)
             else:

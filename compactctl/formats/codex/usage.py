@@ -17,7 +17,7 @@ class TokenCounts:
     def take(self, payload: Mapping[str, Any]) -> ReportedUsage | None:
         """Return the usage of a request that was not counted before, else None.
 
-        After a compaction the client reports an estimate with no input: that is no request.
+        After a compaction the client reports an estimate with no input: that is not a request.
         """
         info = object_or_empty(payload.get("info"))
         window = info.get("model_context_window")

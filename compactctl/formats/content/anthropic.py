@@ -124,7 +124,7 @@ def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPa
         return content, ()
     if isinstance(content, Mapping):
         return json_text(content), ()
-    # A result inside a result is no part of its own, so results cannot nest.
+    # A result inside a result is not part of its own, so results cannot nest.
     inner = _parts(content, path, _plain_block)
     text = "\n".join(part.text for part in inner if isinstance(part, TextPart | FilePart))
     return text, tuple(part for part in inner if isinstance(part, MediaPart))

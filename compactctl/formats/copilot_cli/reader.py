@@ -50,7 +50,7 @@ class CopilotReader:
             if isinstance(data, Mapping) and isinstance(value.get("type"), str):
                 self._event(value, data, decoded)
             else:
-                self.gather.opaque(decoded, "a JSON value that is no event")
+                self.gather.opaque(decoded, "a JSON value that is not an event")
 
     def finish(self, name: str) -> Transcript:
         """Return the transcript."""

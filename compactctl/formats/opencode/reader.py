@@ -50,7 +50,7 @@ class OpenCodeReader:
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
         draft = _draft(entry)
         if draft is None:
-            self.gather.opaque(entry.decoded, "a record that is no message", entry.n_bytes)
+            self.gather.opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
             return None
         if not draft.parts:
             self.gather.meta("empty message", entry.n_bytes)

@@ -54,7 +54,7 @@ class PiChain:
         self._gaps.append(line)
 
     def header(self) -> None:
-        """Take in a session header, which is no entry but is numbered like one."""
+        """Take in a session header, which is not an entry but is numbered like one."""
         self._records.append(None)
 
     def hold(self, name: str, why: str) -> None:

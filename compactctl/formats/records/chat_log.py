@@ -31,7 +31,7 @@ class Conversation(Protocol):
         """Return what a request sends before its messages, with the path where it stands."""
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        """Return what a record at ``path`` says, None when it is no message."""
+        """Return what a record at ``path`` says, None when it is not a message."""
 
     def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
         """Return the logged answer to a request, with the path where it stands."""
@@ -117,7 +117,7 @@ class ChatLogReader:
             )
         size = json_size(value) if path else decoded.n_bytes
         if draft is None:
-            self.gather.opaque(decoded, "a record that is no message", size)
+            self.gather.opaque(decoded, "a record that is not a message", size)
         else:
             self.gather.meta("empty message", size)
         return None

@@ -24,7 +24,7 @@ class ContainedRecord:
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """The value, empty when it is no object."""
+        """The value, empty when it is not an object."""
         return object_or_empty(self.value)
 
     @property

@@ -17,7 +17,7 @@ class Overflow:
 
     Attributes:
         overflow: whether the request was too large.
-        provider: who answered, where the error tells; None for what is no overflow.
+        provider: who answered, where the error tells; None for what is not an overflow.
         actual: tokens sent; None where the error does not say, as for limits of bytes.
         limit: tokens allowed; None likewise.
         retryable: whether the same request can succeed later; None when that is not known.

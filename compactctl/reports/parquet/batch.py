@@ -57,8 +57,8 @@ def write_report(
 ) -> tuple[str, ...]:
     """Write one line per file, whole or not at all; return warnings, DiskError when that fails.
 
-    UsageError for a file that is no report, or was changed since, unless ``force``. Lone
-    surrogates, as in names that are no UTF-8, are written as escapes. ``stages`` are joined by
+    UsageError for a file that is not a report, or was changed since, unless ``force``. Lone
+    surrogates, as in names that are not UTF-8, are written as escapes. ``stages`` are joined by
     commas, as ``--stages`` takes them.
     """
     import pyarrow as pa

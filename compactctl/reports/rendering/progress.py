@@ -21,7 +21,7 @@ class Done(Protocol):
 
 
 class BatchProgress:
-    """One line on standard error that is written over; nothing where that is no terminal."""
+    """One line on standard error that is written over; nothing where that is not a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = sys.stderr.isatty()

@@ -11,7 +11,7 @@ _CONTROL = re.compile(f"[{_UNSAFE}]")
 _NOT_TYPED = re.compile(f"[\t\n{_UNSAFE}]")
 _LAST_ASCII = 0x7F
 _LAST_BYTE = 0xFF
-# Python's stand-ins for the bytes of a file name that are no UTF-8.
+# Python's stand-ins for the bytes of a file name that are not UTF-8.
 _BYTES = range(0xDC80, 0xDD00)
 _NO_BYTE = 0xDC00
 # Ends a quotation and begins the next: nothing to a shell.
@@ -47,7 +47,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def shell_path(path: str) -> str:
-    """Return a path as it can be pasted into a shell, where a leading dash is no option."""
+    """Return a path as it can be pasted into a shell, where a leading dash is not an option."""
     is_like_option = path.startswith("-") and path != "-"
     quoted = shlex.quote(f"./{path}" if is_like_option else path)
     return inert(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)

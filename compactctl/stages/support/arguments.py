@@ -18,7 +18,7 @@ def without_long_texts(call: ToolCallPart, over: int, placeholder: str) -> str:
 
     Keys, structure and all other values stay as they are written, so that it remains JSON of the
     same shape. The arguments are returned as they are when nothing in them is replaced: when they
-    cannot be, are no object or array, or no text in them is longer than the placeholder too.
+    cannot be, are not an object or array, or no text in them is longer than the placeholder too.
     """
     limit = max(over, len(placeholder))
     if call.embedded or len(call.arguments) <= limit or not _is_structured(call.arguments):

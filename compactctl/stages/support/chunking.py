@@ -36,7 +36,7 @@ class ChunkOptions:
         0.15, 'What ``ratio`` falls to with "code" where messages are large (0 to 1).'
     )
     message_cap: int = option(
-        10_000, "Characters of a message that are shown to the summarizer; 0 is no limit."
+        10_000, "Characters of a message that are shown to the summarizer; 0 means no limit."
     )
     oversized: float = option(
         0.5,

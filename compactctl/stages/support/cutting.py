@@ -24,7 +24,7 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)|[。！？]|(?=\n)")  # noqa: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How large a text may be; 0 is no limit. Bytes are those of UTF-8."""
+    """How large a text may be; 0 means no limit. Bytes are those of UTF-8."""
 
     max_bytes: int = 0
     max_lines: int = 0

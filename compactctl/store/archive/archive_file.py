@@ -47,7 +47,7 @@ def read_operation(path: Path) -> Operation:
     metadata = read_metadata(path)
     record = metadata.get(OPERATION.encode())
     if record is None:
-        raise ArchiveError(f"{path}: is no archive of compactctl; move it out of the folder")
+        raise ArchiveError(f"{path}: is not an archive of compactctl; move it out of the folder")
     if metadata.get(CHECKSUM.encode()) != hashlib.sha256(record).hexdigest().encode("ascii"):
         raise IntegrityError(f"{path}: its operation is damaged; restore the file from a backup")
     return decode_operation(record, str(path))

@@ -48,7 +48,7 @@ def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
 
 
 def archive_name(number: int, operation: Operation) -> str:
-    """Return the file name of an operation's archive; a ValueError if its id is no plain word."""
+    """Return the file name of an operation's archive; ValueError if its id is not a plain word."""
     name = f"{number:04}-{operation.kind}-{operation.id}.parquet"
     if not NAME.fullmatch(name):
         raise ValueError(f"{operation.id!r} cannot be part of a file name")

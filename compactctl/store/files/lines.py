@@ -111,7 +111,7 @@ def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
 
     The lines of a plain file are not kept in memory, those of anything else are.
 
-    Raises NoInputError with a line that helps for everything that is no readable, non-empty
+    Raises NoInputError with a line that helps for everything that is not a readable, non-empty
     regular file within the limits, and NotUnderstoodError for compressed data that cannot be
     unpacked.
     """
@@ -216,6 +216,6 @@ def _check_regular(path: Path, info: os.stat_result) -> None:
             f"{path}: is a folder; name a file in it, or use compactctl batch for all of it"
         )
     if not stat.S_ISREG(info.st_mode):
-        raise NoInputError(f"{path}: is no regular file; pipe it in and name - instead")
+        raise NoInputError(f"{path}: is not a regular file; pipe it in and name - instead")
     if not info.st_size:
         raise NoInputError(f"{path}: is empty; there is nothing to read")

@@ -12,12 +12,12 @@ def size_and_head(path: str) -> tuple[int, bytes]:
     """Return a regular file's size in bytes and its first bytes; it may be empty.
 
     Raises:
-        NoInputError: there is no such file, it is no regular one, or cannot be opened.
+        NoInputError: there is no such file, it is not a regular one, or cannot be opened.
     """
     try:
         info = Path(path).stat()
         if not stat.S_ISREG(info.st_mode):
-            raise NoInputError(f"{path}: is no regular file; name files only")
+            raise NoInputError(f"{path}: is not a regular file; name files only")
         with Path(path).open("rb") as stream:
             return info.st_size, stream.read(HEAD_BYTES)
     except FileNotFoundError as error:

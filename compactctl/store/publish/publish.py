@@ -75,9 +75,9 @@ def write_output(
     known: Iterable[Digest] = (),
     force: bool = False,
 ) -> tuple[str, ...]:
-    """Write an output that is no transcript, whole or not at all; ``-`` is standard output.
+    """Write an output that is not a transcript, whole or not at all; ``-`` is standard output.
 
-    What is no regular file, a device or a pipe, is written to directly. A file that exists gives
+    What is not a regular file, a device or a pipe, is written to directly. A file that exists gives
     way when it holds ``content`` or a state in ``known``, or by ``force``. Returns warnings.
 
     Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.

@@ -29,7 +29,7 @@ def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) 
     """
     path = Path(os.path.realpath(target)) if target.is_symlink() else target
     if path.exists() and not path.is_file():
-        raise UsageError(f"{target}: is no regular file; name another one with -o")
+        raise UsageError(f"{target}: is not a regular file; name another one with -o")
     if not path.parent.is_dir():
         raise UsageError(f"{target}: its folder does not exist; create it first")
     if source.path and source.identity and path.exists() and path.samefile(source.path):

@@ -103,7 +103,7 @@ def _oversized(text: str, request: SummaryRequest, count: Callable[[str], int]) 
 
 
 def _short(text: str) -> str:
-    return f"{text!r} is no summary" if len(_SPOKEN.findall(text)) < LEAST_WORDS else ""
+    return f"{text!r} is not a summary" if len(_SPOKEN.findall(text)) < LEAST_WORDS else ""
 
 
 def _loop(text: str) -> str:

@@ -8,7 +8,7 @@ from compactctl.summaries.extract.commonplaces import COMMONPLACES
 
 EntityKind = Literal["url", "id", "path", "error", "symbol", "name"]
 
-# Long enough to be telling, short enough to be no encoded data.
+# Long enough to be telling, short enough not to be encoded data.
 SHORTEST = 4
 LONGEST = 200
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from compactctl.history.toolnames import kind_of
 
 _COMMAND_KEYS = ("command", "cmd", "script")
-# Commands that only look: what they print is no outcome.
+# Commands that only look: what they print is not an outcome.
 _LOOKING = re.compile(
     r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|head|tail|less|bat|nl|sed\s+-n|e?grep|rg|ls|find|tree|wc"
     r"|pwd|which|echo|file|stat|git\s+(?:log|show|diff|status|blame|grep|branch))\b"

@@ -30,7 +30,7 @@ class ToolPair:
 
     Attributes:
         tool: the tool's name.
-        arguments: the call's arguments; empty when they are no JSON object.
+        arguments: the call's arguments; empty when they are not a JSON object.
         text: the texts in the arguments, one after another.
         line: the line of the call, from 1.
         age: how many model calls were made since.

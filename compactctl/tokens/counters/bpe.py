@@ -68,7 +68,7 @@ def count_or_bound(encode: Callable[[str], Sequence[int]], text: str) -> tuple[i
     try:
         return len(encode(text)), True
     except BaseException as error:
-        # The engine's panic is no Exception and its class cannot be imported.
+        # The engine's panic is not an Exception and its class cannot be imported.
         if type(error).__name__ != "PanicException":
             raise
         return len(text.encode()), False

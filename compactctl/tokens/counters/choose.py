@@ -66,7 +66,7 @@ def counter_named(name: str) -> TokenCounter:
 
     Raises:
         UsageError: there is no counter of that name, what it needs is not installed, or the rank
-            file it names is no such file.
+            file it names is not such a file.
     """
     base_name, size = _without_factor(name)
     base = _base_counter(base_name)

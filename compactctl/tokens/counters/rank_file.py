@@ -27,7 +27,7 @@ def rank_file_counter(argument: str) -> BpeCounter:
     unless given. The file is read here, so that a bad one is reported before anything is counted.
 
     Raises:
-        UsageError: the file cannot be read, is no complete rank file, or no pattern is so named.
+        UsageError: the file cannot be read, is not a complete rank file, or no pattern is so named.
     """
     path, pattern = path_and_pattern(argument)
     try:
@@ -72,7 +72,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
 
     Raises:
         OSError: the file cannot be read.
-        UsageError: a line is no such pair or repeats one, or a single byte has no token, without
+        UsageError: a line is not such a pair or repeats one, or a single byte has no token, without
             which not every text could be counted.
     """
     ranks: dict[bytes, int] = {}
@@ -100,11 +100,11 @@ def _pair(line: bytes) -> tuple[bytes, int]:
     try:
         token = base64.b64decode(fields[0], validate=True)
     except binascii.Error as error:
-        raise ValueError(f"the token is no base64 ({error})") from error
+        raise ValueError(f"the token is not base64 ({error})") from error
     if not token:
         raise ValueError("the token is empty")
     if not fields[1].isdigit() or len(fields[1]) > _RANK_DIGITS:
-        raise ValueError("the rank is no number of at most nine digits")
+        raise ValueError("the rank is not a number of at most nine digits")
     return token, int(fields[1])
 
 

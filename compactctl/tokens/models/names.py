@@ -30,7 +30,7 @@ def dashed(name: str) -> str:
 def is_beginning(prefix: str, name: str) -> bool:
     """Tell whether a name begins with ``prefix`` and does not go on in its last number or word.
 
-    So ``o1`` is no beginning of ``o100``; ``llama`` is one of ``llama3``.
+    So ``o1`` is not a beginning of ``o100``; ``llama`` is one of ``llama3``.
     """
     if not prefix or not name.startswith(prefix):
         return False

@@ -108,11 +108,13 @@ def _tokens(value: Any, where: str) -> int:  # noqa: ANN401 - what a file holds
     is_size = isinstance(value, int | str) and not isinstance(value, bool)
     size = parse_size(str(value)) if is_size else None
     if size is None or size.denominator != 1:
-        raise UsageError(f'{where}: {value!r} is no number of tokens; write it as "128k" or 131072')
+        raise UsageError(
+            f'{where}: {value!r} is not a number of tokens; write it as "128k" or 131072'
+        )
     return size.numerator
 
 
 def _counter(value: Any, where: str) -> str:  # noqa: ANN401 - what a file holds
     if not isinstance(value, str):
-        raise UsageError(f"{where}: counter: {value!r} is no name of a counter")
+        raise UsageError(f"{where}: counter: {value!r} is not the name of a counter")
     return value

@@ -22,9 +22,9 @@ def parse_window(text: str) -> int:
     """Return a context window in tokens.
 
     Raises:
-        UsageError: ``text`` is no positive whole number of tokens.
+        UsageError: ``text`` is not a positive whole number of tokens.
     """
     size = parse_size(text)
     if size is None or size.denominator != 1:
-        raise UsageError(f"{text!r} is no context window; write it as 128k, 1m or 131072")
+        raise UsageError(f"{text!r} is not a context window; write it as 128k, 1m or 131072")
     return size.numerator

@@ -1,4 +1,4 @@
-"""Input that is no transcript: one line that says where, what and what to do."""
+"""Input that is not a transcript: one line that says where, what and what to do."""
 
 import gzip
 import os

@@ -159,19 +159,19 @@ def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("modl = 1", "modl is no option; did you mean model?"),
-        ("[stats]\ntarget = 3", "[stats] target is no option"),
+        ("modl = 1", "modl is not an option; did you mean model?"),
+        ("[stats]\ntarget = 3", "[stats] target is not an option"),
         (
             "[prune]\nmin_saving = 3",
-            "prune-min-saving is no option; did you mean prune-min-savings",
+            "prune-min-saving is not an option; did you mean prune-min-savings",
         ),
         ("stats = 3", "write its settings as [stats]"),
         ('top = "many"', "top: "),
         ("top = inf", "top: "),
         ('model = ["o3"]', "model takes one value"),
-        ("[prune.min]\nsavings = 1", "prune-min is no option"),
+        ("[prune.min]\nsavings = 1", "prune-min is not an option"),
         ("a = " + "[" * 5_000, "settings cannot be read"),
-        ("prune" + ".a" * 5_000 + " = 1", "prune-a is no option"),
+        ("prune" + ".a" * 5_000 + " = 1", "prune-a is not an option"),
         ("model = [", "settings cannot be read"),
     ],
 )

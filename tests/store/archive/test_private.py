@@ -68,7 +68,7 @@ def test_a_link_where_the_folder_would_be_made_is_refused(
     assert names_below(tmp_path) <= {"run.jsonl", "there", archive_folder(target).name}
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="to root, its own folders are no stranger's")
+@pytest.mark.skipif(os.geteuid() == 0, reason="to root, its own folders are not a stranger's")
 def test_a_folder_of_a_stranger_is_refused(
     path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

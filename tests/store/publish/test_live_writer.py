@@ -35,7 +35,7 @@ def live_lines(content: bytes) -> set[bytes]:
 
 
 def rewrite(path: Path, number: int, *, force: bool = False) -> None:
-    """Take away some of the bulk and none of the live lines; changed meanwhile is no failure."""
+    """Take away some of the bulk and none of the live lines; changed meanwhile is not a failure."""
     source = open_input(path)
     lines = enumerate(split_lines(source.data))
     after = b"".join(line for n, line in lines if n % 7 or b"live" in line)

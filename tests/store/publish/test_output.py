@@ -1,4 +1,4 @@
-"""Writing outputs that are no transcripts."""
+"""Writing outputs that are not transcripts."""
 
 import os
 import stat

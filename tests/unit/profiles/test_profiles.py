@@ -222,7 +222,7 @@ def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
         ('stages = ["prune"]\n[budget]\nreserve = 1.5', "reserve = 1.5"),
         ('base = "nope"', "no profile 'nope' to build on"),
         ("enablePrune = 1", "neither true nor false"),
-        ("contextCompaction = 3", "contextCompaction is no table"),
+        ("contextCompaction = 3", "contextCompaction is not a table"),
         ("file_share = 2", "file_share = 2"),
     ],
 )

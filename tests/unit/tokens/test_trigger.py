@@ -46,7 +46,7 @@ def test_a_number_that_could_be_a_share_or_tokens_is_refused(text: str) -> None:
     "text", ["", "soon", "0", "-1", "turns", "turns=3", "size>3", "tokens>x", "0.8 and 3", "1 or"]
 )
 def test_what_is_no_trigger_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(UsageError, match=r"is no trigger; write it as 0\.8"):
+    with pytest.raises(UsageError, match=r"is not a trigger; write it as 0\.8"):
         parse_trigger(text)
 
 

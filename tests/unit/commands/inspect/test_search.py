@@ -70,7 +70,7 @@ def test_pages_need_no_pattern(path: Path) -> None:
 
 
 def test_a_pattern_that_is_none_is_refused(path: Path) -> None:
-    with pytest.raises(UsageError, match=r"--grep '\(' is no regular expression"):
+    with pytest.raises(UsageError, match=r"--grep '\(' is not a regular expression"):
         found(path, "(")
 
 
