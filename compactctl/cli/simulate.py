@@ -10,6 +10,7 @@ from compactctl.cli.options.shared import (
     limit_options,
     measure_options,
     measured_with,
+    profiles_option,
     shown_as_options,
     strict_option,
 )
@@ -18,13 +19,7 @@ from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 
 @click.command("simulate")
 @click.argument("path", metavar="FILE")
-@click.option(
-    "--profile",
-    "names",
-    metavar="NAME|FILE",
-    multiple=True,
-    help="Simulate this profile (repeatable). [default: all that compact by themselves]",
-)
+@profiles_option
 @click.option(
     "--scope",
     type=click.Choice(["effective", "full"]),
@@ -47,7 +42,6 @@ from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 def command(
     path: str,
     *,
-    names: tuple[str, ...],
     scope: str,
     shown_as: str,
     **values: Any,  # noqa: ANN401
@@ -58,14 +52,11 @@ def command(
     by request; where a profile's trigger fires its stages run, and the conversation goes on with
     what they leave. Nothing is written.
     """
-    from compactctl.profiles.library import load_profile
-
     result = simulate(
         SimulateOptions(
             path=path,
             format=values.pop("format_name"),
             measure=measured_with(values),
-            profiles=tuple(load_profile(name) for name in names),
             full=scope == "full",
             **values,
         )

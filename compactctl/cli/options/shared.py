@@ -168,17 +168,37 @@ def profile_option(function: F) -> F:
     )(function)
 
 
+def profiles_option(function: F) -> F:
+    """Add ``--profile`` that may be repeated; it arrives as a tuple of ``Profile``."""
+    return click.option(
+        "--profile",
+        "profiles",
+        metavar="NAME|FILE",
+        multiple=True,
+        callback=_load_profiles,
+        help="Simulate this profile (repeatable). [default: all that compact by themselves]",
+    )(function)
+
+
 def _load_profile(
     context: click.Context,
     parameter: click.Parameter,
     value: str | None,
 ) -> "Profile | None":
-    if value is None or context.resilient_parsing:
-        return None
+    return next(iter(_load_profiles(context, parameter, () if value is None else (value,))), None)
+
+
+def _load_profiles(
+    context: click.Context,
+    parameter: click.Parameter,
+    values: tuple[str, ...],
+) -> tuple["Profile", ...]:
+    if not values or context.resilient_parsing:
+        return ()
     from compactctl.profiles.library import load_profile
 
     try:
-        return load_profile(value)
+        return tuple(map(load_profile, values))
     except UsageError as error:
         raise click.BadParameter(str(error), context, parameter) from error
 

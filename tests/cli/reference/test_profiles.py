@@ -246,3 +246,13 @@ def test_a_block_of_their_configuration_may_hold_more_than_compaction(
         "[conversationMemory.contextCompaction]\nthreshold = 0.5\n"
     )
     assert "ratio >= 0.5" in ask("profiles", tmp_path / "mine.toml").out
+
+
+@pytest.mark.parametrize("command", ["compact", "simulate"])
+def test_a_profile_that_is_not_there_is_told_with_the_option(
+    ask: Ask, desk: Path, command: str
+) -> None:
+    outcome = ask(command, desk, "--profile", "neurolinc")
+    assert outcome.code == 2
+    assert "--profile" in outcome.err
+    assert "did you mean neurolink?" in outcome.err
