@@ -82,8 +82,16 @@ def _parse(path: Path) -> dict[str, object]:
         if path.stat().st_size > _MOST_BYTES:
             raise UsageError(f"{path}: has more than {_MOST_BYTES:,} bytes; settings are shorter")
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: settings cannot be read: {error}") from error
+    except OSError as error:
+        raise _unreadable(path, f"{error.strerror or error}; name a readable file") from error
+    except RecursionError as error:
+        raise _unreadable(path, "nested too deeply; take that out") from error
+    except ValueError as error:
+        raise _unreadable(path, f'{error}; write them as TOML, as model = "o3"') from error
+
+
+def _unreadable(path: Path, why: str) -> UsageError:
+    return UsageError(f"{path}: settings cannot be read: {why}")
 
 
 def _shared(table: Mapping[str, object]) -> dict[str, object] | None:

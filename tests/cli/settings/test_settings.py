@@ -170,9 +170,9 @@ def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: 
         ("top = inf", "top: "),
         ('model = ["o3"]', "model takes one value"),
         ("[prune.min]\nsavings = 1", "prune-min is not an option"),
-        ("a = " + "[" * 5_000, "settings cannot be read"),
+        ("a = " + "[" * 5_000, "settings cannot be read: nested too deeply; take that out"),
         ("prune" + ".a" * 5_000 + " = 1", "prune-a is not an option"),
-        ("model = [", "settings cannot be read"),
+        ("model = [", "settings cannot be read: "),
     ],
 )
 def test_what_is_wrong_in_settings_is_said(
@@ -187,7 +187,10 @@ def test_what_is_wrong_in_settings_is_said(
 
 
 def test_a_settings_file_that_is_not_there_is_a_usage_error(ask: Ask, desk: Path) -> None:
-    assert ask("--config", "nope.toml", "stats", desk).code == 2
+    outcome = ask("--config", "nope.toml", "stats", desk)
+    assert outcome.code == 2
+    said = "nope.toml: settings cannot be read: No such file or directory; name a readable file"
+    assert outcome.err == f"compactctl: {said}\n"
 
 
 def test_a_project_cannot_have_a_profile_choose_who_writes(
