@@ -6,7 +6,7 @@ from threading import Thread
 from types import ModuleType
 from typing import Any
 
-from compactctl.errors import UsageError
+from compactctl.errors import UsageError, is_out_of_memory
 from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.summaries.by_model.answers import Answer
 
@@ -28,6 +28,8 @@ def asking_plugin(name: str, *, timeout: float, allow_network: bool = False) -> 
         found = _within(timeout, lambda: _text(model, prompt, max_tokens))
         if found is None:
             raise NoAnswerError(f"no answer within {timeout:g} seconds")
+        if isinstance(found, Exception) and is_out_of_memory(found):
+            raise MemoryError from found
         if isinstance(found, Exception):
             raise NoAnswerError(f"{type(found).__name__}: {found}") from found
         return Answer(text=found)
@@ -63,6 +65,8 @@ def _library() -> ModuleType:
     try:
         import llm
     except ImportError as error:
+        if is_out_of_memory(error):
+            raise
         raise UsageError(
             "--summarizer llm needs the llm package; run: pip install 'compactctl[llm]'"
         ) from error

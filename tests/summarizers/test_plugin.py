@@ -26,6 +26,7 @@ class Local:
     Options = Options
     def prompt(self, prompt, stream, **options):
         if prompt == "sleep": time.sleep(60)
+        if prompt == "fill": raise MemoryError
         if prompt == "break": raise RuntimeError("out\\nof memory")
         return Response(f"{prompt} {stream} {options}")
 
@@ -73,6 +74,12 @@ def test_a_model_behind_a_service_needs_leave() -> None:
 def test_whatever_a_plugin_raises_is_no_answer() -> None:
     with pytest.raises(NoAnswerError, match="RuntimeError: out of memory"):
         asking_plugin("local", timeout=9)("break", 1)
+
+
+@pytest.mark.usefixtures("_installed")
+def test_a_plugin_that_runs_out_of_memory_ends_the_program() -> None:
+    with pytest.raises(MemoryError):
+        asking_plugin("local", timeout=9)("fill", 1)
 
 
 @pytest.mark.usefixtures("_installed")
