@@ -142,3 +142,29 @@ def test_a_spilled_output_overwrites_nothing_else(ask: Ask, tmp_path: Path) -> N
     saved.write_text("mine")
     refused(ask(*spill, stdin=LOG))
     assert saved.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [("-o", "nowhere/out.jsonl"), ("-o", "."), ("-o", "mine.jsonl"), ("-o", "full"), ()],
+    ids=" ".join,
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse(
+    ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch, target: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(desk.parent)
+    for name in ("mine.jsonl", "openai-chat.compacted.jsonl"):
+        Path(name).write_text("mine")
+    before = contents(desk.parent)
+    Path("full").symlink_to("nowhere/out.jsonl")
+    dry = ask("compact", desk, "--target", "5k", "-n", *target)
+    assert (dry.code, dry.out) == (2, "")
+    assert dry == ask("compact", desk, "--target", "5k", *target)
+    assert contents(desk.parent) == before
+
+
+def test_a_dry_run_makes_no_folder(ask: Ask, desk: Path) -> None:
+    before = contents(desk.parent)
+    assert ask("compact", desk, "--target", "5k", "-n").code == 0
+    assert ask("batch", desk, "--target", "5k", "--out", desk.parent / "out", "-n").code == 0
+    assert contents(desk.parent) == before

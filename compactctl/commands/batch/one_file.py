@@ -6,7 +6,12 @@ from pathlib import Path
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.outputs import make_folder
 from compactctl.commands.batch.row import INTERNAL_ERROR, BatchRow, failed_row
-from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.compact.compact import (
+    CompactOptions,
+    CompactResult,
+    compact,
+    compact_for_figures,
+)
 from compactctl.commands.loading.discover import Input
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.planning.plan import PlanOptions
@@ -85,7 +90,8 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
     _check_problem(task)
     if options.writes and task.output is not None:
         make_folder(Path(task.output).parent)
-    return compact(
+    run = compact if options.writes else compact_for_figures
+    return run(
         CompactOptions(
             path=task.input.path,
             format=options.format,

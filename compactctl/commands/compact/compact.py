@@ -42,19 +42,35 @@ from compactctl.store.files.content import Content, Lines
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import STANDARD_INPUT, Source
 from compactctl.store.publish.overwrite import is_same_place
-from compactctl.store.publish.publish import publish
+from compactctl.store.publish.publish import check_place, publish
 
-__all__ = ["CompactOptions", "CompactResult", "compact"]
+__all__ = ["CompactOptions", "CompactResult", "compact", "compact_for_figures"]
 
 _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
 
 
 def compact(options: CompactOptions) -> CompactResult:
-    """Compact a transcript. Raises CompactctlError subclasses; nothing is half written."""
+    """Compact a transcript. Raises CompactctlError subclasses; nothing is half written.
+
+    A dry run refuses a target as the run would.
+    """
+    ready = _ready(options)
+    if options.dry_run:
+        ready.check_target()
+        return ready.result
+    return ready.write()
+
+
+def compact_for_figures(options: CompactOptions) -> CompactResult:
+    """Return what ``compact`` would come to; where it would be written is not looked at."""
+    return _ready(options).result
+
+
+def _ready(options: CompactOptions) -> "_Ready":
     _check_options(options)
     ready = _proven(_in_place(options))
     release_memory()
-    return ready.result if options.dry_run else ready.write()
+    return ready
 
 
 def _proven(options: CompactOptions) -> "_Ready":
@@ -169,15 +185,13 @@ class _Ready:
 
     def write(self) -> CompactResult:
         """Publish the new transcript where it belongs; one without changes only if asked to."""
-        if self.options.output is None and self.expected is None:
+        if self._is_idle:
             return self.result
         if self.options.output == STANDARD_INPUT:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
             return replace(self.result, data=self.content.pieces, warnings=warnings)
         target = _target(self.options)
-        archives: list[Deposit] = []
-        if _is_archived(self.options, self.history) or self.archived is None:
-            archives = [*self._earlier_archives(target), *filter(None, (self.archived,))]
+        archives = self._archives(target)
         published = publish(
             FileSystem(),
             source=self.source,
@@ -194,6 +208,28 @@ class _Ready:
             left_out_from=published.growth.left_out_from,
             warnings=(*self.result.warnings, *published.warnings),
         )
+
+    def check_target(self) -> None:
+        """Raise what ``write`` would of where the new transcript belongs."""
+        if self._is_idle or self.options.output == STANDARD_INPUT:
+            return
+        target = _target(self.options)
+        check_place(
+            source=self.source,
+            target=target,
+            content=self.content,
+            is_archived=bool(self._archives(target)),
+            force=self.options.force,
+        )
+
+    @property
+    def _is_idle(self) -> bool:
+        return self.options.output is None and self.expected is None
+
+    def _archives(self, target: Path) -> list[Deposit]:
+        if not _is_archived(self.options, self.history) and self.archived is not None:
+            return []
+        return [*self._earlier_archives(target), *filter(None, (self.archived,))]
 
     def _earlier_archives(self, target: Path) -> list[Deposit]:
         """Return the operations behind the input, so that the new archive holds all of them."""

@@ -20,9 +20,9 @@ from compactctl.store.files.lines import STANDARD_INPUT, Source
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import check_overwrite, check_unarchived
 from compactctl.store.publish.publication import Publication, Published
-from compactctl.store.publish.target import check_target
+from compactctl.store.publish.target import OutputTarget, check_target
 
-__all__ = ["Published", "publish", "write_output"]
+__all__ = ["Published", "check_place", "publish", "write_output"]
 READABLE_FILE = 0o666
 
 
@@ -50,12 +50,14 @@ def publish(  # noqa: PLR0913
     if archives and not is_copy and archives[-1][0].after != content.digest:
         raise IntegrityError(f"{target}: the new transcript is not the one its archive leads to")
     with disk_errors(target, "nothing was changed"):
-        place = check_target(source, target, content.digest, force=force)
-        folder = archive_folder(place.path)
-        check_owner(folder)
-        if not (archives or place.input or force):
-            check_unarchived(place.path, content)
-        with locked_folder(fs, folder):
+        place = check_place(
+            source=source,
+            target=target,
+            content=content,
+            is_archived=bool(archives),
+            force=force,
+        )
+        with locked_folder(fs, archive_folder(place.path)):
             return Publication(
                 fs=fs,
                 source=source,
@@ -65,6 +67,21 @@ def publish(  # noqa: PLR0913
                 content=content,
                 force=force,
             ).run()
+
+
+def check_place(
+    *, source: Source, target: Path, content: Content, is_archived: bool, force: bool = False
+) -> OutputTarget:
+    """Return where ``publish`` would write; raise what it would before it writes anything.
+
+    ``is_archived`` says that archives lead back from ``content``.
+    """
+    with disk_errors(target, "nothing was changed"):
+        place = check_target(source, target, content.digest, force=force)
+        check_owner(archive_folder(place.path))
+        if not (is_archived or place.input or force):
+            check_unarchived(place.path, content)
+        return place
 
 
 def write_output(
