@@ -5,22 +5,22 @@ from typing import Any
 
 
 def text_or_none(value: object) -> str | None:
-    """Return a text; None for an empty one, and for what is no text."""
+    """Return a text; None for an empty one, and for what is not text."""
     return value if isinstance(value, str) and value else None
 
 
 def text_or_empty(value: object) -> str:
-    """Return a text, empty for what is no text."""
+    """Return a text, empty for what is not text."""
     return value if isinstance(value, str) else ""
 
 
 def object_or_empty(value: object) -> Mapping[str, Any]:
-    """Return a JSON object, empty for what is no object."""
+    """Return a JSON object, empty for what is not an object."""
     return value if isinstance(value, Mapping) else {}
 
 
 def list_or_empty(value: object) -> list[Any]:
-    """Return a JSON array, empty for what is no array."""
+    """Return a JSON array, empty for what is not an array."""
     return value if isinstance(value, list) else []
 
 
