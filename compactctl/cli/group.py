@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl import __version__
-from compactctl.cli.options.safe_help import SafeContext
 from compactctl.cli.settings.names import variable_of
 from compactctl.cli.settings.settings import files_in_effect, settings_for, with_environment
 from compactctl.errors import suggestion
+from compactctl.reports.rendering.text import safe_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -47,10 +47,24 @@ _ROOMS = {
 COMMANDS = {name: line for room in _ROOMS.values() for name, line in room.items()}
 
 
+class _SafeFormatter(click.HelpFormatter):
+    """Writes help as safe text, in which nothing is obeyed: its defaults may come from settings."""
+
+    def getvalue(self) -> str:
+        """Return what was written, without control characters and runners' commands."""
+        return safe_text(super().getvalue())
+
+
+class _SafeContext(click.Context):
+    """The context of a command whose help is safe text."""
+
+    formatter_class = _SafeFormatter
+
+
 class LazyGroup(click.Group):
     """A group that knows its commands' names and help without importing them."""
 
-    context_class = SafeContext
+    context_class = _SafeContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in the order in which they are used."""
@@ -102,7 +116,7 @@ def _imported(name: str) -> click.Command:
     path = ".".join(filter(None, ("compactctl.cli", room, name.replace("-", "_"))))
     module = importlib.import_module(path)
     command: click.Command = module.command
-    command.context_class = SafeContext
+    command.context_class = _SafeContext
     return with_environment(command)
 
 

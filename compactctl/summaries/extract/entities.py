@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from compactctl.summaries.extract.commonplaces import COMMONPLACES
-
 EntityKind = Literal["url", "id", "path", "error", "symbol", "name"]
 
 # Long enough to be telling, short enough not to be encoded data.
@@ -48,6 +46,20 @@ _KINDS: tuple[tuple[EntityKind, str], ...] = (
     ("symbol", r"(?=.{6})[A-Za-z]*[a-z][A-Z]\w*"),
 )
 _KIND = re.compile("|".join(f"(?P<k{n}>{pattern})" for n, (_, pattern) in enumerate(_KINDS)))
+# Words that turn up in any session and therefore tell nothing about this one, gathered by looking
+# for "entities" that sessions of unrelated projects share.
+_COMMON = """
+README.md package.json index.js index.ts main.py setup.py requirements.txt __init__ __init__.py
+__main__ __name__ JavaScript TypeScript GitHub PostgreSQL NumPy SQLite TodoWrite file_path
+old_string new_string replace_all run_in_background subagent_type tool_use_id activeForm
+output_mode in_progress multi-line real-time built-in end-to-end follow-up up-to-date well-known
+non-zero pre-existing step-by-step read-only /dev/null /dev/stdin /usr/bin /usr/local
+/usr/local/bin /bin/bash /bin/sh origin/main origin/master self.assertEqual os.path sys.exit
+console.log application/json text/plain text/html and/or either/or TODO/FIXME ValueError
+TypeError KeyError RuntimeError ENOENT EACCES REDACTED_EMAIL
+system-reminder files_with_matches general-purpose
+"""
+_COMMONPLACES = frozenset(_COMMON.split())
 
 
 class Lexicon:
@@ -89,7 +101,7 @@ class Lexicon:
             entity = self._relative(entity)
         if kind == "url":
             entity = entity.partition("#")[0]
-        if entity in COMMONPLACES or len(entity) < SHORTEST:
+        if entity in _COMMONPLACES or len(entity) < SHORTEST:
             return None
         self._kinds[entity] = kind
         return entity

@@ -1,8 +1,8 @@
 """Claude counts from the counts of words and of what stands between them."""
 
 import re
+from collections.abc import Callable
 
-from compactctl.tokens.counters.bounded_cache import BoundedCache
 from compactctl.tokens.counters.claude_engine import LETTER, Engine
 from compactctl.tokens.counters.claude_pieces import WordTiles
 from compactctl.tokens.counters.claude_splitter import Splitter
@@ -13,6 +13,27 @@ _PLAIN_LINES = re.compile(r"[\t\n -~]*")
 # No piece goes on from a digit or a newline to anything else, or from anything to them.
 _APART = re.compile(r"(0+|\n+)")
 _SAME_DIGITS = bytes.maketrans(b"0123456789", b"0000000000")
+
+
+class BoundedCache(dict[str, int]):
+    """Remembers what a function gave for a segment, up to a bound of memory."""
+
+    # Of 30 MB of real transcripts 220,000 segments are distinct, of 10 characters on average.
+    LARGEST = 500_000
+    LONGEST_KEY = 1_000
+
+    def __init__(self, cost: Callable[[str], int]) -> None:
+        super().__init__()
+        self._cost = cost
+
+    def __missing__(self, segment: str) -> int:
+        """Ask for a segment's cost; forget everything once there is too much."""
+        cost = self._cost(segment)
+        if len(self) >= self.LARGEST:
+            self.clear()
+        if len(segment) <= self.LONGEST_KEY:
+            self[segment] = cost
+        return cost
 
 
 class SegmentCounter:
