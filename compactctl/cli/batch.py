@@ -39,7 +39,16 @@ _PLAN_OPTIONS = (
 )
 
 
-@click.command("batch", cls=SectionedCommand)
+_HELP = """Measure or compact many transcripts.
+
+PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"). Without --out nothing is
+written: files are measured, and with --stages or --target compacted for the figures. With
+--out every file is compacted to its place below DIR. A file that fails does not stop the
+others; the highest of their exit codes is that of the batch.
+"""
+
+
+@click.command("batch", help=_HELP, cls=SectionedCommand)
 @click.argument("paths", metavar="PATHS...", nargs=-1, required=True)
 @click.option("--out", metavar="DIR", help="Write compacted transcripts below this folder.")
 @plan_options
@@ -84,13 +93,7 @@ def command(
     shown_as: str,
     **values: Any,  # noqa: ANN401
 ) -> int:
-    """Measure or compact many transcripts.
-
-    PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"). Without --out nothing is
-    written: files are measured, and with --stages or --target compacted for the figures. With
-    --out every file is compacted to its place below DIR. A file that fails does not stop the
-    others; the highest of their exit codes is that of the batch.
-    """
+    """Run ``compactctl batch``."""
     measured = measured_with(values)
     plan = plan_from(values)
     options = BatchOptions(

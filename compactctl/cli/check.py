@@ -24,7 +24,14 @@ from compactctl.tokens.trigger import parse_trigger
 DUE = 1
 
 
-@click.command("check")
+_HELP = """Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.
+
+FILE is a transcript; without it, or with -, standard input is read. The next request is
+measured as by stats, and the trigger is asked.
+"""
+
+
+@click.command("check", help=_HELP)
 @file_argument()
 @profile_option
 @click.option(
@@ -41,11 +48,7 @@ DUE = 1
 @strict_option
 @shown_as_options
 def command(path: str, *, trigger: str | None, shown_as: str, **values: Any) -> int:  # noqa: ANN401
-    """Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.
-
-    FILE is a transcript; without it, or with -, standard input is read. The next request is
-    measured as by stats, and the trigger is asked.
-    """
+    """Run ``compactctl check``."""
     measure = measured_with(values)
     del values["profile"]
     result = check(

@@ -23,8 +23,19 @@ from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.summarizer import summarizer_from, summarizer_options
 from compactctl.commands.compact.compact import CompactOptions, compact
 
+_HELP = """Compact a transcript; every byte can be restored.
 
-@click.command("compact", cls=SectionedCommand)
+FILE is a transcript; without it, or with -, standard input is compacted to standard output.
+FILE itself is left alone: run.jsonl gives run.compacted.jsonl, which its own client can load,
+and beside it an archive that compactctl rewind restores from.
+
+Without --stages and --profile, the stages dedup, prune, summarize and truncate run in this
+order until the context is under the trigger. With --stages, exactly those run, in the order
+given.
+"""
+
+
+@click.command("compact", help=_HELP, cls=SectionedCommand)
 @file_argument()
 @plan_options
 @summarizer_options
@@ -43,16 +54,7 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 @shown_as_options
 @stage_options
 def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
-    """Compact a transcript; every byte can be restored.
-
-    FILE is a transcript; without it, or with -, standard input is compacted to standard output.
-    FILE itself is left alone: run.jsonl gives run.compacted.jsonl, which its own client can load,
-    and beside it an archive that compactctl rewind restores from.
-
-    Without --stages and --profile, the stages dedup, prune, summarize and truncate run in this
-    order until the context is under the trigger. With --stages, exactly those run, in the order
-    given.
-    """
+    """Run ``compactctl compact``."""
     if path == STANDARD_STREAM and not values["in_place"]:
         values["output"] = values["output"] or STANDARD_STREAM
     if not values["dry_run"]:

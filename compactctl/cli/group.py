@@ -120,7 +120,15 @@ def _imported(name: str) -> click.Command:
     return with_environment(command)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+# Here and in the commands, help is not a docstring: python -OO leaves docstrings out.
+_HELP = """See where an LLM agent's context went, compact its transcript, get every byte back.
+
+Works offline on the session files of coding agents (Claude Code, Codex CLI, Copilot CLI,
+OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLink messages.
+"""
+
+
+@click.group(cls=LazyGroup, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="compactctl")
 @click.option(
     "--config",
@@ -130,11 +138,7 @@ def _imported(name: str) -> click.Command:
 )
 @click.pass_context
 def cli(context: click.Context, config: str | None) -> None:
-    """See where an LLM agent's context went, compact its transcript, get every byte back.
-
-    Works offline on the session files of coding agents (Claude Code, Codex CLI, Copilot CLI,
-    OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLink messages.
-    """
+    """Run ``compactctl``; the command that is invoked gets its settings."""
     name = context.invoked_subcommand
     if name not in COMMANDS or name == "config":
         return

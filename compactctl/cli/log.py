@@ -8,16 +8,18 @@ from compactctl.cli.options.shared import limit_options, shown_as_options
 from compactctl.commands.inspect.log import log
 from compactctl.store.files.limits import ReadLimits
 
+_HELP = """List the compactions behind a transcript.
 
-@click.command("log")
+FILE is a transcript that compactctl wrote; without it, or with -, standard input is read. Shows
+every operation with its savings, which are in effect, and the groups that compactctl rewind
+--group can bring back.
+"""
+
+
+@click.command("log", help=_HELP)
 @file_argument(compacted=True)
 @limit_options
 @shown_as_options
 def command(path: str, *, limits: ReadLimits, shown_as: str) -> None:
-    """List the compactions behind a transcript.
-
-    FILE is a transcript that compactctl wrote; without it, or with -, standard input is read. Shows
-    every operation with its savings, which are in effect, and the groups that compactctl rewind
-    --group can bring back.
-    """
+    """Run ``compactctl log``."""
     emit(log(path, limits), shown_as)

@@ -9,8 +9,15 @@ from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import limit_options, one_document, shown_as_options
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
+_HELP = """Restore an earlier state, byte for byte.
 
-@click.command("rewind")
+FILE is a transcript that compactctl wrote; without it, or with -, one in inline layout is read
+from standard input. Without options the last compaction of FILE is undone. Lines appended since
+are kept. A rewind is an operation too and can itself be undone with --to.
+"""
+
+
+@click.command("rewind", help=_HELP)
 @file_argument(compacted=True)
 @click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
 @click.option("--group", metavar="ID", help="Bring back the messages of one group only.")
@@ -31,12 +38,7 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 @limit_options
 @shown_as_options
 def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
-    """Restore an earlier state, byte for byte.
-
-    FILE is a transcript that compactctl wrote; without it, or with -, one in inline layout is read
-    from standard input. Without options the last compaction of FILE is undone. Lines appended since
-    are kept. A rewind is an operation too and can itself be undone with --to.
-    """
+    """Run ``compactctl rewind``."""
     if not values["check"]:
         one_document(values["output"] or path, shown_as)
     result = rewind(RewindOptions(path=path, **values))

@@ -16,8 +16,15 @@ from compactctl.cli.options.shared import (
 )
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 
+_HELP = """Show where each profile would have compacted, and what it would have left.
 
-@click.command("simulate")
+FILE is a transcript; - reads standard input. Its largest conversation is walked through request
+by request; where a profile's trigger fires its stages run, and the conversation goes on with
+what they leave. Nothing is written.
+"""
+
+
+@click.command("simulate", help=_HELP)
 @click.argument("path", metavar="FILE")
 @profiles_option
 @click.option(
@@ -46,12 +53,7 @@ def command(
     shown_as: str,
     **values: Any,  # noqa: ANN401
 ) -> None:
-    """Show where each profile would have compacted, and what it would have left.
-
-    FILE is a transcript; - reads standard input. Its largest conversation is walked through request
-    by request; where a profile's trigger fires its stages run, and the conversation goes on with
-    what they leave. Nothing is written.
-    """
+    """Run ``compactctl simulate``."""
     result = simulate(
         SimulateOptions(
             path=path,

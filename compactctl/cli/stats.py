@@ -23,7 +23,14 @@ from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 GATE_FAILED = 1
 
 
-@click.command("stats")
+_HELP = """Show where the context went.
+
+FILE is a transcript; without it, or with -, standard input is read. Tokens are counted per
+category over what the next request would send, and set against the model's context window.
+"""
+
+
+@click.command("stats", help=_HELP)
 @file_argument()
 @format_option
 @limit_options
@@ -49,11 +56,7 @@ GATE_FAILED = 1
 @strict_option
 @shown_as_options
 def command(path: str, *, fail_over: float | None, shown_as: str, **values: Any) -> int:  # noqa: ANN401
-    """Show where the context went.
-
-    FILE is a transcript; without it, or with -, standard input is read. Tokens are counted per
-    category over what the next request would send, and set against the model's context window.
-    """
+    """Run ``compactctl stats``."""
     extras = extras_with(values)
     measure = measured_with(values)
     del values["profile"]

@@ -7,8 +7,16 @@ from compactctl.cli.options.shared import limit_options, shown_as_options
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.store.files.limits import ReadLimits
 
+_HELP = """Prove that every byte that was taken out can be put back.
 
-@click.command("verify")
+PATHS are transcripts that compactctl wrote, and folders that hold any. Every archive is read
+to its end and every state compared with its digest; nothing is written without --repair.
+Exit 7 when anything is damaged, 8 when a transcript was changed by something else since, 6
+when something could not be looked into, 1 when there is something to repair.
+"""
+
+
+@click.command("verify", help=_HELP)
 @click.argument("paths", metavar="PATHS...", nargs=-1, required=True)
 @click.option(
     "--repair",
@@ -29,13 +37,7 @@ def command(
     limits: ReadLimits,
     shown_as: str,
 ) -> int:
-    """Prove that every byte that was taken out can be put back.
-
-    PATHS are transcripts that compactctl wrote, and folders that hold any. Every archive is read
-    to its end and every state compared with its digest; nothing is written without --repair.
-    Exit 7 when anything is damaged, 8 when a transcript was changed by something else since, 6
-    when something could not be looked into, 1 when there is something to repair.
-    """
+    """Run ``compactctl verify``."""
     from compactctl.reports.rendering.progress import BatchProgress
 
     with BatchProgress() as progress:

@@ -13,8 +13,16 @@ from compactctl.errors import UsageError
 from compactctl.reports.registry import TERMINAL
 from compactctl.store.files.limits import ReadLimits
 
+_HELP = """Show what the model sees, and what is hidden.
 
-@click.command("view")
+FILE is a transcript; without it, or with -, standard input is read. Without options: the
+messages that the next request would send, as text. Hidden messages carry the tag of the
+summary, marker or rewritten record that stands for them. --archived --grep finds what a
+compaction took away.
+"""
+
+
+@click.command("view", help=_HELP)
 @file_argument()
 @click.option("--archived", "what", flag_value="archived", help="Show only what is hidden.")
 @click.option("--all", "what", flag_value="all", help="Show everything, hidden messages in place.")
@@ -54,13 +62,7 @@ def command(
     limits: ReadLimits,
     shown_as: str,
 ) -> None:
-    """Show what the model sees, and what is hidden.
-
-    FILE is a transcript; without it, or with -, standard input is read. Without options: the
-    messages that the next request would send, as text. Hidden messages carry the tag of the
-    summary, marker or rewritten record that stands for them. --archived --grep finds what a
-    compaction took away.
-    """
+    """Run ``compactctl view``."""
     if jsonl and shown_as != TERMINAL:
         raise UsageError(f"--jsonl and --{shown_as} contradict each other; choose one")
     result = view(path, what or "effective", format_name, limits)

@@ -17,8 +17,14 @@ from compactctl.cli.options.stages import options_of, settings_of
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.stages.chunk import STAGE
 
+_HELP = """Show the chunks in which older messages would be summarized.
 
-@click.command("chunks")
+FILE is a transcript; - reads standard input. Nothing is written: these are the chunks of
+compactctl compact --stages chunk with the same options.
+"""
+
+
+@click.command("chunks", help=_HELP)
 @click.argument("path", metavar="FILE")
 @protect_options
 @format_option
@@ -27,11 +33,7 @@ from compactctl.stages.chunk import STAGE
 @shown_as_options
 @options_of(STAGE)
 def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
-    """Show the chunks in which older messages would be summarized.
-
-    FILE is a transcript; - reads standard input. Nothing is written: these are the chunks of
-    compactctl compact --stages chunk with the same options.
-    """
+    """Run ``compactctl chunks``."""
     result = chunks(
         ChunksOptions(
             path=path,

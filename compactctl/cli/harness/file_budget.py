@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from compactctl.tokens.models.own_models import OwnModels
 
 
-@click.command("file-budget")
+_HELP = """Show how much of which files fits into a request.
+
+Files get their share in the order given: whole, cut to a number of characters, as a preview
+when they are larger than 5 MB, or not at all. Tokens are estimated from sizes; nothing is
+changed.
+"""
+
+
+@click.command("file-budget", help=_HELP)
 @click.argument("paths", metavar="FILE...", nargs=-1, required=True)
 @click.option("--model", metavar="NAME", help="The model whose window is to be filled.")
 @click.option(
@@ -68,12 +76,7 @@ def command(
     shown_as: str,
     **values: Any,  # noqa: ANN401
 ) -> None:
-    """Show how much of which files fits into a request.
-
-    Files get their share in the order given: whole, cut to a number of characters, as a preview
-    when they are larger than 5 MB, or not at all. Tokens are estimated from sizes; nothing is
-    changed.
-    """
+    """Run ``compactctl file-budget``."""
     measure = MeasureOptions(
         model=model, window=window, own=windows, max_tokens=max_tokens, profile=profile
     )

@@ -13,7 +13,14 @@ from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE, Cutting, Direc
 _DEFAULT = LimitOptions()
 
 
-@click.command("limit-output")
+_HELP = """Cut the output of a tool to a size, before an agent sees it.
+
+FILE is any text, standard input when it is left out or -. What is within the limits comes out
+as it went in, but for a backslash in what a CI runner would carry out; --json has it as it was.
+"""
+
+
+@click.command("limit-output", help=_HELP)
 @click.argument("path", metavar="[FILE]", default=STANDARD_STREAM)
 @click.option(
     "--max-bytes",
@@ -71,11 +78,7 @@ def command(
     spill_dir: str | None,
     shown_as: str,
 ) -> None:
-    """Cut the output of a tool to a size, before an agent sees it.
-
-    FILE is any text, standard input when it is left out or -. What is within the limits comes out
-    as it went in, but for a backslash in what a CI runner would carry out; --json has it as it was.
-    """
+    """Run ``compactctl limit-output``."""
     from compactctl.reports.rendering.runner_commands import inert
 
     options = LimitOutputOptions(

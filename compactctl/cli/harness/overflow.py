@@ -9,17 +9,20 @@ from compactctl.commands.harness.overflow import overflow
 NO_OVERFLOW = 1
 
 
-@click.command("overflow")
+_HELP = """Tell whether an error says that the context was too long.
+
+TEXT is what a provider answered, a message or a JSON body; the name of an existing FILE reads
+it from there, - from standard input. Shows who answered, how many tokens were sent and
+allowed, and whether the same request can succeed later. Rate limits and quotas are not
+overflow. The exit code is 0 for an overflow and 1 for another error.
+"""
+
+
+@click.command("overflow", help=_HELP)
 @click.argument("error", metavar="TEXT|FILE")
 @shown_as_options
 def command(error: str, *, shown_as: str) -> int:
-    """Tell whether an error says that the context was too long.
-
-    TEXT is what a provider answered, a message or a JSON body; the name of an existing FILE reads
-    it from there, - from standard input. Shows who answered, how many tokens were sent and
-    allowed, and whether the same request can succeed later. Rate limits and quotas are not
-    overflow. The exit code is 0 for an overflow and 1 for another error.
-    """
+    """Run ``compactctl overflow``."""
     result = overflow(error)
     emit(result, shown_as)
     return 0 if result.overflow else NO_OVERFLOW

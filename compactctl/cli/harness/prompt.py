@@ -25,8 +25,14 @@ from compactctl.commands.harness.prompt import PromptOptions, prompt
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.stages import summarize
 
+_HELP = """Print the prompt that a summarizer would get.
 
-@click.command("prompt", cls=SectionedCommand)
+FILE is a transcript; - reads standard input. The prompt is what compactctl compact --stages
+summarize would give to a model or a command; nobody is asked, and nothing is written.
+"""
+
+
+@click.command("prompt", help=_HELP, cls=SectionedCommand)
 @click.argument("path", metavar="FILE")
 @template_option
 @style_options
@@ -37,11 +43,7 @@ from compactctl.stages import summarize
 @shown_as_options
 @options_of(summarize.STAGE)
 def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
-    """Print the prompt that a summarizer would get.
-
-    FILE is a transcript; - reads standard input. The prompt is what compactctl compact --stages
-    summarize would give to a model or a command; nobody is asked, and nothing is written.
-    """
+    """Run ``compactctl prompt``."""
     stage = summarize.STAGE
     settings = {stage.name: settings_of(stage, values)}
     plan = PlanOptions(stages=(stage.name,), settings=settings)

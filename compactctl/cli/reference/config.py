@@ -16,20 +16,22 @@ from compactctl.commands.reference.config import ConfigResult, ConfigRow
 from compactctl.errors import UsageError
 from compactctl.stages.registry import stage_named
 
+_HELP = """Show a command's settings, each with where it comes from.
 
-@click.command("config")
+An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
+then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's
+compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). A project's
+file may set only what is marked for it. COMMAND is compact unless another one is named.
+"""
+
+
+@click.command("config", help=_HELP)
 @click.argument("name", metavar="[COMMAND]", default="compact")
 @click.option("--all", "everything", is_flag=True, help="Also list options left at their default.")
 @shown_as_options
 @click.pass_context
 def command(context: click.Context, name: str, *, everything: bool, shown_as: str) -> None:
-    """Show a command's settings, each with where it comes from.
-
-    An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
-    then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's
-    compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). A project's
-    file may set only what is marked for it. COMMAND is compact unless another one is named.
-    """
+    """Run ``compactctl config``."""
     emit(_result(context, name, everything=everything), shown_as)
 
 

@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from compactctl.tokens.models.own_models import OwnModels
 
 
-@click.command("models")
+_HELP = """List the models that are known, or show how a name is looked up.
+
+NAME is a model as transcripts write it, with or without a provider. Without it: every row of
+the table, by the beginning of the names it holds for; the longest one that fits counts.
+"""
+
+
+@click.command("models", help=_HELP)
 @click.argument("name", metavar="[NAME]", required=False)
 @windows_option
 @shown_as_options
 def command(name: str | None, *, windows: "OwnModels", shown_as: str) -> None:
-    """List the models that are known, or show how a name is looked up.
-
-    NAME is a model as transcripts write it, with or without a provider. Without it: every row of
-    the table, by the beginning of the names it holds for; the longest one that fits counts.
-    """
+    """Run ``compactctl models``."""
     emit(models(name, windows), shown_as)

@@ -11,15 +11,18 @@ if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
 
 
-@click.command("profiles")
+_HELP = """List the profiles of known systems, or explain one.
+
+A profile names the stages a system runs, with which options, when, and down to which size.
+"""
+
+
+@click.command("profiles", help=_HELP)
 @click.argument("name", metavar="[NAME|FILE]", required=False)
 @click.option("--toml", is_flag=True, help="Print the profile's file, to start your own from.")
 @shown_as_options
 def command(name: str | None, *, toml: bool, shown_as: str) -> None:
-    """List the profiles of known systems, or explain one.
-
-    A profile names the stages a system runs, with which options, when, and down to which size.
-    """
+    """Run ``compactctl profiles``."""
     from compactctl.commands.reference.profiles import profiles
     from compactctl.errors import UsageError
 

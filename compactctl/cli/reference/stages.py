@@ -15,15 +15,18 @@ from compactctl.reports.registry import TERMINAL
 _options = click.command()(stage_options(lambda: None))
 
 
-@click.command("stages")
+_HELP = """List the stages of a compaction, or explain some and their options.
+
+Their options work in compact, batch and chunks, and without their dashes in settings and
+profiles.
+"""
+
+
+@click.command("stages", help=_HELP)
 @click.argument("names", metavar="[STAGE]...", nargs=-1)
 @shown_as_options
 def command(names: tuple[str, ...], *, shown_as: str) -> None:
-    """List the stages of a compaction, or explain some and their options.
-
-    Their options work in compact, batch and chunks, and without their dashes in settings and
-    profiles.
-    """
+    """Run ``compactctl stages``."""
     result = stages(names)
     if names and shown_as == TERMINAL:
         click.echo("\n".join(map(_explained, result.stages)), nl=False)

@@ -65,6 +65,15 @@ def test_stages_are_explained_the_same_where_docstrings_are_left_out(ask: Ask) -
     assert done.stdout == ask("stages", *names).out
 
 
+def test_help_is_the_same_where_docstrings_are_left_out(ask: Ask) -> None:
+    lines = [["--help"], *([name, "--help"] for name in COMMANDS)]
+    probe = f"from compactctl.__main__ import run; [run(line) for line in {lines!r}]"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", probe], capture_output=True, check=True, text=True
+    )
+    assert done.stdout == "".join(ask(*line).out for line in lines)
+
+
 @pytest.mark.parametrize("name", ["compact", "batch"])
 def test_help_leaves_the_options_of_stages_out_but_takes_them(ask: Ask, name: str) -> None:
     assert "--truncate-fraction" not in ask(name, "--help").out
