@@ -1,5 +1,6 @@
 """Reading and writing the Parquet file of an archive; nothing here knows what the rows mean."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -107,9 +108,20 @@ def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[
 
 
 def _regular(path: Path) -> BinaryIO:
-    """Open a file to read; OSError for a pipe or a device, which might never end."""
+    """Open a file to read; ArchiveError for a link, which may lead to anybody's file.
+
+    OSError for a pipe or a device, which might never end.
+    """
     # Without O_NONBLOCK opening a pipe waits for somebody who writes to it.
-    stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        stream = os.fdopen(os.open(path, flags), "rb")
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise ArchiveError(
+            f"{path}: is a symbolic link, which is not followed; put the file itself there"
+        ) from error
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
         raise OSError("it is not a regular file")

@@ -50,3 +50,37 @@ def test_a_linked_archive_folder_is_refused_in_a_line(
     assert "is a symbolic link, which is not followed" in outcome.err
     assert outcome.err.count("\n") == 1
     assert compacted.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("rewind",),
+        ("rewind", "--check"),
+        ("log",),
+        ("view", "--all"),
+        ("compact", "--in-place", "--target", "3k"),
+    ],
+    ids=" ".join,
+)
+def test_a_linked_archive_is_refused_in_a_line(
+    ask: Ask, compacted: Path, command: tuple[str, ...]
+) -> None:
+    (archive,) = Path(f"{compacted}.archive").glob("*.parquet")
+    archive.rename(compacted.with_name("elsewhere.parquet"))
+    archive.symlink_to(compacted.with_name("elsewhere.parquet"))
+    before = compacted.read_bytes()
+    outcome = ask(command[0], compacted, *command[1:])
+    assert outcome.code == 6
+    assert f"{archive}: is a symbolic link, which is not followed" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert compacted.read_bytes() == before
+
+
+def test_verify_does_not_read_a_linked_archive(ask: Ask, compacted: Path) -> None:
+    (archive,) = Path(f"{compacted}.archive").glob("*.parquet")
+    archive.rename(compacted.with_name("elsewhere.parquet"))
+    archive.symlink_to(compacted.with_name("elsewhere.parquet"))
+    outcome = ask("verify", compacted)
+    assert outcome.code == 7
+    assert "is a symbolic link, which is not followed" in outcome.out
