@@ -37,7 +37,7 @@ def test_a_command_is_a_summarizer_too() -> None:
     ("reply", "why"),
     [
         ((500, b"out of memory"), "status 500: out of memory"),
-        ((200, b"{"), "no chat completion"),
+        ((200, b"{"), "not a chat completion"),
         (completion(""), "the answer holds no summary"),
         (completion("<summary></summary>"), "the answer holds no summary"),
         (completion(GOOD, "length"), "was cut off (length)"),

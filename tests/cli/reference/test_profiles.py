@@ -105,7 +105,7 @@ def test_recovery_works_without_figures(ask: Ask, sample: Sample) -> None:
 def test_an_error_about_something_else_is_refused(ask: Ask, desk: Path) -> None:
     outcome = ask("compact", desk, "--from-error", "429 rate limit exceeded")
     assert outcome.code == 2
-    assert "no error about a context" in outcome.err
+    assert "not an error about a context" in outcome.err
 
 
 @pytest.mark.parametrize("profile", ["default", "cline", "claude-api"])

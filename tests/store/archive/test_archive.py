@@ -158,7 +158,7 @@ def test_a_missing_archive_is_named(tmp_path: Path) -> None:
 
 def test_other_parquet_is_no_archive(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    with pytest.raises(ArchiveError, match="no archive"):
+    with pytest.raises(ArchiveError, match="not an archive"):
         read_operation(tmp_path / "other.parquet")
 
 

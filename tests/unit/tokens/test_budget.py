@@ -133,11 +133,11 @@ def test_targets(text: str, target: TargetSize) -> None:
         ("99", "ambiguous"),
         ("99.5", "ambiguous"),
         ("0.05k", "ambiguous"),
-        ("100.5", "no whole number"),
-        ("0", "no target"),
-        ("-1", "no target"),
-        ("", "no target"),
-        ("60%", "no target"),
+        ("100.5", "not a whole number"),
+        ("0", "not a target"),
+        ("-1", "not a target"),
+        ("", "not a target"),
+        ("60%", "not a target"),
     ],
 )
 def test_refused_targets(text: str, reason: str) -> None:

@@ -66,7 +66,7 @@ def test_an_operation_is_named_by_the_start_of_its_id(path: Path) -> None:
     back(path)
     back(path, to=str(result.operation)[:6])
     assert said(path)[0] == "[Earlier messages"
-    with pytest.raises(UsageError, match="no operation"):
+    with pytest.raises(UsageError, match="not an operation"):
         back(path, to="zzz")
 
 
