@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cli.asking import Ask
 
+from compactctl.reports.rendering.text import size_text
 from compactctl.store.archive.names import archive_folder
 
 
@@ -13,7 +14,10 @@ def test_a_folder_is_proven(ask: Ask, compacted: Path) -> None:
     shown = ask("verify", compacted.parent)
 
     assert shown.code == 0
-    assert f"proven: {compacted} (1 operation, 44.5 kB in archives)" in shown.out
+    (archive,) = archive_folder(compacted).glob("*.parquet")
+    size = size_text(archive.stat().st_size)
+    assert f"proven: {compacted} (1 operation, {size} in archives)" in shown.out
+    assert size in ask("log", compacted).out
     assert "1 compacted transcript: 1 proven" in shown.out
 
 

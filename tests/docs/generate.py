@@ -27,6 +27,7 @@ _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTAL
 _VARYING = re.compile(
     r"20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
     r"|(?<=  )[\d.]+ kB(?=  in effect|  back to|\n)"
+    r"|[\d.]+ kB(?= in archives)"
     r"|(?<=\"archiveBytes\": )\d+"
 )
 

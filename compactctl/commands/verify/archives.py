@@ -22,12 +22,14 @@ class ProvenArchives:
     """The archives that were read to their end, and what was found.
 
     ``operations`` are the proven ones, by number; ``kept`` the outcomes with which the state
-    before another operation begins.
+    before another operation begins; ``n_bytes`` the size of the states in them, ``on_disk`` that
+    of their files.
     """
 
     operations: tuple[Operation, ...]
     kept: frozenset[Digest]
     n_bytes: int
+    on_disk: int
     findings: tuple[Finding, ...]
 
 
@@ -58,6 +60,7 @@ def prove_archives(contents: FolderContents) -> ProvenArchives:
         operations=tuple(each.operation for each in proven),
         kept=frozenset(kept),
         n_bytes=sum(each.operation.before.n_bytes for each in proven),
+        on_disk=sum(each.path.stat().st_size for each in proven),
         findings=tuple(findings),
     )
 

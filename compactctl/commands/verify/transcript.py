@@ -24,13 +24,15 @@ class Verified:
     """What a verification of one transcript came to.
 
     ``operations`` counts what was proven to be there to take back, ``n_bytes`` what was read of
-    archives, unpacked. ``repaired`` says what a repair has set right.
+    archives, unpacked, ``on_disk`` the size of their files. ``repaired`` says what a repair has
+    set right.
     """
 
     path: str
     verdict: TranscriptState
     operations: int
     n_bytes: int
+    on_disk: int
     findings: tuple[Finding, ...]
     repaired: tuple[str, ...] = ()
 
@@ -67,6 +69,7 @@ def _verified(
         verdict=verdict_of(findings),
         operations=len(proven) if operations is None else operations,
         n_bytes=archives.n_bytes if archives else 0,
+        on_disk=archives.on_disk if archives else 0,
         findings=tuple(dict.fromkeys(findings)),
     )
 

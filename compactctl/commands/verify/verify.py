@@ -162,5 +162,6 @@ def _unreadable(problem: OSError) -> Verified:
         verdict="unknown",
         operations=0,
         n_bytes=0,
+        on_disk=0,
         findings=(Finding(severity="unknown", text=text),),
     )

@@ -22,6 +22,7 @@ def _transcript(verified: Verified) -> dict[str, Any]:
         "verdict": verified.verdict,
         "operations": verified.operations,
         "archivedBytes": verified.n_bytes,
+        "archiveBytes": verified.on_disk,
         "findings": [{"severity": each.severity, "text": each.text} for each in verified.findings],
         "repaired": list(verified.repaired),
     }

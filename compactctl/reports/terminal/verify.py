@@ -35,5 +35,5 @@ def verify_screen(result: VerifyResult) -> Iterator[ScreenItem]:
 
 def _verdict(verified: Verified) -> str:
     what = plural(verified.operations, "operation")
-    read = f", {size_text(verified.n_bytes)} in archives" if verified.n_bytes else ""
+    read = f", {size_text(verified.on_disk)} in archives" if verified.on_disk else ""
     return f"{verified.verdict}: {path_name(verified.path)} ({what}{read})"
