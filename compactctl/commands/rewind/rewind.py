@@ -45,7 +45,9 @@ class RewindResult:
     ``undone`` are the compactions no longer in effect, newest first; ``carried`` counts the bytes
     that were appended since and are kept; ``late`` those of them that a program with the old file
     open went on writing there. ``way_back`` are the options that lead back to the state that was
-    left, where it was replaced. ``moved`` is False when there was nothing to undo.
+    left, where it was replaced. ``carried_lines`` counts lines that were appended while this was
+    done and end the file, behind what ``after`` describes. ``moved`` is False when there was
+    nothing to undo.
     """
 
     path: str
@@ -60,6 +62,7 @@ class RewindResult:
     checked: bool
     group: str | None = None
     way_back: str | None = None
+    carried_lines: int = 0
     warnings: tuple[str, ...] = ()
     data: Iterable[bytes] | None = None
 
@@ -278,6 +281,7 @@ def _published(
         result,
         output=options.path,
         way_back=f"--to {history.chain[-1].id}" if history.chain else "--all",
+        carried_lines=published.growth.lines,
         warnings=(*result.warnings, *published.warnings),
     )
 

@@ -18,6 +18,7 @@ def rewind_json(result: RewindResult) -> dict[str, Any]:
         "undone": list(result.undone),
         "inEffect": list(result.in_effect),
         "carriedBytes": result.carried,
+        "carriedLines": result.carried_lines,
         "before": digest_fields(result.before),
         "after": digest_fields(result.after),
     }

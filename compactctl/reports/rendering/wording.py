@@ -1,4 +1,4 @@
-"""What every figure was measured with, in words."""
+"""What reports of different commands say alike: how figures were measured, what grew."""
 
 from collections.abc import Iterator
 
@@ -43,3 +43,9 @@ def window_facts(measured: Measure) -> Iterator[Fact]:
 def tokens_text(count: int) -> str:
     """Return a number of tokens, aligned with others of its kind."""
     return f"{count:>11,} {'token' if count == 1 else 'tokens'}"
+
+
+def carried_text(lines: int) -> str:
+    """Return that lines were appended to a transcript while it was worked on, and kept."""
+    were = "line was" if lines == 1 else "lines were"
+    return f"{lines:,} {were} appended meanwhile; carried over"

@@ -8,7 +8,12 @@ from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
-from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
+from compactctl.reports.rendering.wording import (
+    carried_text,
+    counter_text,
+    model_text,
+    tokens_text,
+)
 from compactctl.reports.terminal.explain import explain_screen
 
 _SHOWN_LINES = 3
@@ -55,23 +60,18 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if result.output is None:
         return
     yield f"wrote {safe_text(result.output)} ({size_text(result.after.n_bytes)})"
-    yield from _growth(result)
-    if result.archive:
-        yield f"originals are in {safe_text(result.archive)} (may hold secrets, as the input does)"
-    if result.operation:
-        undo = f"compactctl rewind {shell_path(result.output)}"
-        yield f"operation {result.operation}; undo with: {undo}"
-
-
-def _growth(result: CompactResult) -> Iterator[str]:
     if result.carried_lines:
-        were = "line was" if result.carried_lines == 1 else "lines were"
-        yield f"{result.carried_lines:,} {were} appended meanwhile; carried over"
+        yield carried_text(result.carried_lines)
     if result.left_out_from is not None:
         yield (
             f"{path_name(result.path)} went on growing; left out from line "
             f"{result.left_out_from:,} on"
         )
+    if result.archive:
+        yield f"originals are in {safe_text(result.archive)} (may hold secrets, as the input does)"
+    if result.operation:
+        undo = f"compactctl rewind {shell_path(result.output)}"
+        yield f"operation {result.operation}; undo with: {undo}"
 
 
 def _stage_cells(record: StageRecord) -> tuple[str, ...]:

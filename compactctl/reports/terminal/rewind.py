@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from compactctl.commands.rewind.rewind import RewindResult
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
+from compactctl.reports.rendering.wording import carried_text
 
 
 def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
@@ -23,6 +24,8 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if result.output is None or result.output == "-":
         return
     yield f"wrote {safe_text(result.output)}"
+    if result.carried_lines:
+        yield carried_text(result.carried_lines)
     if result.way_back:
         yield f"go back with: compactctl rewind {shell_path(result.path)} {result.way_back}"
 

@@ -57,18 +57,23 @@ def test_a_live_session_is_compacted_beside_its_client(
         assert session.startswith(restored.read_bytes())
 
 
+def grow_while_published(path: Path, late: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Append to a transcript at the moment at which its outcome begins to be published."""
+    real = FileSystem.open_lock
+
+    def open_lock(fs: FileSystem, place: Path) -> int:
+        monkeypatch.undo()
+        with path.open("ab") as stream:
+            stream.write(late)
+        return real(fs, place)
+
+    monkeypatch.setattr(FileSystem, "open_lock", open_lock)
+
+
 @pytest.fixture
 def growing(desk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a transcript that grows by two lines and a half while it is published."""
-    real = FileSystem.open_lock
-
-    def open_lock(fs: FileSystem, path: Path) -> int:
-        monkeypatch.undo()
-        with desk.open("ab") as stream:
-            stream.write(LATE + LATE + LATE[:9])
-        return real(fs, path)
-
-    monkeypatch.setattr(FileSystem, "open_lock", open_lock)
+    grow_while_published(desk, LATE + LATE + LATE[:9], monkeypatch)
     return desk
 
 
@@ -86,6 +91,16 @@ def test_growth_is_told_in_json(growing: Path, ask: Ask) -> None:
     n_lines = growing.read_bytes().count(b"\n")
     found = json.loads(ask("compact", growing, "--target", "5k", "--json").out)
     assert (found["carriedLines"], found["leftOutFrom"]) == (2, n_lines + 3)
+
+
+def test_growth_is_told_of_a_rewind(ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = desk.read_bytes()
+    assert ask("compact", desk, "--target", "5k", "--in-place").code == 0
+    grow_while_published(desk, LATE + LATE, monkeypatch)
+    outcome = ask("rewind", desk)
+    assert outcome.code == 0
+    assert "2 lines were appended meanwhile; carried over\n" in outcome.err
+    assert desk.read_bytes() == before + LATE + LATE
 
 
 def test_a_batch_measures_what_it_compacted(growing: Path, ask: Ask) -> None:
