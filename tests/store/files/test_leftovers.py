@@ -30,9 +30,9 @@ HOLDER = """
 import sys
 from pathlib import Path
 from compactctl.store.files.content import Content
-from compactctl.store.files.temp_file import Draft
+from compactctl.store.files.temp_file import TempFile
 from compactctl.store.files.filesystem import FileSystem
-with Draft(FileSystem(), Path(sys.argv[1])):
+with TempFile(FileSystem(), Path(sys.argv[1])):
     print("open", flush=True)
     sys.stdin.read()
 """
