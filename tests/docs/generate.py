@@ -6,8 +6,10 @@ what they printed. A part is a section, or the page where these build on one ano
 ``python tests/docs/generate.py`` writes the pages anew, ``--check`` only compares.
 """
 
+import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,9 +17,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from forked import ended, started
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 PROMPT = "$ "
+_PROGRAM = "compactctl "
+_FOR_A_SHELL = re.compile(r"[|&;<>$*?`()~]")
 # In these, a section goes on with the files that the one before has written.
 _STORIES = {"README.md", "storage.md"}
 _SECTION = re.compile(r"^(?=## )", re.MULTILINE)
@@ -59,6 +67,11 @@ def commands(page: str) -> Iterator[str]:
         yield from _commands(block[1])
 
 
+def is_plain(command: str) -> bool:
+    """Tell whether a command is compactctl with its arguments, nothing that a shell has to read."""
+    return command.startswith(_PROGRAM) and not _FOR_A_SHELL.search(command)
+
+
 def _commands(block: str) -> list[str]:
     lines = block.splitlines()
     return [line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)]
@@ -72,17 +85,25 @@ def _run_block(block: str, folder: Path) -> str:
 def _output(command: str, folder: Path) -> str:
     """Return what a command prints, on a path that has this environment's compactctl first."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    done = subprocess.run(
-        ["/bin/bash", "-c", command],
-        cwd=folder,
-        env={"PATH": programs, "HOME": str(folder), "LC_ALL": "C.UTF-8"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    environment = {"PATH": programs, "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    with tempfile.TemporaryFile(buffering=0) as out:
+        run = _run_here if is_plain(command) else _run_in_a_shell
+        run(command, folder, environment, out)
+        out.seek(0)
+        lines = [line.rstrip() for line in out.read().decode().splitlines()]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _run_in_a_shell(
+    command: str, folder: Path, environment: dict[str, str], out: io.FileIO
+) -> None:
+    words = ["/bin/bash", "-c", command]
+    subprocess.run(words, cwd=folder, env=environment, stdout=out, stderr=out, check=False)
+
+
+def _run_here(command: str, folder: Path, environment: dict[str, str], out: io.FileIO) -> None:
+    number = out.fileno()
+    ended(started(shlex.split(command)[1:], folder, environment, (0, number, number)))
 
 
 def main() -> int:

@@ -3,12 +3,13 @@
 import json
 import re
 import shutil
+from collections.abc import Collection
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.generate import PAGES, ROOT, commands, generated, parts, stable
+from docs.generate import PAGES, ROOT, commands, generated, is_plain, parts, stable
 
 from compactctl import __main__ as program
 from compactctl import errors
@@ -24,8 +25,16 @@ from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.counters.claude import claude_is_installed
 
 DOCS = ROOT / "docs"
+
+
+def marks(part: str) -> Collection[pytest.MarkDecorator]:
+    """A shell takes its time: when a change is tested, it is started for the README alone."""
+    is_usual = part.startswith("# compactctl") or all(map(is_plain, commands(part)))
+    return () if is_usual else (pytest.mark.long,)
+
+
 SHOWN = [
-    pytest.param(part, id=f"{path.name} {part.splitlines()[0].lstrip('# ')}")
+    pytest.param(part, id=f"{path.name} {part.splitlines()[0].lstrip('# ')}", marks=marks(part))
     for path in PAGES
     for part in parts(path)
     if any(commands(part))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from real.choice import chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
@@ -28,6 +29,7 @@ def squeeze(path: Path, output: Path, name: str) -> CompactResult:
     )
 
 
+@pytest.mark.long
 @needs_files
 @each_file
 def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(

@@ -60,6 +60,7 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
     assert output.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.long
 @needs_files
 @each_file
 def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:

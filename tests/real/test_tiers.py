@@ -37,7 +37,9 @@ def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> 
 
 @needs_files
 @pytest.mark.parametrize("stage", ["strip", "chunk", "partial", "plain"])
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name", [FILES[0], *(pytest.param(n, marks=pytest.mark.long) for n in FILES[1:])]
+)
 def test_a_tier_shrinks_keeps_pairs_settles_and_rewinds(
     name: str, stage: str, tmp_path: Path
 ) -> None:

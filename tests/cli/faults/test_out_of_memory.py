@@ -121,6 +121,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
 @pytest.mark.parametrize("command", COMMANDS if LONG else SHORT_COMMANDS, ids=" ".join)
 def test_with_ever_less_memory_there_is_a_right_result_or_none(

@@ -55,6 +55,7 @@ def test_a_power_cut_leaves_old_or_new(
             assert drafts(folder) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", VITAL if LONG else VITAL[:1])
 def test_a_power_cut_after_a_killed_run_leaves_old_or_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, name: str

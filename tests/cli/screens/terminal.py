@@ -9,6 +9,8 @@ import sys
 import termios
 from pathlib import Path
 
+from forked import ended, started
+
 PROGRAM = (sys.executable, "-m", "compactctl")
 PLAIN = {"PATH": os.environ.get("PATH", ""), "TERM": "xterm-256color", "HOME": "/nonexistent"}
 
@@ -37,18 +39,11 @@ def ended_on_terminal(
     """Do the same; return the exit code as well."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-    with subprocess.Popen(
-        [*PROGRAM, *map(str, arguments)],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=PLAIN | environment,
-        cwd=folder,
-    ) as process:
-        os.close(theirs)
-        shown = _read_all(ours)
+    child = started(tuple(map(str, arguments)), folder, PLAIN | environment, (theirs,) * 3)
+    os.close(theirs)
+    shown = _read_all(ours)
     os.close(ours)
-    return process.returncode, shown.decode().replace("\r\n", "\n")
+    return ended(child), shown.decode().replace("\r\n", "\n")
 
 
 def _read_all(descriptor: int) -> bytes:
