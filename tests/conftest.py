@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from examples import HARMLESS, USUAL
+from examples import HARMLESS, LONG, USUAL
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,7 +16,6 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name != "COMPACTCTL_LONG_TESTS":
         del os.environ[name]
 
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 
 settings.register_profile("any", deadline=None, suppress_health_check=HARMLESS)
 # A run that decides about a change tries the same examples each time.

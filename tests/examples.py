@@ -1,7 +1,10 @@
-"""How many examples a property is tried on."""
+"""How much is tried: little when a change is tested, everything in a long run."""
+
+import os
 
 from hypothesis import HealthCheck, settings
 
+LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 # What the profile of a long run asks of hypothesis; other profiles scale every test by theirs.
 USUAL = 100
 # Machines are slow at times; many transcripts that are drawn hold nothing to compact; a folder of

@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import click
@@ -23,8 +24,7 @@ def started(
     streams: tuple[int, int, int],
 ) -> int:
     """Start the program with these standard streams; return the number of its process."""
-    for name in COMMANDS:
-        cli.get_command(click.Context(cli), name)
+    _read_modules()
     with warnings.catch_warnings():
         # Python 3.12 warns that threads do not live on in the child; none is needed.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -35,6 +35,12 @@ def started(
         finally:
             os._exit(1)
     return child
+
+
+@cache
+def _read_modules() -> None:
+    for name in COMMANDS:
+        cli.get_command(click.Context(cli), name)
 
 
 def ended(child: int) -> int:

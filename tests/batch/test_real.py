@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from real.choice import LONG, TRIED
+from examples import LONG
+from real.choice import TRIED
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.planning.plan import PlanOptions

@@ -11,8 +11,9 @@ from random import Random
 import pytest
 from archives.talks import TALKS, Talk
 from crashes.damage import damaged, excerpt, redocumented
+from examples import LONG
 from formats.squeeze import ALL, plan
-from real.choice import LONG, TRIED, name_of, orphaned
+from real.choice import TRIED, name_of, orphaned
 from samples.generate import FOLDER
 
 from compactctl.commands.compact.compact import CompactOptions, compact

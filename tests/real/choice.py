@@ -4,7 +4,6 @@ A change is tried on one file per client, in a few of many ways; COMPACTCTL_LONG
 all of them in all ways.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -12,11 +11,11 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from examples import LONG
 
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
 READ = {
     "anthropic-messages",

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real.choice import LONG, TRIED, chosen, each_file, name_of, needs_files, orphaned
+from examples import LONG
+from real.choice import TRIED, chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.log import log

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from cli.asking import Ask
 from cli.faults.old_or_new import reference
-from cli.faults.writing import LONG, WRITING, contents, disk, drafts, lay_out, ways_back
+from cli.faults.writing import WRITING, contents, disk, drafts, lay_out, ways_back
+from examples import LONG
 from store.faults import Failing, Killing, killed_by
 from store.states import names_below
 

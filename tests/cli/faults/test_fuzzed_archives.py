@@ -6,7 +6,6 @@ A sample by default; COMPACTCTL_LONG_TESTS=1 takes a hundred times as many.
 import hashlib
 import io
 import json
-import os
 import shutil
 import signal
 import sys
@@ -18,11 +17,12 @@ from typing import Any
 
 import pytest
 from cli.asking import SAMPLES, Ask, archives
+from examples import LONG
 from store.archive.forging import Record, Rows, forge, record_of, rows_of
 
 from compactctl.__main__ import run
 
-CASES = 100 if os.environ.get("COMPACTCTL_LONG_TESTS") else 1
+CASES = 100 if LONG else 1
 SECONDS = 100
 """A command that takes as long on a few kilobytes does not end at all."""
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 8}

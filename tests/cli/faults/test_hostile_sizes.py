@@ -5,14 +5,13 @@ Most of them only with COMPACTCTL_LONG_TESTS=1.
 
 import gzip
 import json
-import os
 import sys
 from pathlib import Path
 
 import pytest
 from cli.faults.limited import compactctl
+from examples import LONG
 
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 COMMANDS = ("stats", "check", "compact", "view", "log", "rewind", "batch") if LONG else ("stats",)
 MEGABYTE = 1 << 20
 FIRST = b'{"role":"user","content":"hi"}\n'

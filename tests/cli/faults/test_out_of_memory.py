@@ -5,7 +5,6 @@ start.
 """
 
 import errno
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pytest
 from cli.asking import SAMPLES, Ask
 from cli.faults.limited import compactctl
+from examples import LONG
 
 SENTENCE = (
     "compactctl: there is not enough memory; nothing is half written: "
@@ -83,7 +83,6 @@ def test_an_import_that_fails_for_another_reason_is_a_bug(
     assert ask("stats", desk).code == 70
 
 
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 LIMITS = range(420, 10, -6) if LONG else (190, 90)
 """Megabytes of address space. Python alone takes 20, what counts and compacts 110, pyarrow 150."""
 SHORT_COMMANDS = (

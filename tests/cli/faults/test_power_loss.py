@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 from cli.faults.old_or_new import Reference, reference
-from cli.faults.writing import LONG, WRITING, contents, disk, drafts, lay_out, ways_back
+from cli.faults.writing import WRITING, contents, disk, drafts, lay_out, ways_back
+from examples import LONG
 from store.power import Powerless, materialised
 
 VITAL = ("compact", "compact in place", "rewind", "batch")

@@ -17,7 +17,6 @@ from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import DRAFT
 
 NEVER_COMPACTED = 6
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 
 
 @dataclass(frozen=True, slots=True)

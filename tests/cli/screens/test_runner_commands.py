@@ -11,6 +11,7 @@ import pytest
 from cli.asking import Ask
 from cli.screens.runners import PIECES, commands_in
 from cli.screens.terminal import run_on_terminal
+from examples import LONG
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,6 @@ from compactctl.reports.rendering.text import one_line, safe_text, shell_path
 HOSTILE = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=2)), max_size=8).map("".join)
 # Whole commands, one after another, for places where a random text seldom begins a line.
 ALL = "\n".join(PIECES)
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 FEW = settings(max_examples=60 if LONG else 4)
 
 

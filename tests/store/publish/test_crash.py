@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from real.choice import LONG
+from examples import LONG
 from store.faults import Killing, Watched, killed_by
 from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
 

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 from archives.talks import TALKS
+from examples import LONG
 from formats.squeeze import plan
 from store.archive.forging import change_operation, change_rows, record_of
 from store.faults import Failing, Killing, killed_by
@@ -30,7 +31,6 @@ from compactctl.store.files.disk_errors import DiskError
 TALK = next(talk for talk in TALKS if talk.format == "claude-code")
 DEAD = 2**22 + 1
 """A process id that no system gives."""
-LONG = bool(os.environ.get("COMPACTCTL_LONG_TESTS"))
 FLIPS = 2_000 if LONG else 60
 
 

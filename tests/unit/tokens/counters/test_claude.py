@@ -1,10 +1,9 @@
 import importlib
-import os
 import sys
 from collections.abc import Callable
 
 import pytest
-from examples import tries
+from examples import LONG, tries
 from hypothesis import example, given
 from unit.tokens.counters.awkward_texts import texts
 
@@ -49,7 +48,7 @@ def test_counts_are_those_of_ctok(name: str, text: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_character_counts_as_with_ctok(name: str) -> None:
     own, counter = ctoks_own(name), ClaudeCounter(name)
-    step = 1 if os.environ.get("COMPACTCTL_LONG_TESTS") else 211
+    step = 1 if LONG else 211
     chars = [chr(point) for point in (*range(0x1_0000)[::step], *range(0x11_0000)[:: step * 251])]
     around = [f"q{c}'s ({c}) x{c}y {c}{c} 1{c} {c}1\n{c}b '{c} {c}\n" for c in chars]
     assert counter.count_many(around) == [own(text) for text in around]

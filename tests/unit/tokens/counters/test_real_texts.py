@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.transcript_texts import size_of, texts_of
-from real.choice import LONG, TRIED
+from examples import LONG
+from real.choice import TRIED
 
 from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed
