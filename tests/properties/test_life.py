@@ -1,5 +1,6 @@
 """The life of one transcript in place: compacted, continued, rewound and meddled with at random."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,10 +20,16 @@ from compactctl.commands.loading.load import load, parse, split
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError, CompactctlError
+from compactctl.pipeline.merge_for_view import Shown
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.files.lines import digest_of, split_lines
 
 PICK = st.integers(0, 1_000)
+
+
+def told(lines: Iterable[Shown]) -> list[tuple[bytes, str | None, str | None]]:
+    """Return what a view says of lines: their bytes, the group that hides them and its stage."""
+    return [(line.data, line.hidden_by, line.stage) for line in lines]
 
 
 class Life(RuleBasedStateMachine):
@@ -145,7 +152,7 @@ class Life(RuleBasedStateMachine):
             return
         shown = view(str(self.at.path), "all", self.format.name)
         archived = view(str(self.at.path), "archived", self.format.name)
-        assert [line for line in shown.lines if line.hidden_by] == list(archived.lines)
+        assert told(line for line in shown.lines if line.hidden_by) == told(archived.lines)
         visible = [line.data for line in shown.lines if not line.hidden_by]
         assert b"".join(visible) in (self.at.path.read_bytes(), b"".join(visible))
 

@@ -83,7 +83,9 @@ def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", _BIGGEST, ids=name_of)
 def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"
-    plan = PlanOptions(settings=_SETTINGS, target=TargetSize(value=0.3, unit="ratio"))
+    given = load(str(path)).transcript
+    half = measure(given, MeasureOptions()).meter.total(given.effective) // 2
+    plan = PlanOptions(settings=_SETTINGS, target=TargetSize(value=half, unit="tokens"))
     result = squeezed(path, output, measure=MeasureOptions(), plan=plan)
     found = load(str(output)).transcript
     size = measure(found, MeasureOptions()).meter.total(found.effective)
