@@ -120,6 +120,4 @@ STAGE = Stage(
     title="summarize older messages chunk by chunk, and put one summary in their place",
     options=ChunkOptions,
     propose=propose,
-    did="summarized",
-    tier=2,
 )

@@ -90,5 +90,4 @@ STAGE = Stage(
     title="hide whole turns from the middle of the conversation behind a marker",
     options=CollapseOptions,
     propose=propose,
-    did="truncated",
 )

@@ -243,6 +243,5 @@ STAGE = Stage(
     title="keep the newest read of a file, point to it from older ones",
     options=DedupOptions,
     propose=propose,
-    did="deduplicated",
     figures=("filesDeduped",),
 )

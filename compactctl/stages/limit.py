@@ -103,5 +103,4 @@ STAGE = Stage(
     title="cut single tool results that are too large, keep their beginning and their end",
     options=LimitOptions,
     propose=propose,
-    did="truncated",
 )

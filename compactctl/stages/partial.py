@@ -54,6 +54,4 @@ STAGE = Stage(
     title="put a summary in place of the older half of the older messages",
     options=PartialOptions,
     propose=propose,
-    did="summarized",
-    tier=3,
 )

@@ -73,6 +73,4 @@ STAGE = Stage(
     title="say in a few lines how much older talk there was and about what, without a summary",
     options=PlainOptions,
     propose=propose,
-    did="summarized",
-    tier=4,
 )

@@ -147,5 +147,4 @@ STAGE = Stage(
     title="hide the messages of the lowest priority, wherever they are, down to the target",
     options=PrioritizeOptions,
     propose=propose,
-    did="truncated",
 )

@@ -117,5 +117,4 @@ STAGE = Stage(
     title="clear old tool results, keep the newest",
     options=PruneOptions,
     propose=propose,
-    did="pruned",
 )

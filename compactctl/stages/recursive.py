@@ -136,5 +136,4 @@ STAGE = Stage(
     title="put a question and its answer, a summary, in place of all but the newest events",
     options=RecursiveOptions,
     propose=propose,
-    did="summarized",
 )

@@ -243,6 +243,5 @@ STAGE = Stage(
     options=RepairOptions,
     propose=propose,
     repairs=True,
-    did="repaired",
     figures=("orphanedCallsFixed", "orphanedResultsFixed"),
 )

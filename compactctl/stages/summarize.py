@@ -178,5 +178,4 @@ STAGE = Stage(
     title="put a summary in place of older messages, keep the newest as they are",
     options=SummarizeOptions,
     propose=propose,
-    did="summarized",
 )

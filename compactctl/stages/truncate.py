@@ -137,5 +137,4 @@ STAGE = Stage(
     title="hide the oldest messages behind a marker, keep the first exchange and the newest",
     options=TruncateOptions,
     propose=propose,
-    did="truncated",
 )

@@ -137,5 +137,4 @@ STAGE = Stage(
     title="keep the newest events, turns or tokens, hide what is older behind a marker",
     options=WindowOptions,
     propose=propose,
-    did="truncated",
 )

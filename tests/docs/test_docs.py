@@ -160,8 +160,8 @@ def test_every_field_of_a_document_is_described(
     run([name, *arguments.get(name, [str(small)]), "--json"])
     document = json.loads(capfd.readouterr().out)
     described = sections(page("json"))
-    text = described[f"compactctl.{name}/1"] + described["Measured with"]
-    text += described["compactctl.compact/1"] if name == "log" else ""
+    text = described[document["schema"]] + described["Measured with"] + described["as"]
+    text += described["compactctl.compact/2"] if name == "log" else ""
     assert sorted(each for each in field_names(document) if f"`{each}`" not in text) == []
 
 

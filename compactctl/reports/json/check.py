@@ -1,21 +1,18 @@
-"""``check`` as a JSON document: the budget records of the systems we know, in one."""
+"""``check`` as a JSON document."""
 
 from typing import Any
 
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
-from compactctl.reports.rendering.json_document import measure_fields
+from compactctl.reports.json.other_systems import CHECK, told_as
+from compactctl.reports.rendering.json_document import fields_of, measure_fields
 
 
 def check_json(result: CheckResult) -> dict[str, Any]:
-    """Return the document.
-
-    Its names are those of NeuroLink's BudgetCheckResult, Codebuddy's usage check, agent-code's
-    TokenWarningState and Spring AI Session's CompactionRequest.
-    """
-    usage, parts = result.stats.usage, result.breakdown
-    return {
-        "schema": "compactctl.check/1",
+    """Return the document."""
+    usage, situation = result.stats.usage, result.situation
+    document = {
+        "schema": "compactctl.check/2",
         "path": result.stats.path,
         "format": result.stats.transcript.format,
         "profile": result.profile.name,
@@ -27,18 +24,19 @@ def check_json(result: CheckResult) -> dict[str, Any]:
         "estimatedInputTokens": usage.tokens,
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
-        "warningLevel": result.level,
-        "isAboveWarning": result.level != NO_LEVEL.name,
-        "isAboveError": result.level in ("critical", "over", "blocked"),
-        "isBlocking": result.level in ("over", "blocked"),
+        "level": result.level,
         "message": result.text or None,
-        "currentEventCount": result.situation.messages,
-        "currentTurnCount": result.situation.turns,
-        "breakdown": {
-            "systemPrompt": parts.system_prompt,
-            "conversationHistory": parts.conversation_history,
-            "currentPrompt": parts.current_prompt,
-            "toolDefinitions": parts.tool_definitions,
-            "fileAttachments": parts.file_attachments,
-        },
+        "messageCount": situation.messages,
+        "turnCount": situation.turns,
+        "breakdown": fields_of(result.breakdown),
+    }
+    return {**document, "as": told_as(CHECK, {**document, **_reached(result.level)})}
+
+
+def _reached(level: str) -> dict[str, bool]:
+    """Return how bad a level is, as yes and no."""
+    return {
+        "isAboveWarning": level != NO_LEVEL.name,
+        "isAboveError": level in ("critical", "over", "blocked"),
+        "isBlocking": level in ("over", "blocked"),
     }

@@ -1,9 +1,11 @@
 """``compact`` as a JSON document."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from compactctl.commands.compact.compact import CompactResult
-from compactctl.reports.json.compat_fields import result_fields, stage_result
+from compactctl.model.operation import StageRecord
+from compactctl.reports.json.other_systems import COMPACT, STAGES, TIERS, told_as
 from compactctl.reports.rendering.json_document import (
     digest_fields,
     fields_of,
@@ -11,12 +13,15 @@ from compactctl.reports.rendering.json_document import (
     opaque_fields,
     stage_fields,
 )
+from compactctl.stages.registry import stage_named
+from compactctl.tokens.trigger import Situation
 
 
 def compact_json(result: CompactResult) -> dict[str, Any]:
     """Return the document, with a row per message where these are to be explained."""
+    used = [record for record in result.stages if record.outcome == "applied"]
     document = {
-        "schema": "compactctl.compact/1",
+        "schema": "compactctl.compact/2",
         "path": result.path,
         "format": result.format,
         **measure_fields(result.measure),
@@ -24,19 +29,18 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "compacted": result.compacted,
         "fits": result.fits,
         "dryRun": result.dry_run,
-        "stagesUsed": [record.name for record in result.stages if record.outcome == "applied"],
-        "stages": [
-            {**stage_fields(record), **stage_result(record, result)} for record in result.stages
-        ],
+        "stagesUsed": [record.name for record in used],
+        "stages": [_stage(record, result) for record in result.stages],
         "tokensBefore": result.tokens_before,
         "tokensAfter": result.tokens_after,
         "tokensSaved": result.tokens_before - result.tokens_after,
         "unseenTokens": result.unseen,
         "unseenSource": result.unseen_source,
         "largestRequestTokens": result.largest_after,
-        "originalCount": result.messages_before,
-        "finalCount": result.messages_after,
-        **result_fields(result),
+        "level": _level(result),
+        "messagesBefore": result.messages_before,
+        "messagesAfter": result.messages_after,
+        "messagesHidden": sum(record.hidden for record in used),
         "profile": result.profile.name,
         "before": digest_fields(result.before),
         "after": digest_fields(result.after),
@@ -48,6 +52,33 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
         "warnings": list(result.warnings),
     }
+    document["as"] = told_as(COMPACT, {**document, "tier": _tier(used)})
     if result.explain:
         document["messages"] = [fields_of(row) for row in result.explained]
     return document
+
+
+def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
+    """Return what a stage did; what it counts is 0 where it did nothing."""
+    fields = {
+        **stage_fields(record),
+        **dict.fromkeys(stage_named(record.name).figures, 0),
+        **record.figures,
+        "summaryText": result.summaries.get(record.group or ""),
+    }
+    figures = {**fields, "applied": record.outcome == "applied"}
+    return {**fields, "as": told_as(STAGES.get(record.name, ()), figures)}
+
+
+def _tier(used: Iterable[StageRecord]) -> int:
+    return max((TIERS.get(record.name, 0) for record in used), default=0)
+
+
+def _level(result: CompactResult) -> str:
+    situation = Situation(
+        tokens=result.largest_after,
+        available=result.measure.budget.available,
+        turns=0,
+        messages=result.messages_after,
+    )
+    return result.profile.level_at(situation).name

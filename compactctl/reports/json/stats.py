@@ -5,14 +5,15 @@ from typing import Any
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.transcript import Transcript, Volume
+from compactctl.reports.json.other_systems import STATS, told_as
 from compactctl.reports.rendering.json_document import fields_of, measure_fields, opaque_fields
 
 
 def stats_json(result: StatsResult) -> dict[str, Any]:
     """Return the document."""
     transcript, usage, found = result.transcript, result.usage, result.breakdown
-    return {
-        "schema": "compactctl.stats/1",
+    document = {
+        "schema": "compactctl.stats/2",
         "path": result.path,
         "format": transcript.format,
         "scope": result.scope,
@@ -22,7 +23,6 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "percentLeft": usage.percent_left,
         "level": usage.level,
         "withinBudget": usage.tokens <= usage.available,
-        "shouldCompact": usage.level in ("warning", "critical", "over"),
         "reportedContextTokens": result.reported,
         "countedTokens": result.size.counted,
         "overheadTokens": result.size.overhead,
@@ -44,6 +44,9 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "file": {**_file(transcript), "textBytes": result.text_bytes},
         "warnings": list(transcript.warnings),
     }
+    is_above_warning = usage.level in ("warning", "critical", "over")
+    document["as"] = told_as(STATS, {**document, "isAboveWarning": is_above_warning})
+    return document
 
 
 def _health(result: StatsResult) -> dict[str, Any]:

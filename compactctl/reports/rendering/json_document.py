@@ -1,7 +1,7 @@
 """JSON documents: how they are written, and the pieces that several of them have.
 
-Each document names its schema and version. A field is only ever added within a version. Field
-names follow the reference systems where these name them (``tokensBefore``, ``stagesUsed``).
+Each document names its schema and version. A field is only ever added within a version. What is
+told once has one name; the names of other systems stand under ``as``.
 """
 
 import re

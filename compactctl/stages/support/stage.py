@@ -35,9 +35,8 @@ def help_of(each: Field[Any]) -> str | None:
 class Stage(Generic[Options]):
     """A stage's name, what it does in a sentence, its options and the function that proposes edits.
 
-    A stage that ``repairs`` runs whatever the target is, and may make the context larger. ``did``
-    is the word with which reference systems say that such a stage did something, ``tier`` its place
-    among Codebuddy's tiers (0 for none), ``figures`` what it counts even where it did nothing.
+    A stage that ``repairs`` runs whatever the target is, and may make the context larger.
+    ``figures`` is what it counts even where it did nothing.
     """
 
     name: str
@@ -45,8 +44,6 @@ class Stage(Generic[Options]):
     options: Callable[..., Options]
     propose: Callable[[View, Meter, Options], Proposal | Skipped]
     repairs: bool = False
-    did: str | None = None
-    tier: int = 0
     figures: tuple[str, ...] = ()
 
 

@@ -197,7 +197,7 @@ def test_what_is_added_to_a_request_is_no_message_of_the_history(
     plain, more = (
         json.loads(ask("check", desk, "--json", *options).out) for options in ((), added)
     )
-    for name in ("currentEventCount", "currentTurnCount"):
+    for name in ("messageCount", "turnCount"):
         assert plain[name] == more[name]
 
 

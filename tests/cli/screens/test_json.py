@@ -11,8 +11,10 @@ from cli.asking import Ask, Sample
 
 NAME = re.compile(r"[a-z]+(?:[A-Z0-9][a-z0-9]*)*")
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]|##\\[|^\\s*::", re.MULTILINE)
-# Objects whose names are data: categories, kinds of records, options, tags in the file.
-DATA = {"breakdown", "metadata", "categories", "options", "tags"}
+# Objects whose names are data: categories, kinds of records, options, tags in the file, and the
+# names of other systems.
+DATA = {"breakdown", "metadata", "categories", "options", "tags", "as"}
+VERSIONS = {"stats": 2, "check": 2, "compact": 2}
 
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
@@ -27,7 +29,7 @@ def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
 )
 def test_a_document_names_its_schema(ask: Ask, compacted: Path, command: str) -> None:
     found = document(ask, command, compacted)
-    assert found["schema"] == f"compactctl.{command}/1"
+    assert found["schema"] == f"compactctl.{command}/{VERSIONS.get(command, 1)}"
     assert next(iter(found)) == "schema"
 
 
@@ -68,7 +70,7 @@ def test_explain_adds_every_message(ask: Ask, desk: Path) -> None:
     found = document(ask, "compact", desk, "--target", "5k", "-n", "--explain")
     messages = found["messages"]
     kept = [each for each in messages if each["fate"] != "written"]
-    assert len(kept) == found["originalCount"] == 39
+    assert len(kept) == found["messagesBefore"] == 39
     assert sum(each["tokensAfter"] for each in messages) == found["tokensAfter"]
 
 
@@ -99,25 +101,60 @@ def test_what_a_terminal_obeys_is_escaped(ask: Ask, tmp_path: Path) -> None:
     assert OBEYED.search(outcome.out) is None
 
 
-def test_results_have_the_names_of_the_reference_systems(ask: Ask, sample: Sample) -> None:
+def test_what_other_systems_call_it_stands_under_one_key(ask: Ask, sample: Sample) -> None:
+    found = document(ask, "compact", sample("openai-chat"), "-n", "--target", "5k")
+    theirs = {name for record in found["as"].values() for name in record}
+    shared = theirs & set(found)
+    assert shared == set(found["as"]["neurolink"])
+    assert all(found["as"]["neurolink"][name] == found[name] for name in shared)
+
+
+def test_results_are_told_as_other_systems_tell_them(ask: Ask, sample: Sample) -> None:
     path = sample("claude-code-session")
     stages = "repair,dedup,prune,strip,summarize,truncate"
     found = document(
         ask, "compact", path, "-n", "--stages", stages, "--prune-min-savings", "10000000"
     )
     by_name = {stage["name"]: stage for stage in found["stages"]}
-    assert found["finalTokens"] == found["tokensAfter"] < found["originalTokens"]
-    assert found["tokensFreed"] == found["tokensEstimatedSaved"] == found["tokensSaved"]
-    assert found["tier"] == 1
-    assert found["warningLevel"] == "none"
-    assert by_name["repair"]["repaired"] is False
-    assert by_name["repair"]["orphanedCallsFixed"] == 0
-    assert by_name["dedup"]["deduplicated"] is True
-    assert by_name["dedup"]["filesDeduped"] == 10
-    assert by_name["prune"]["pruned"] is False
+    neurolink = {name: by_name[name]["as"]["neurolink"] for name in by_name if name != "strip"}
+    removed = by_name["truncate"]["hidden"] + by_name["summarize"]["hidden"]
+    assert found["as"]["codebuddy"] == {
+        "compacted": True,
+        "originalCount": found["messagesBefore"],
+        "finalCount": found["messagesAfter"],
+        "originalTokens": found["tokensBefore"],
+        "finalTokens": found["tokensAfter"],
+        "tier": 1,
+        "warningLevel": "none",
+    }
+    saved = found["tokensSaved"]
+    assert found["as"]["agent-code"] == {"snipped_count": removed, "tokens_freed": saved}
+    assert found["as"]["spring-ai-session"] == {
+        "eventsRemoved": removed,
+        "tokensEstimatedSaved": saved,
+    }
+    assert found["messagesHidden"] == removed > 0
+    assert by_name["strip"]["as"] == {}
+    assert neurolink == {
+        "repair": {"repaired": False, "orphanedCallsFixed": 0, "orphanedResultsFixed": 0},
+        "dedup": {"deduplicated": True, "filesDeduped": 10},
+        "prune": {"pruned": False, "tokensSaved": 0},
+        "summarize": {"summarized": True},
+        "truncate": {"truncated": True, "messagesRemoved": by_name["truncate"]["hidden"]},
+    }
     assert by_name["summarize"]["summaryText"].startswith("[Previous conversation summary]")
-    removed = by_name["truncate"]["messagesRemoved"] + by_name["summarize"]["hidden"]
-    assert found["eventsRemoved"] == found["snippedCount"] == removed > 0
+
+
+def test_a_check_is_told_as_other_systems_tell_it(ask: Ask, sample: Sample) -> None:
+    found = document(ask, "check", sample("claude-code-session"))
+    assert found["as"]["agent-code"] == {
+        "percent_left": 0,
+        "is_above_warning": True,
+        "is_above_error": True,
+        "should_compact": True,
+        "is_blocking": True,
+    }
+    assert found["as"]["codebuddy"] == {"warningLevel": "over"}
 
 
 def test_a_repair_tells_what_it_fixed(ask: Ask, tmp_path: Path) -> None:
@@ -126,5 +163,6 @@ def test_a_repair_tells_what_it_fixed(ask: Ask, tmp_path: Path) -> None:
     records = [{"role": "user", "content": "hello"}, orphan, {"role": "assistant", "content": "hi"}]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     (stage,) = document(ask, "compact", path, "-n", "--stages", "repair")["stages"]
-    assert (stage["repaired"], stage["orphanedCallsFixed"]) == (True, 0)
+    fixed = {"orphanedCallsFixed": 0, "orphanedResultsFixed": 1}
+    assert stage["as"]["neurolink"] == {"repaired": True, **fixed}
     assert stage["orphanedResultsFixed"] == 1
