@@ -81,7 +81,7 @@ def read_metadata(path: Path) -> dict[bytes, bytes]:
     """Return the metadata of the schema; no column is read."""
     from pyarrow import parquet as pq
 
-    with _damage_errors(path), _regular(path) as stream:
+    with damage_errors(path), regular(path) as stream:
         return dict(pq.read_schema(stream).metadata or {})
 
 
@@ -93,12 +93,12 @@ def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[
     """
     import pyarrow as pa
 
-    wanted = list(columns)
-    with _damage_errors(path), _regular(path) as stream, _opened(stream, path, wanted) as file:
+    wanted, schema = list(columns), _schema()
+    with damage_errors(path), regular(path) as stream, opened(stream, path, wanted, schema) as file:
         rows = raw = text = 0
         _check(path, file.metadata.num_rows <= state.n_lines)
         for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
-            sizes = {name: _n_bytes(batch.column(name)) for name in wanted}
+            sizes = {name: n_bytes(batch.column(name)) for name in wanted}
             rows += batch.num_rows
             raw += sizes.get("raw", 0)
             text += sum(sizes.values()) - sizes.get("raw", 0)
@@ -107,7 +107,7 @@ def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[
             yield pa.Table.from_batches([batch]).to_pylist()
 
 
-def _regular(path: Path) -> BinaryIO:
+def regular(path: Path) -> BinaryIO:
     """Open a file to read; ArchiveError for a link, which may lead to anybody's file.
 
     OSError for a pipe or a device, which might never end.
@@ -136,12 +136,20 @@ def _check(path: Path, is_within: bool) -> None:  # noqa: FBT001 - reads as what
         )
 
 
-def _opened(stream: BinaryIO, path: Path, columns: Sequence[str]) -> Any:  # noqa: ANN401
-    """Return the opened file; values that it names again and again are not copied each time."""
+def opened(
+    stream: BinaryIO,
+    path: Path,
+    columns: Sequence[str],
+    schema: Any | None = None,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """Return the opened file; values that it names again and again are not copied each time.
+
+    ArchiveError when it has not the ``schema``, or its footer places a column beyond its end.
+    """
     from pyarrow import parquet as pq
 
     file = pq.ParquetFile(stream)
-    if not file.schema_arrow.equals(_schema()):
+    if schema is not None and not file.schema_arrow.equals(schema):
         raise ArchiveError(f"{path}: its columns are not those of an archive; restore a backup")
     end, repeating = path.stat().st_size, set()
     for chunk in _chunks(file.metadata, columns):
@@ -159,18 +167,18 @@ def _opened(stream: BinaryIO, path: Path, columns: Sequence[str]) -> Any:  # noq
 
 
 def _chunks(metadata: Any, columns: Sequence[str]) -> Iterator[Any]:  # noqa: ANN401
-    numbers = [list(COLUMNS).index(name) for name in columns]
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
-        yield from (row_group.column(number) for number in numbers)
+        chunks = (row_group.column(number) for number in range(metadata.num_columns))
+        yield from (chunk for chunk in chunks if chunk.path_in_schema in columns)
 
 
-def _n_bytes(column: Any) -> int:  # noqa: ANN401
+def n_bytes(column: Any) -> int:  # noqa: ANN401
     """Return how many bytes of text or data a column holds, each value counted where it stands."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_integer(column.type):
+    if pa.types.is_primitive(column.type):
         return 0
     if pa.types.is_dictionary(column.type):
         lengths = pc.binary_length(column.dictionary).take(column.indices)
@@ -186,7 +194,7 @@ def _schema() -> Any:  # noqa: ANN401
 
 
 @contextmanager
-def _damage_errors(path: Path) -> Iterator[None]:
+def damage_errors(path: Path) -> Iterator[None]:
     """Turn everything a missing, unreadable or damaged file may raise into ArchiveError."""
     import pyarrow as pa
 
