@@ -69,7 +69,11 @@ REPORTS = {
         terminal="terminal.view:view_screen",
         messages="terminal.view:view_messages",
     ),
-    "LogResult": Report(json="json.log:log_json", terminal="terminal.log:log_screen"),
+    "LogResult": Report(
+        json="json.log:log_json",
+        terminal="terminal.log:log_screen",
+        messages="terminal.log:log_messages",
+    ),
     "RewindResult": Report(
         json="json.rewind:rewind_json",
         terminal="terminal.rewind:rewind_screen",

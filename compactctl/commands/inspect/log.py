@@ -59,6 +59,7 @@ class LogResult:
     appended: int = 0
     missing: bool = False
     below: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
@@ -76,6 +77,7 @@ def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
         ),
         appended=_appended(history),
         below=history.missing,
+        warnings=history.warnings,
     )
 
 

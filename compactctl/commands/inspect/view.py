@@ -46,6 +46,7 @@ class ViewResult:
     detail: Detail = "short"
     found: int | None = None
     before: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 def view(
@@ -58,12 +59,15 @@ def view(
     loaded = load(path, format_name, limits)
     if what == "effective":
         return _effective(loaded, path)
-    lines, states = _whole(loaded, history_behind(loaded))
+    history = history_behind(loaded)
+    lines, states = _whole(loaded, history)
     messages = tuple(_viewed(lines, states))
     if what == "archived":
         lines = tuple(line for line in lines if line.hidden_by is not None)
         messages = tuple(viewed for viewed in messages if viewed.hidden_by is not None)
-    return ViewResult(path=path, what=what, lines=lines, messages=messages)
+    return ViewResult(
+        path=path, what=what, lines=lines, messages=messages, warnings=history.warnings
+    )
 
 
 def _effective(loaded: Loaded, path: str) -> ViewResult:

@@ -67,6 +67,11 @@ class OperationHistory:
         """The states before and after the operations with an archive."""
         return self.archive.states if self.archive else frozenset()
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be known before the archives are relied upon, one line each."""
+        return self.archive.warnings if self.archive else ()
+
     @cached_property
     def steps(self) -> tuple[OperationStep, ...]:
         """All operations, oldest first; rewinds are among them."""

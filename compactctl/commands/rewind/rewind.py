@@ -214,7 +214,7 @@ def _finish(
         late=late,
         checked=options.check,
         group=options.group,
-        warnings=_missing(options, history),
+        warnings=(*history.warnings, *_missing(options, history)),
         data=move.content.pieces if place == STANDARD_INPUT else None,
     )
     if options.check:

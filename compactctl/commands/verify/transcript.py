@@ -13,7 +13,7 @@ from compactctl.commands.verify.moved import is_marked, moved_folder
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError
 from compactctl.store.archive.contents import FolderContents, contents_of
 from compactctl.store.archive.names import archive_folder
-from compactctl.store.archive.private import check_owner, is_open_to_others
+from compactctl.store.archive.private import check_owner, is_open_to_others, strangers_way
 from compactctl.store.files.leftovers import left_behind
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.lines import Source, open_input
@@ -138,8 +138,7 @@ def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
         return
     if not contents.has_readme:
         yield Finding(severity="repairable", text=f"{folder}: has no README")
-    if is_open_to_others(folder):
-        yield Finding(severity="repairable", text=f"{folder}: other users may read it")
+    yield from _strangers(folder)
     for path in contents.foreign:
         yield Finding(severity="note", text=f"{path}: is not of compactctl, and was left alone")
     known = {file.id for file in contents.archives}
@@ -147,6 +146,15 @@ def _folder(folder: Path, contents: FolderContents) -> Iterator[Finding]:
         if not any(path.name.removeprefix("displaced-").startswith(name) for name in known):
             text = f"{path}: was displaced by an operation whose archive is not here"
             yield Finding(severity="note", text=text)
+
+
+def _strangers(folder: Path) -> Iterator[Finding]:
+    """Yield what other users may do in an archive folder, which a repair takes from them."""
+    is_open, way = is_open_to_others(folder), strangers_way(folder)
+    if way:
+        yield Finding(severity="repairable" if is_open else "note", text=way)
+    elif is_open:
+        yield Finding(severity="repairable", text=f"{folder}: other users may read it")
 
 
 def _drafts(path: Path, folder: Path) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ def log_json(result: LogResult) -> dict[str, Any]:
         "archiveMissing": result.missing,
         "buildsUpon": result.below,
         "operations": [_entry(entry) for entry in result.entries],
+        "warnings": list(result.warnings),
     }
 
 

@@ -21,4 +21,5 @@ def rewind_json(result: RewindResult) -> dict[str, Any]:
         "carriedLines": result.carried_lines,
         "before": digest_fields(result.before),
         "after": digest_fields(result.after),
+        "warnings": list(result.warnings),
     }

@@ -28,6 +28,7 @@ def view_json(result: ViewResult) -> dict[str, Any]:
         "found": len(result.messages) if result.found is None else result.found,
         "before": result.before,
         "messages": [_message(viewed) for viewed in result.messages],
+        "warnings": list(result.warnings),
     }
 
 

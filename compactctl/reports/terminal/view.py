@@ -30,6 +30,7 @@ def view_screen(result: ViewResult) -> Iterator[Verbatim | Raw]:
 
 def view_messages(result: ViewResult) -> Iterator[str]:
     """Yield the lines for standard error: what was found, or why there is nothing to see."""
+    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
     if result.found is not None:
         yield f"{path_name(result.path)}: {_found(result, result.found)}"
     elif not result.messages:

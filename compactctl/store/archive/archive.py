@@ -11,7 +11,7 @@ from compactctl.errors import ArchiveError, ChangedError
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive_file import read_operation, restore
 from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_files, archive_folder
-from compactctl.store.archive.private import check_owner
+from compactctl.store.archive.private import check_owner, strangers_way
 from compactctl.store.files.carry import can_carry, is_open
 from compactctl.store.files.content import parted
 from compactctl.store.files.limits import NO_LIMITS, ReadLimits
@@ -34,6 +34,12 @@ class Archive:
         """The archives, oldest first; ArchiveError for a folder that must not be trusted."""
         check_owner(self.folder)
         return archive_files(self.folder)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be known before its archives are relied upon, one line each."""
+        way = strangers_way(self.folder) if self.files else None
+        return (way,) if way else ()
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:

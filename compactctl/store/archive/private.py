@@ -11,6 +11,7 @@ from compactctl.store.files.filesystem import PRIVATE_FILE, PRIVATE_FOLDER, File
 
 ROOT = 0
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_owner(folder: Path) -> None:
@@ -32,6 +33,38 @@ def check_owner(folder: Path) -> None:
             f"{folder}: belongs to another user (uid {info.st_uid}), who could change what is "
             "restored; move it away, or make it yours with chown if you trust it"
         )
+
+
+def strangers_way(folder: Path) -> str | None:
+    """Return in a sentence how another user could change what is restored, None where none can.
+
+    Root can always. Nothing is said of a folder that is missing or cannot be looked into.
+    """
+    try:
+        owner = folder.lstat().st_uid
+        is_writable = _is_writable(folder)
+    except OSError:
+        return None
+    if is_writable:
+        return (
+            f"{folder}: other users may write there and so change what is restored; "
+            "take that from them with compactctl verify --repair"
+        )
+    if owner not in {os.geteuid(), ROOT}:
+        return (
+            f"{folder}: belongs to another user (uid {owner}), who may change what is restored; "
+            "make it yours with chown, or copy it together with the transcript"
+        )
+    return None
+
+
+def _is_writable(folder: Path) -> bool:
+    """Tell whether others may write to an archive folder, or to a file in it that they reach."""
+    mode = folder.lstat().st_mode
+    if mode & WRITE or not mode & OTHERS:
+        return bool(mode & WRITE)
+    files = (path.lstat().st_mode for path in folder.iterdir())
+    return any(stat.S_ISREG(each) and each & WRITE for each in files)
 
 
 def tighten(fs: FileSystem, folder: Path) -> tuple[str, ...]:
