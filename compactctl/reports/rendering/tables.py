@@ -6,6 +6,9 @@ from typing import Literal
 
 from compactctl.reports.rendering.text import share_text
 
+# Not rich.table: where there is no room it cuts numbers and titles, takes a column's width to
+# nothing, and cuts the end of a path, which is what tells files apart. Columns that may be left
+# out, and ends that may be cut, would stay our own code; padding is all it would save.
 Cut = Literal["never", "end", "start"]
 
 GAP = "  "
