@@ -9,7 +9,7 @@ from compactctl.commands.operations.history import history_behind
 from compactctl.commands.verify.archives import ProvenArchives, prove_archives
 from compactctl.commands.verify.finding import Finding, TranscriptState, verdict_of
 from compactctl.commands.verify.history import prove_history
-from compactctl.commands.verify.moved import is_marked, moved_folder
+from compactctl.commands.verify.surroundings import Surroundings, is_marked
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError
 from compactctl.store.archive.contents import FolderContents, contents_of
 from compactctl.store.archive.names import archive_folder
@@ -37,8 +37,13 @@ class Verified:
     repaired: tuple[str, ...] = ()
 
 
-def verify_transcript(path: Path, limits: ReadLimits = READ_LIMITS) -> Verified | None:
-    """Prove every state of a transcript; None when it is not a compacted one. Writes nothing."""
+def verify_transcript(
+    path: Path, around: Surroundings, limits: ReadLimits = READ_LIMITS
+) -> Verified | None:
+    """Prove every state of a transcript; None when it is not a compacted one. Writes nothing.
+
+    ``around`` is what stands in its folder.
+    """
     folder = archive_folder(path)
     try:
         check_owner(folder)
@@ -46,12 +51,12 @@ def verify_transcript(path: Path, limits: ReadLimits = READ_LIMITS) -> Verified 
     except (ArchiveError, OSError) as error:
         return _verified(path, (Finding(severity="unknown", text=_text(folder, error)),))
     archives = prove_archives(contents)
-    findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder))
+    findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder, around))
     source = _source(path, limits)
     if not contents.archives and not contents.strays:
         if isinstance(source, Finding) or not is_marked(source):
             return None
-        return _inside(path, source, archives, findings)
+        return _inside(path, source, around, archives, findings)
     if isinstance(source, Finding):
         return _verified(path, (*findings, source), archives)
     return _beside(path, source, archives, findings)
@@ -75,10 +80,14 @@ def _verified(
 
 
 def _inside(
-    path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
+    path: Path,
+    source: Source,
+    around: Surroundings,
+    archives: ProvenArchives,
+    findings: tuple[Finding, ...],
 ) -> Verified | None:
     """Judge a transcript without archives that holds records of ours."""
-    moved = moved_folder(path, source)
+    moved = around.folder_of(source)
     if moved is not None:
         text = f"{moved}: is its archive folder, named for what the transcript was called before"
         place = (moved, archive_folder(path))
@@ -157,8 +166,9 @@ def _strangers(folder: Path) -> Iterator[Finding]:
         yield Finding(severity="repairable", text=f"{folder}: other users may read it")
 
 
-def _drafts(path: Path, folder: Path) -> Iterator[Finding]:
-    beside = (each for each in left_behind(path.parent) if path.name in each.name)
+def _drafts(path: Path, folder: Path, around: Surroundings) -> Iterator[Finding]:
+    # A repair of another transcript may have removed some since.
+    beside = (each for each in around.drafts if path.name in each.name and each.exists())
     for draft in (*left_behind(folder), *beside):
         yield Finding(severity="repairable", text=f"{draft}: was left behind by a killed run")
 

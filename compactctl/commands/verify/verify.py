@@ -9,8 +9,8 @@ from pathlib import Path
 from compactctl.commands.loading.discover import TRANSCRIPTS
 from compactctl.commands.loading.folders import matches
 from compactctl.commands.verify.finding import Finding, TranscriptState
-from compactctl.commands.verify.moved import moved_transcript
 from compactctl.commands.verify.repair import repair
+from compactctl.commands.verify.surroundings import EachPlace
 from compactctl.commands.verify.transcript import Verified, verify_transcript
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NoInputError
 from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
@@ -75,10 +75,11 @@ def verify(options: VerifyOptions, progress: VerifyProgress | None = None) -> Ve
     Raises NoInputError when there is none, and for a path that does not exist; DiskError and
     ChangedError when a repair cannot be carried out.
     """
-    paths = tuple(dict.fromkeys(_found(options)))
+    places = EachPlace()
+    paths = tuple(dict.fromkeys(_found(options, places)))
     results: list[Verified] = []
     for done, path in enumerate(paths, 1):
-        result = path if isinstance(path, Verified) else _verified(path, options)
+        result = path if isinstance(path, Verified) else _verified(path, options, places)
         if result is not None:
             results.append(result)
             if progress is not None:
@@ -92,33 +93,35 @@ def verify(options: VerifyOptions, progress: VerifyProgress | None = None) -> Ve
     return VerifyResult(transcripts=tuple(results), looked_at=len(paths))
 
 
-def _verified(path: Path, options: VerifyOptions) -> Verified | None:
-    first = verify_transcript(path, options.limits)
+def _verified(path: Path, options: VerifyOptions, places: EachPlace) -> Verified | None:
+    first = verify_transcript(path, places[path.parent], options.limits)
     wrong = [each for each in first.findings if each.severity == "repairable"] if first else []
     if first is None or not wrong or not options.repair:
         return first
     repair(FileSystem(), path, wrong)
-    second = verify_transcript(path, options.limits)
+    if any(each.rename for each in wrong):
+        del places[path.parent]
+    second = verify_transcript(path, places[path.parent], options.limits)
     if second is None:
         return first
     done = tuple(each.text for each in wrong if each not in second.findings)
     return replace(second, repaired=done)
 
 
-def _found(options: VerifyOptions) -> Iterator[Path | Verified]:
+def _found(options: VerifyOptions, places: EachPlace) -> Iterator[Path | Verified]:
     for name in options.paths:
         path = Path(name)
         if path.name.endswith(SUFFIX) and path.is_dir():
-            yield _transcript_of(path)
+            yield _transcript_of(path, places)
         elif path.is_dir():
-            yield from _below(path, options.exclude)
+            yield from _below(path, options.exclude, places)
         elif not os.path.lexists(path) and not _is_archived(path):
             raise NoInputError(f"{name}: no such file or folder; name existing ones")
         else:
             yield path
 
 
-def _below(root: Path, exclude: Sequence[str]) -> Iterator[Path | Verified]:
+def _below(root: Path, exclude: Sequence[str], places: EachPlace) -> Iterator[Path | Verified]:
     """Yield the files below a folder that may be compacted, and folders that could not be read."""
     problems: list[OSError] = []
     for at, folders, files in os.walk(root, onerror=problems.append):
@@ -126,7 +129,7 @@ def _below(root: Path, exclude: Sequence[str]) -> Iterator[Path | Verified]:
         kept = sorted(each for each in folders if not _is_excluded(root, place / each, exclude))
         archives = {each for each in kept if each.endswith(SUFFIX) and _is_archive(place / each)}
         folders[:] = [each for each in kept if each not in archives]
-        found = {_transcript_of(place / each) for each in archives}
+        found = {_transcript_of(place / each, places) for each in archives}
         found |= {place / each for each in files if _may_be_compacted(each)}
         yield from sorted(each for each in found if not _is_excluded(root, each, exclude))
     for problem in problems:
@@ -149,10 +152,10 @@ def _is_archived(path: Path) -> bool:
     return path.with_name(path.name + SUFFIX).is_dir()
 
 
-def _transcript_of(folder: Path) -> Path:
+def _transcript_of(folder: Path, places: EachPlace) -> Path:
     """Return the transcript of an archive folder, also when it was renamed since."""
     path = transcript_of(folder)
-    return path if path.exists() else moved_transcript(folder) or path
+    return path if path.exists() else places[folder.parent].transcript_of(folder) or path
 
 
 def _unreadable(problem: OSError) -> Verified:

@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -397,3 +398,30 @@ def test_a_repair_that_comes_to_no_end_loses_nothing_and_is_done_by_the_next(
         if not was_disturbed:
             break
     assert n > 5
+
+
+def test_many_abandoned_archives_take_time_by_their_number(path: Path, tmp_path: Path) -> None:
+    """Counted are calls of functions; the compacted transcripts are many as well, and renamed."""
+    few, many = (_calls(_abandoned(path, tmp_path / str(n), n)) for n in (10, 40))
+    assert many < 5 * few
+
+
+def _abandoned(path: Path, place: Path, n_folders: int) -> Path:
+    """Make a folder with archives of transcripts that are not there, and others that are."""
+    place.mkdir()
+    for number in range(n_folders):
+        shutil.copytree(archive_folder(path), place / f"gone{number}.jsonl.archive")
+        (place / f"other{number}.jsonl").write_bytes(b'{"compactctl":{}}\n%d\n' % number)
+    return place
+
+
+def _calls(place: Path) -> int:
+    """Return how many functions a verification calls."""
+    count = itertools.count()
+    sys.setprofile(lambda _, event, __: next(count) if event.endswith("call") else None)
+    try:
+        found = verify(VerifyOptions(paths=(str(place),)))
+    finally:
+        sys.setprofile(None)
+    assert found.verdicts["damaged"] == sum(1 for _ in place.iterdir())
+    return next(count)
