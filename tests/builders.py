@@ -24,42 +24,43 @@ from compactctl.model.message import (
 )
 
 
-def message(role: Role, *parts: Part, **fields: Any) -> Message:  # noqa: ANN401
+def message(role: Role, *parts: Part, **fields: Any) -> Message:
     """Build a message of any role from parts; ``fields`` are those of Message."""
-    return Message(**({"id": MessageId(""), "line": 0} | fields), role=role, parts=parts)
+    fields = {"id": MessageId(""), "line": 0, **fields}
+    return Message(**fields, role=role, parts=parts)
 
 
-def user(text: str, **fields: Any) -> Message:  # noqa: ANN401
+def user(text: str, **fields: Any) -> Message:
     """Build what a person wrote (or a reminder, with ``injected=True``)."""
     return message("user", TextPart(text=text), **fields)
 
 
-def assistant(text: str, **fields: Any) -> Message:  # noqa: ANN401
+def assistant(text: str, **fields: Any) -> Message:
     """Build prose of the model."""
     return message("assistant", TextPart(text=text), **fields)
 
 
-def system(text: str, **fields: Any) -> Message:  # noqa: ANN401
+def system(text: str, **fields: Any) -> Message:
     """Build a system prompt."""
     return message("system", TextPart(text=text), **fields)
 
 
-def thinking(text: str, *, opaque: bool = False, **fields: Any) -> Message:  # noqa: ANN401
+def thinking(text: str, *, opaque: bool = False, **fields: Any) -> Message:
     """Build reasoning of the model."""
     return message("assistant", ReasoningPart(text=text, opaque=opaque), **fields)
 
 
-def summary(text: str, **fields: Any) -> Message:  # noqa: ANN401
+def summary(text: str, **fields: Any) -> Message:
     """Build a summary that a client wrote in place of earlier messages."""
     return user(text, **({"summary": True} | fields))
 
 
-def call(call_id: str, tool: str, /, **arguments: Any) -> Message:  # noqa: ANN401
+def call(call_id: str, tool: str, /, **arguments: Any) -> Message:
     """Build a tool call; keywords become its JSON arguments."""
     return message("assistant", call_part(call_id, tool, **arguments))
 
 
-def call_part(call_id: str, tool: str, /, **arguments: Any) -> ToolCallPart:  # noqa: ANN401
+def call_part(call_id: str, tool: str, /, **arguments: Any) -> ToolCallPart:
     """Build the part of a tool call; keywords become its JSON arguments."""
     text = json.dumps(arguments, ensure_ascii=False)
     return ToolCallPart(call_id=CallId(call_id), tool=tool, arguments=text)
@@ -71,7 +72,7 @@ def raw_call(call_id: str, tool: str, arguments: str, /) -> Message:
     return message("assistant", part)
 
 
-def result(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> Message:  # noqa: ANN401
+def result(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> Message:
     """Build a tool result; ``flags`` are those of ToolResultPart (``is_error``, ``cleared`` …).
 
     ``conversation`` fills in the tool's name from the call when none is given.
@@ -79,24 +80,24 @@ def result(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> Messa
     return message("tool", result_part(call_id, text, tool=tool, **flags))
 
 
-def result_part(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> ToolResultPart:  # noqa: ANN401
+def result_part(call_id: str, text: str, /, *, tool: str = "", **flags: Any) -> ToolResultPart:
     """Build the part of a tool result."""
     return ToolResultPart(call_id=CallId(call_id), tool=tool, text=text, **flags)
 
 
-def attached(file_path: str, text: str, **fields: Any) -> Message:  # noqa: ANN401
+def attached(file_path: str, text: str, **fields: Any) -> Message:
     """Build a record with which the client attached a file."""
     part = FilePart(file_path=file_path, text=text)
     return message("user", part, **({"injected": True} | fields))
 
 
-def image(n_bytes: int = 1_000, *, width: int = 0, height: int = 0, **fields: Any) -> Message:  # noqa: ANN401
+def image(n_bytes: int = 1_000, *, width: int = 0, height: int = 0, **fields: Any) -> Message:
     """Build a person's message that holds one image."""
     part = MediaPart(media_type="image/png", n_bytes=n_bytes, width=width, height=height)
     return message("user", part, **fields)
 
 
-def definition(name: str, text: str, **fields: Any) -> Message:  # noqa: ANN401
+def definition(name: str, text: str, **fields: Any) -> Message:
     """Build a record that tells the model about one tool."""
     return message("system", ToolDefinitionPart(name=name, text=text), **fields)
 

@@ -1,14 +1,17 @@
-"""The program, run in a child of this process, which has read its modules already.
+"""Work done in a child of this process: the program, or what is killed in the middle.
 
-It is what a process of its own would be, without the time that starting Python takes.
+The child has read the program's modules already. The program is there what it is in a process of
+its own, without the time that starting Python takes.
 """
 
+import gc
 import io
 import os
+import signal
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import click
@@ -25,13 +28,25 @@ def started(
 ) -> int:
     """Start the program with these standard streams; return the number of its process."""
     _read_modules()
+    return _forked(partial(_become, arguments, folder, environment, streams))
+
+
+def killed(work: Callable[[], object]) -> bool:
+    """Do ``work`` in a child; tell whether it was killed before it came to its end."""
+    return ended(_forked(work)) == -signal.SIGKILL
+
+
+def _forked(work: Callable[[], object]) -> int:
+    """Start a child that does ``work`` and nothing else; return the number of its process."""
     with warnings.catch_warnings():
         # Python 3.12 warns that threads do not live on in the child; none is needed.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:
         try:
-            _become(arguments, folder, environment, streams)
+            # What this process has left behind is not the child's to finalize.
+            gc.freeze()
+            work()
         finally:
             os._exit(1)
     return child

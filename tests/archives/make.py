@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -103,7 +104,7 @@ class Life:
             raise
         return None if self.path.read_bytes() == before else self.path.read_bytes()
 
-    def _logged(self) -> list[dict[str, str]]:
+    def _logged(self) -> list[dict[str, Any]]:
         return list(json.loads(self._asked(self.path.name, ("log", "--json")))["operations"])
 
     def _reached(self, *where: str) -> bytes:
@@ -174,7 +175,7 @@ def grouped(life: Life) -> None:
     """Two groups, of which one was taken back and the other carried out again."""
     _compact_beside(life, *BOTH)
     life.append()
-    group = next(iter(life._logged()[0]["groups"]))["id"]
+    group = str(life._logged()[0]["groups"][0]["id"])
     life.run("rewind", "--group", group)
 
 

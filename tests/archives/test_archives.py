@@ -26,7 +26,7 @@ class Case:
         self.folder = folder
         self.expected: dict[str, Any] = json.loads((folder / "expected.json").read_text())
 
-    def reached(self, **where: Any) -> str:  # noqa: ANN401 - options of any type
+    def reached(self, **where: Any) -> str:
         """Return the digest of the state that a rewind writes elsewhere."""
         out = self.folder / "reached"
         rewind(RewindOptions(path=str(self.path), output=str(out), **where))

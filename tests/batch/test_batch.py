@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*paths: str, **options: Any) -> BatchResult:  # noqa: ANN401
+def run(*paths: str, **options: Any) -> BatchResult:
     return batch(BatchOptions(paths=paths, **{"jobs": 1} | options))
 
 

@@ -9,11 +9,14 @@ appear when installed.
 
 import argparse
 import importlib
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from transcript_texts import size_of, texts_of
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.transcript_texts import size_of, texts_of
 
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates

@@ -16,11 +16,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 FACTOR = 4
 LONG = " and much more of it" * 20
 STAGES = "repair,dedup,prune,drop"
-Record = dict[str, object]
+Record = dict[str, Any]
 
 
 def main() -> None:
@@ -71,8 +72,12 @@ def answered(n: int, result: Callable[[int], str], tool: str, path: str) -> Iter
     """Turns of one call and its result each."""
     parent = None
     for at in range(n):
-        asked = {"type": "tool_use", "id": f"toolu_{at}", "name": tool}
-        asked["input"] = {"file_path": path}
+        asked = {
+            "type": "tool_use",
+            "id": f"toolu_{at}",
+            "name": tool,
+            "input": {"file_path": path},
+        }
         given = {"type": "tool_result", "tool_use_id": f"toolu_{at}", "content": result(at)}
         for role, block in (("assistant", asked), ("user", given)):
             uuid = f"{role}-{at}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from samples import outputs, sources, surfaces
 from samples.project import entities
@@ -37,7 +38,7 @@ class Session:
         self.context = OVERHEAD
         self.parent: str | None = None
 
-    def records(self) -> Iterator[dict]:
+    def records(self) -> Iterator[dict[str, Any]]:
         """Yield records without end; after every response usage is reported."""
         while True:
             yield self._said(f"{outputs.history(1, self.rng)}: look into that, please.")
@@ -46,11 +47,11 @@ class Session:
                 yield self._asked(draw.__name__)
                 yield self._answered(draw(self.rng))
 
-    def _said(self, text: str) -> dict:
+    def _said(self, text: str) -> dict[str, Any]:
         self.context += tokens(text)
         return self._line("user", {"role": "user", "content": text})
 
-    def _asked(self, what: str) -> dict:
+    def _asked(self, what: str) -> dict[str, Any]:
         self.call = self.ids.token("toolu_01")
         text = f"Next I look at {outputs.history(1, self.rng)}."
         arguments = {"command": f"{what} --token {self.rng.getrandbits(40):x}", "timeout": 60_000}
@@ -71,12 +72,12 @@ class Session:
         }
         return self._line("assistant", message)
 
-    def _answered(self, text: str) -> dict:
+    def _answered(self, text: str) -> dict[str, Any]:
         self.context += tokens(text[:200]) * len(text) // max(1, len(text[:200]))
         content = [{"type": "tool_result", "tool_use_id": self.call, "content": text}]
         return self._line("user", {"role": "user", "content": content})
 
-    def _line(self, kind: str, message: dict) -> dict:
+    def _line(self, kind: str, message: dict[str, Any]) -> dict[str, Any]:
         parent, self.parent = self.parent, self.ids.uuid()
         return {
             "parentUuid": parent,

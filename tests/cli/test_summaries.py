@@ -54,8 +54,7 @@ def test_a_model_that_answers_anew_each_time_changes_nothing_the_second_time(
     with served(lambda _: completion(f"{TEXT} This is the {names[next(number)]} try.")) as stub:
         server = ("--summarizer", "openai", "--base-url", stub.url, "--summarizer-model", "small")
         operations = []
-        for name in ("a", "b"):
-            out = tmp_path / f"{name}.jsonl"
+        for out in (tmp_path / "a.jsonl", tmp_path / "b.jsonl"):
             done = ask("compact", desk, *SUMMARIZE, *server, "-o", out, "--json")
             operations.append(json.loads(done.out)["operation"])
         assert len(stub.asked) == 2

@@ -34,7 +34,7 @@ def redocumented(data: bytes, rng: Random) -> bytes:
     return json.dumps(value).encode()
 
 
-def _records(value: Any) -> list[Any]:  # noqa: ANN401 - JSON is any value
+def _records(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value
     return next((each for each in value.values() if isinstance(each, list)), [])

@@ -63,7 +63,7 @@ def test_every_command_is_shown_with_its_help() -> None:
 
 
 @pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
-def test_every_stage_has_a_section_with_options_and_when_it_does_nothing(stage: Any) -> None:  # noqa: ANN401
+def test_every_stage_has_a_section_with_options_and_when_it_does_nothing(stage: Any) -> None:
     section = sections(page("stages"))[stage.name]
     assert "It does nothing when" in section
     assert f"--stages {stage.name}" in section
@@ -78,7 +78,7 @@ def test_every_stage_has_a_section_with_options_and_when_it_does_nothing(stage: 
 
 
 @pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)
-def test_every_format_is_described(known: Any) -> None:  # noqa: ANN401
+def test_every_format_is_described(known: Any) -> None:
     assert f"| `{known.name}` |" in (ROOT / "README.md").read_text()
     assert f"| `{known.name}` |" in page("formats")
     section = sections(page("formats"))[known.name]
@@ -87,7 +87,11 @@ def test_every_format_is_described(known: Any) -> None:  # noqa: ANN401
 
 @pytest.mark.parametrize("where", ["README.md", "docs/exit-codes.md"])
 def test_every_exit_code_is_described(where: str) -> None:
-    classes = [errors.CompactctlError, *errors.CompactctlError.__subclasses__(), DiskError]
+    classes: list[type[errors.CompactctlError]] = [
+        errors.CompactctlError,
+        *errors.CompactctlError.__subclasses__(),
+        DiskError,
+    ]
     own = (program.INTERRUPTED, program.TERMINATED, program.OUTPUT_ERROR, program.INTERNAL_ERROR)
     codes = {0, 1, *own, *(each.exit_code for each in classes)}
     rows = re.findall(r"^\| ([\d, ]+) \|", (ROOT / where).read_text(), flags=re.MULTILINE)
@@ -131,7 +135,7 @@ def test_the_changelog_has_the_version() -> None:
 DATA = {"breakdown", "metadata", "categories", "options", "tags"}
 
 
-def field_names(value: Any) -> set[str]:  # noqa: ANN401
+def field_names(value: Any) -> set[str]:
     if isinstance(value, dict):
         inner = [field_names(each) for name, each in value.items() if name not in DATA]
         return set(value).union(*inner)

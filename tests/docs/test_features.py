@@ -85,7 +85,7 @@ def test_every_section_that_is_linked_is_there() -> None:
         assert section in {title.lower().replace(" ", "-") for title in titles}, (page, section)
 
 
-def fields_in(value: Any) -> Iterator[str]:  # noqa: ANN401
+def fields_in(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         yield from value
         for each in value.values():

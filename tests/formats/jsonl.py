@@ -5,7 +5,7 @@ from pathlib import Path
 
 from compactctl.formats.records.decode import Decoded, decode, decode_lines
 from compactctl.formats.registry import detect, format_named
-from compactctl.model.message import Message, Part
+from compactctl.model.message import MediaPart, Message, Part, ToolCallPart
 from compactctl.model.transcript import RawLine, Transcript
 
 
@@ -54,8 +54,8 @@ def texts(messages: tuple[Message, ...]) -> list[str]:
 
 def said(part: Part) -> str:
     """Return the words of a part; a call is ``tool(arguments)``."""
-    if hasattr(part, "arguments"):
+    if isinstance(part, ToolCallPart):
         return f"{part.tool}({part.arguments})"
-    if hasattr(part, "media_type"):
+    if isinstance(part, MediaPart):
         return f"<{part.media_type}>"
     return str(part.text)

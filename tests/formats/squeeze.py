@@ -1,6 +1,7 @@
 """Compacts a document and takes it back, as the commands do, and checks what is promised."""
 
 import json
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,13 +11,14 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import orphans
 from compactctl.model.message import JsonPath
+from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.spans import element_spans
 
 ALL = ("dedup", "prune", "microcompact", "summarize", "recursive", "collapse", "window", "truncate")
 PLANS = (*((stage,) for stage in ALL), ALL)
 # Low limits, so that small documents have something to give.
-_SETTINGS = {
+_SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 1, "protect_tokens": 200},
     "microcompact": {"keep_recent": 2},
     "summarize": {"keep_min": 2, "min_messages": 2},

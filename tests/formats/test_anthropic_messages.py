@@ -1,3 +1,5 @@
+from typing import Any
+
 from formats.jsonl import read, texts
 
 from compactctl.history.pairs import orphans
@@ -6,7 +8,7 @@ from compactctl.model.transcript import Transcript
 
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "print(1)"}
 CALL = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
-TALK = [
+TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Read a.py"},
     {"role": "assistant", "content": [{"type": "text", "text": "Sure."}, CALL]},
     {"role": "user", "content": [RESULT]},

@@ -10,7 +10,13 @@ from compactctl.formats.unsupported import foreign_file
 TEXT = [{"type": "text", "text": "hi"}]
 HI = {"role": "user", "content": "hi"}
 CALL = [{"type": "tool_use", "id": "t", "name": "Read", "input": {}}]
-EVENT = {"type": "session.start", "data": {}, "id": "1", "timestamp": "t", "parentId": None}
+EVENT: dict[str, Any] = {
+    "type": "session.start",
+    "data": {},
+    "id": "1",
+    "timestamp": "t",
+    "parentId": None,
+}
 ROO = [{"type": "text", "text": "<environment_details>\n# Current Mode\n<slug>code</slug>"}]
 STATE = "<environment_details>\n# Current Context Size (Tokens)\n1 (0%)\n\n# Current Mode\ncode\n"
 ACTING = "<environment_details>\n# Current Mode\nACT MODE\n</environment_details>"

@@ -233,7 +233,7 @@ def halved(messages: list[Message]) -> list[Edit]:
     summary = Synthetic(
         id=MessageId(f"summary-{group}"), kind="summary", role="user", text=SUMMARY, group=group
     )
-    stubs = [
+    stubs: list[Edit] = [
         Replace(id=message.id, part=index, text=STUB, group=GroupId("e1"))
         for message in messages
         if message.id not in hidden and not message.fixed
@@ -242,7 +242,7 @@ def halved(messages: list[Message]) -> list[Edit]:
     ]
     stubs += with_new_arguments(m for m in messages if m.id not in hidden)
     if not hidden:
-        return list(stubs)
+        return stubs
     hide = Hide(ids=hidden, group=group, kind="condense")
     return [Insert(before=hidden[0], message=summary), hide, *stubs]
 

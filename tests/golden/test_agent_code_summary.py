@@ -3,6 +3,8 @@
 Its estimates are bytes / 4; four tokens for the frame of each message are counted apart here.
 """
 
+from typing import Any
+
 import pytest
 from builders import assistant, call, conversation, message, result, result_part, thinking, user
 from golden.trying import Deviation, compacted, tried
@@ -12,7 +14,7 @@ from compactctl.model.message import Message, TextPart
 from compactctl.profiles.library import load_profile
 
 COUNTER = "bytes/4"
-RULE = {
+RULE: dict[str, Any] = {
     "keep_min": 0,
     "min_messages": 3,
     "keep_texts": 5,

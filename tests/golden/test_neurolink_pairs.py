@@ -19,7 +19,7 @@ from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.history.pairs import orphans
 
 
-def record(role: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
+def record(role: str, **fields: Any) -> dict[str, Any]:
     return {"role": role, "content": fields.pop("content", "text"), **fields}
 
 

@@ -5,6 +5,8 @@ the safe rule answers differently, stands in a table of deviations with its reas
 compactctl does is asserted.
 """
 
+from typing import Any
+
 import pytest
 from builders import assistant, call, conversation, message, result, user
 from golden.trying import Deviation, outputs, tried
@@ -23,7 +25,7 @@ from compactctl.model.message import Message
         ([4_000], {"protect_tokens": 0, "min_savings": 1_144}, 0, 0),
     ],
 )
-def test_prune_figures(sizes: list[int], options: dict[str, int], cleared: int, saved: int) -> None:
+def test_prune_figures(sizes: list[int], options: dict[str, Any], cleared: int, saved: int) -> None:
     found = tried("prune", outputs(*sizes), **options)
     assert found.places == [2 * n + 1 for n in range(cleared)]
     assert set(found.rewritten.values()) <= {"[Tool result cleared]"}
@@ -50,7 +52,7 @@ PRUNE_DEVIATIONS = {
 
 
 def test_prune_deviations() -> None:
-    options = {"protect_tokens": 0, "min_savings": 0}
+    options: dict[str, Any] = {"protect_tokens": 0, "min_savings": 0}
     assert tried("prune", outputs(4), **options).saved == PRUNE_DEVIATIONS["a tiny result"].ours
     found = tried("prune", outputs(9_000, tool="Skill"), **options)
     assert len(found.rewritten) == PRUNE_DEVIATIONS["a tool protected in another case"].ours

@@ -19,7 +19,7 @@ from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 
-def tagged(count: int, **tags: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+def tagged(count: int, **tags: Any) -> list[dict[str, Any]]:
     return [{"id": f"t{n}", "role": "user", "content": f"{n}", **tags} for n in range(count)]
 
 

@@ -1,12 +1,15 @@
 """Where the rules come from: OpenCode, Cline, Roo Code and Anthropic's API, case by case."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from builders import assistant, call, conversation, result, summary, user
 from golden.trying import Deviation, chat, tried
 
-from compactctl.model.message import Message
+from compactctl.model.message import Message, MessageId
 
-OPENCODE = {
+OPENCODE: dict[str, Any] = {
     "crossing": "clear",
     "protect": 2,
     "unit": "turns",
@@ -42,14 +45,10 @@ def test_opencode_spares_skills_and_stops_at_a_summary() -> None:
     assert not tried(
         "prune", in_turns(*[400_000] * 4, tool="skill"), counter="chars/4", **OPENCODE
     ).rewritten
-    anew = [Message(**{**_fields(m), "id": ""}) for m in in_turns(*[400_000] * 4)]
+    anew = [replace(m, id=MessageId("")) for m in in_turns(*[400_000] * 4)]
     messages = conversation(*anew[:3], summary("before"), *anew[3:])
     found = tried("prune", messages, counter="chars/4", **OPENCODE, stop_at_summary=True)
     assert found.places == [6]
-
-
-def _fields(one: Message) -> dict[str, object]:
-    return {name: getattr(one, name) for name in one.__slots__}
 
 
 OPENCODE_DEVIATIONS = {
@@ -110,7 +109,7 @@ def test_cline_deviations() -> None:
     assert len(found.rewritten) == CLINE_DEVIATIONS["every mention of a file"].ours
 
 
-ROO = {
+ROO: dict[str, Any] = {
     "keep_first": 1,
     "marker": "[Sliding window truncation: {count} messages hidden to reduce context]",
 }
@@ -157,7 +156,7 @@ def test_the_api_clears_all_tools_but_some_when_it_is_worth_it() -> None:
         *(m for n in range(4) for m in (call(f"t{n}", "memory"), result(f"t{n}", "x" * 4_000))),
         *(m for n in range(2) for m in (call(f"c{n}", "query"), result(f"c{n}", "x" * 4_000))),
     )
-    options = {"keep_recent": 3, "tools": ("*",), "exclude_tools": ("memory",)}
+    options: dict[str, Any] = {"keep_recent": 3, "tools": ("*",), "exclude_tools": ("memory",)}
     found = tried("microcompact", messages, counter="chars/4", **options)
     assert found.places == [1, 3]
     least = {**options, "min_savings": found.saved}

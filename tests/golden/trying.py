@@ -48,7 +48,7 @@ def tried(
     *,
     counter: str = "neurolink",
     target: int | None = None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> Tried:
     """Propose with one stage and carry it out; options are the stage's."""
     meter, of = Meter(counter_named(counter)), View(messages=tuple(messages), target=target)

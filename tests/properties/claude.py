@@ -80,7 +80,7 @@ class _Session:
         self.uuids.append(name)
         return name
 
-    def _user(self, step: Step, content: Any, **fields: Any) -> None:  # noqa: ANN401
+    def _user(self, step: Step, content: Any, **fields: Any) -> None:
         record = {"type": "user", "message": {"role": "user", "content": content}, **fields}
         self.head = self._link(step, record)
 
@@ -96,7 +96,7 @@ class _Session:
         self.head = self._link(step, {"type": "assistant", "message": message})
         return self.head
 
-    def _result(self, step: Step, call: str, parent: str, content: Any) -> None:  # noqa: ANN401
+    def _result(self, step: Step, call: str, parent: str, content: Any) -> None:
         block = {"type": "tool_result", "tool_use_id": call, "content": content}
         record = {
             "type": "user",
@@ -201,7 +201,7 @@ class _Session:
             self.head = self.uuids[-(1 + step.number) % len(self.uuids)]
         self._user(step, step.text)
 
-    def _boundary(self, step: Step, **meta: Any) -> None:  # noqa: ANN401
+    def _boundary(self, step: Step, **meta: Any) -> None:
         parent, self.head = self.head, None
         record = {
             "type": "system",
@@ -278,7 +278,7 @@ def _tool(step: Step, number: int) -> Record:
     return {"name": name, "input": arguments}
 
 
-def _output(step: Step, number: int) -> Any:  # noqa: ANN401
+def _output(step: Step, number: int) -> Any:
     if number % 2:
         return step.text
     if step.style == 1:

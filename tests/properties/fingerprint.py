@@ -1,12 +1,14 @@
 """Prints digests of compactions and their archives; run under different hash seeds by a test."""
 
 import hashlib
+from collections.abc import Mapping
 
 from properties.jobs import CLAUDE, bench, written
 from properties.plans import KINDS, Step
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.model.operation import OptionValue
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.archive_file import read_rows
@@ -15,7 +17,7 @@ PLAN = tuple(
     Step(kind, number % 8, 30 * (number % 5), number % 12)
     for number, kind in enumerate((*KINDS[:16], "call", "parallel", "prompt", *KINDS[16:]))
 )
-EAGER = {
+EAGER: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 0, "protect_tokens": 40},
     "summarize": {"keep_min": 2, "keep_ratio": 0.1},
 }

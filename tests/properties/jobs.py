@@ -129,7 +129,7 @@ class Bench(NamedTuple):
     folder: Path
     path: Path
 
-    def options(self, **fields: Any) -> CompactOptions:  # noqa: ANN401
+    def options(self, **fields: Any) -> CompactOptions:
         """Return options for this transcript that count fast and write beside it."""
         common: dict[str, Any] = {"path": str(self.path), "measure": FAST, "output": str(self.out)}
         if fields.get("in_place"):

@@ -1,17 +1,18 @@
 """Damage and sudden death: the way back is proven or refused, and nothing is half written."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from examples import tries
+from forked import killed
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from properties.claude import claude_session
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import KINDS, Step
 from store.faults import Killing, Watched
-from store.publish.test_crash import killed_by
 
 from compactctl.commands.compact import compact as compacting
 from compactctl.commands.compact.compact import compact
@@ -101,11 +102,10 @@ def test_killed_at_every_step_there_is_a_way_back(
     points = [n for n, call in enumerate(calls, 1) if call in TURNING_POINTS]
     for point in (*points, points[-1] + 1):
         folder = tmp_path / str(point)
-
-        def work(fs: FileSystem, folder: Path = folder) -> None:
-            compact_in(folder, first, layout, monkeypatch, fs, in_place=in_place)
-
-        assert killed_by(Killing(point), work)
+        fs = Killing(point)
+        assert killed(
+            partial(compact_in, folder, first, layout, monkeypatch, fs, in_place=in_place)
+        )
         monkeypatch.undo()
         target = folder / ("run.jsonl" if in_place else "run.compacted.jsonl")
         states.append(target.exists() and target.read_bytes() != first)
@@ -117,7 +117,7 @@ def test_killed_at_every_step_there_is_a_way_back(
 def compact_in(  # noqa: PLR0913
     folder: Path,
     data: bytes,
-    layout: Any,  # noqa: ANN401
+    layout: Any,
     monkeypatch: pytest.MonkeyPatch,
     fs: FileSystem,
     *,

@@ -151,7 +151,7 @@ class Layouts(RuleBasedStateMachine):
             (found,) = verify(VerifyOptions(paths=(str(self.path),))).transcripts
             assert found.verdict == "proven", found.findings
 
-    def go(self, **where: Any) -> None:  # noqa: ANN401 - options of any type
+    def go(self, **where: Any) -> None:
         """Rewind as a check says it would, and find the way back."""
         before, left = self.path.read_bytes(), self.in_effect()
         checked = back(self.path, check=True, **where)

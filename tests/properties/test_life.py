@@ -120,8 +120,8 @@ class Life(RuleBasedStateMachine):
             return
         entries = log(str(self.at.path)).entries
         assert chosen not in [g.id for e in entries if e.in_effect for g in e.groups]
-        lines, chosen = split(split_lines(self.expected), "the first state", self.format.name)
-        first = parse(lines, chosen).effective
+        lines, known = split(split_lines(self.expected), "the first state", self.format.name)
+        first = parse(lines, known).effective
         assert parted(self.messages()) <= parted(first)
 
     @precondition(lambda self: self.states)
@@ -172,7 +172,7 @@ class Life(RuleBasedStateMachine):
         states = [operation.before for operation in self.archive.operations]
         return any(digest_of(data[: state.n_bytes]) == state for state in states)
 
-    def messages(self) -> Any:  # noqa: ANN401
+    def messages(self) -> Any:
         """Return the effective history now."""
         return load(str(self.at.path), self.format.name).transcript.effective
 

@@ -66,7 +66,7 @@ def ended(lines: Sequence[bytes]) -> tuple[bytes, ...]:
     return (*others, last if last.endswith(b"\n") or not others else last + b"\n")
 
 
-def check_rows(rows: tuple[ArchivedLine, ...], after: tuple[bytes, ...]) -> None:
+def check_rows(rows: tuple[ArchivedLine, ...], after: Sequence[bytes]) -> None:
     """Check what the archive says became of each line against the new file."""
     places = [row.after_line for row in rows if row.after_line is not None]
     assert places == sorted(places)
@@ -93,7 +93,7 @@ def unlinked(line: bytes) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in LINKS}
 
 
-def check_inline(before: tuple[bytes, ...], after: tuple[bytes, ...]) -> None:
+def check_inline(before: tuple[bytes, ...], after: Sequence[bytes]) -> None:
     """Check that lines which are not the input's carry tags, and that the others keep its order."""
     tags = (b'"compactctl":', b'Parent":"')
     changed = Counter(after) - Counter(before)

@@ -1,5 +1,6 @@
 """Every real transcript: compacted in every way, read back, and restored to the byte."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
+from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.lines import split_lines
 from compactctl.tokens.budget import TargetSize
@@ -34,7 +36,7 @@ _PLANS: dict[str, tuple[str, ...]] = {name: (name,) for name in _ALL} | {"all": 
 # Of the plans, how many each file and layout is tried with unless all are asked for.
 _TRIED = 3
 # Small enough to do something on short sessions as well.
-_SETTINGS = {
+_SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 100, "protect_tokens": 2_000},
     "limit": {"max_tokens": 500},
     "recursive": {"snap": "none", "min_keep_turns": 0},

@@ -23,13 +23,14 @@ _TRIED = 3
 _BIGGEST = sorted(TRIED, key=lambda path: path.stat().st_size)[-3 if LONG else -1 :]
 
 
-def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:  # noqa: ANN401
+def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:
     """Compact with all stages and fast counting unless told otherwise."""
-    common = {
+    fields = {
         "measure": MeasureOptions(counter="chars/4"),
         "plan": PlanOptions(stages=tuple(stage.name for stage in ALL_STAGES), settings=_SETTINGS),
+        **fields,
     }
-    return compact(CompactOptions(path=str(path), output=str(output), **(common | fields)))
+    return compact(CompactOptions(path=str(path), output=str(output), **fields))
 
 
 def parted(path: Path) -> Counter[str]:
@@ -46,6 +47,7 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
         pytest.skip("no stage finds anything to do in this file")
     compacted, whole = output.read_bytes(), parted(path)
     (entry,) = log(str(output)).entries
+    assert entry.operation is not None
     # A file of many conversations has many groups of a stage; the first stands for all.
     groups = list({group.stage: group.id for group in reversed(entry.groups)}.values())
     rewind(RewindOptions(path=str(output), group=groups[0]))

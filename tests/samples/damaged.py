@@ -1,5 +1,7 @@
 """A small Claude Code session with every damage that was seen in real files."""
 
+from typing import Any
+
 from samples.stamps import Ids, compact
 from samples.workbench import ROOT
 
@@ -17,7 +19,7 @@ class Writer:
         self.parent: str | None = None
         self.minute = 0
 
-    def record(self, role: str, content: str | list[dict], **fields: object) -> str:
+    def record(self, role: str, content: str | list[dict[str, Any]], **fields: object) -> str:
         """One chained line without its newline."""
         if role == "assistant" and isinstance(content, str):
             content = [{"type": "text", "text": content}]

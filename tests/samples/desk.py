@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from samples import outputs
 from samples.project import entities, load_toml
@@ -17,7 +18,7 @@ class DeskCall:
     """One tool call and what the tool answered."""
 
     tool: str
-    arguments: dict
+    arguments: dict[str, Any]
     answer: str
 
 
@@ -32,15 +33,15 @@ class DeskTurn:
 
 def system_text() -> str:
     """The assistant's rules."""
-    return load_toml("desk.toml")["system"]
+    return str(load_toml("desk.toml")["system"])
 
 
-def tools() -> list[dict]:
+def tools() -> list[dict[str, Any]]:
     """The assistant's tools as OpenAI chat definitions."""
     return [_tool(row) for row in load_toml("desk.toml")["tool"]]
 
 
-def _tool(row: dict) -> dict:
+def _tool(row: dict[str, Any]) -> dict[str, Any]:
     pairs = [argument.split(":") for argument in row["arguments"]]
     parameters = {"type": "object", "properties": {name: {"type": kind} for name, kind in pairs}}
     function = {"name": row["name"], "description": row["about"], "parameters": parameters}
@@ -60,14 +61,14 @@ def short_dialogs() -> list[list[DeskTurn]]:
     return [dialog(name) for name in names if name not in {LONG, WATCH}]
 
 
-def _turn(row: dict, rng: Random) -> DeskTurn:
+def _turn(row: dict[str, Any], rng: Random) -> DeskTurn:
     calls = tuple(
         DeskCall(call["tool"], call["args"], _answer(call, rng)) for call in row.get("calls", ())
     )
     return DeskTurn(row["user"], calls, row["say"])
 
 
-def _answer(call: dict, rng: Random) -> str:
+def _answer(call: dict[str, Any], rng: Random) -> str:
     if "text" in call:
         return compact(json.loads(call["text"]))
     entity = entities()[call["about"]]

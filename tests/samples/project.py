@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 DATA = Path(__file__).with_name("data")
 
@@ -51,7 +52,7 @@ class Entity:
         return [field for field in self.fields if field.kind in kinds]
 
 
-def load_toml(name: str) -> dict:
+def load_toml(name: str) -> dict[str, Any]:
     """Read one of the data tables beside this module."""
     return tomllib.loads((DATA / name).read_text("utf-8"))
 
@@ -63,7 +64,7 @@ def entities() -> dict[str, Entity]:
     return {row["name"]: _entity(row) for row in rows}
 
 
-def _entity(row: dict) -> Entity:
+def _entity(row: dict[str, Any]) -> Entity:
     return Entity(
         name=row["name"],
         plural=row["plural"],

@@ -6,6 +6,7 @@ import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 PIECE = re.compile(r"[A-Z]?[a-z]{1,9}|[A-Z]{1,3}|\d{1,3}|[^\sA-Za-z\d]{1,3}|\n| {3,}")
@@ -72,11 +73,11 @@ def opaque(rng: Random, n_bytes: int) -> str:
     return "".join(letters[rng.getrandbits(6)] for _ in range(n_bytes)) + "=="
 
 
-def compact(record: dict) -> str:
+def compact(record: dict[str, Any]) -> str:
     """One JSON line as JavaScript and Rust clients write it, without the newline."""
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
-def jsonl(records: list[dict]) -> bytes:
+def jsonl(records: list[dict[str, Any]]) -> bytes:
     """Records as a file of lines."""
     return "".join(compact(record) + "\n" for record in records).encode()

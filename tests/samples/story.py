@@ -1,6 +1,7 @@
 """Stories: what people ask, what the agent says, and which tools it calls."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from samples.project import load_toml
 
@@ -11,7 +12,7 @@ class Step:
 
     thinking: str | None
     text: str
-    calls: tuple[dict, ...]
+    calls: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ def tell(name: str) -> list[Turn]:
     return [_turn(row) for row in load_toml(name)["turn"]]
 
 
-def _turn(row: dict) -> Turn:
+def _turn(row: dict[str, Any]) -> Turn:
     return Turn(
         person=row["person"],
         pause=row.get("pause", 0),
@@ -40,6 +41,6 @@ def _turn(row: dict) -> Turn:
     )
 
 
-def step(cells: dict) -> Step:
+def step(cells: dict[str, Any]) -> Step:
     """One step from its table."""
     return Step(cells.get("think"), cells.get("say", ""), tuple(cells.get("calls", ())))

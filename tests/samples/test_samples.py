@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from samples import generate
@@ -13,11 +14,11 @@ CLAUDE = "claude-code-session.jsonl"
 SOUND = [name for name in FILES if name.endswith(".jsonl") and name != "damaged.jsonl"]
 
 
-def records(name: str) -> list[dict]:
+def records(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in FILES[name].splitlines()]
 
 
-def blocks(messages: list[dict], kind: str) -> list[dict]:
+def blocks(messages: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [
         block
         for message in messages
@@ -27,7 +28,7 @@ def blocks(messages: list[dict], kind: str) -> list[dict]:
     ]
 
 
-def claude_messages() -> list[dict]:
+def claude_messages() -> list[dict[str, Any]]:
     return [record["message"] for record in records(CLAUDE) if "message" in record]
 
 

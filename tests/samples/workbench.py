@@ -2,8 +2,10 @@
 
 import fnmatch
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from samples import outputs, tree
 
@@ -28,7 +30,7 @@ class Outcome:
 
     text: str
     failed: bool = False
-    detail: dict = field(default_factory=dict)
+    detail: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Workbench:
@@ -39,11 +41,12 @@ class Workbench:
         self.rng = Random(seed)
         self.hunks: list[Hunk] = []
 
-    def carry_out(self, call: dict) -> Outcome:
+    def carry_out(self, call: dict[str, Any]) -> Outcome:
         """Run one call of the story; a call that cannot succeed says so in its outcome."""
-        return getattr(self, f"_{call['do']}")(call)
+        work: Callable[[dict[str, Any]], Outcome] = getattr(self, f"_{call['do']}")
+        return work(call)
 
-    def _read(self, call: dict) -> Outcome:
+    def _read(self, call: dict[str, Any]) -> Outcome:
         path = call["path"]
         if path not in self.files:
             return Outcome(f"File does not exist: {ROOT}/{path}", failed=True)
@@ -54,7 +57,7 @@ class Workbench:
         numbered = (f"{number:6}→{line}" for number, line in enumerate(shown, start))
         return Outcome("\n".join(numbered), detail=detail)
 
-    def _edit(self, call: dict) -> Outcome:
+    def _edit(self, call: dict[str, Any]) -> Outcome:
         path, old, new = call["path"], call["old"].strip("\n"), call["new"].strip("\n")
         before = self.files[path]
         if old not in before:
@@ -67,14 +70,14 @@ class Workbench:
             detail={"old": old, "new": new, "hunk": hunk},
         )
 
-    def _write(self, call: dict) -> Outcome:
+    def _write(self, call: dict[str, Any]) -> Outcome:
         path, text = call["path"], call["text"]
         self.files[path] = text
         added = tuple(f"+{line}" for line in text.splitlines())
         self.hunks.append(Hunk(path, 0, 0, len(added), added))
         return Outcome(f"File created successfully at: {ROOT}/{path}", detail={"content": text})
 
-    def _search(self, call: dict) -> Outcome:
+    def _search(self, call: dict[str, Any]) -> Outcome:
         pattern, folder = re.compile(call["pattern"]), call.get("path", "")
         found = [
             f"{path}:{number}:{line}"
@@ -86,18 +89,18 @@ class Workbench:
         detail = {"files": sorted({hit.split(":")[0] for hit in found}), "lines": len(found)}
         return Outcome("\n".join(found) or "No matches found", detail=detail)
 
-    def _find(self, call: dict) -> Outcome:
+    def _find(self, call: dict[str, Any]) -> Outcome:
         names = fnmatch.filter(sorted(self.files), call["pattern"])
         text = "\n".join(f"{ROOT}/{name}" for name in names) or "No files found"
         return Outcome(text, detail={"files": names})
 
-    def _todo(self, call: dict) -> Outcome:
+    def _todo(self, call: dict[str, Any]) -> Outcome:
         return Outcome(
             "Todos have been modified successfully. Continue with the current task.",
             detail={"items": call["items"]},
         )
 
-    def _run(self, call: dict) -> Outcome:
+    def _run(self, call: dict[str, Any]) -> Outcome:
         if "changes" in call:
             self._swap(**call["changes"])
         kind = call["prints"]
@@ -109,27 +112,27 @@ class Workbench:
             for old, new in swaps:
                 self.files[path] = self.files[path].replace(old, new)
 
-    def _print_log(self, call: dict) -> str:
+    def _print_log(self, call: dict[str, Any]) -> str:
         return outputs.log(call["about"], call["lines"], self.rng)
 
-    def _print_tests(self, call: dict) -> str:
+    def _print_tests(self, call: dict[str, Any]) -> str:
         paths = [path for path in self.files if re.fullmatch(call["paths"], path)]
         printed = outputs.suite(self.files, paths, call.get("failing", {}), self.rng)
-        return printed + call.get("also", "")
+        return f"{printed}{call.get('also', '')}"
 
-    def _print_json(self, call: dict) -> str:
+    def _print_json(self, call: dict[str, Any]) -> str:
         return outputs.rows_json(call["about"], call["lines"], self.rng)
 
-    def _print_table(self, call: dict) -> str:
+    def _print_table(self, call: dict[str, Any]) -> str:
         return outputs.rows_table(call["about"], call["lines"], self.rng)
 
-    def _print_profile(self, call: dict) -> str:
+    def _print_profile(self, call: dict[str, Any]) -> str:
         return outputs.timings(call["lines"], self.rng)
 
-    def _print_history(self, call: dict) -> str:
+    def _print_history(self, call: dict[str, Any]) -> str:
         return outputs.history(call["lines"], self.rng)
 
-    def _print_diff(self, call: dict) -> str:
+    def _print_diff(self, call: dict[str, Any]) -> str:
         wanted = [hunk for hunk in self.hunks if hunk.path.startswith(call.get("path", ""))]
         return "\n".join(_diff(hunk) for hunk in wanted)
 

@@ -1,9 +1,7 @@
 """File systems that count, fail or die at the n-th call."""
 
-import gc
 import os
 import signal
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,14 +15,14 @@ class Watched(FileSystem):
     """The real disk, with a look at every call before it is made."""
 
     def __init__(self) -> None:
-        self.log = []
+        self.log: list[tuple[str, tuple[Any, ...]]] = []
 
-    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattribute__(self, name: str) -> Any:
         call = super().__getattribute__(name)
         if name not in CALLS:
             return call
 
-        def watched(*arguments: Any) -> Any:  # noqa: ANN401
+        def watched(*arguments: Any) -> Any:
             self.log.append((name, arguments))
             self.before(name, call, arguments)
             return call(*arguments)
@@ -47,22 +45,6 @@ class Killing(Watched):
             if name == "write":
                 call(arguments[0], arguments[1][: len(arguments[1]) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
-
-
-def killed_by(fs: FileSystem, work: Callable[[FileSystem], object]) -> bool:
-    """Run ``work`` in a child process and tell whether its file system killed it."""
-    gc.collect()
-    with warnings.catch_warnings():
-        # Python 3.12 warns that threads of pyarrow do not live on in the child; none is needed.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if not child:
-        try:
-            work(fs)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
 class Failing(Watched):
@@ -98,7 +80,7 @@ class Meddling(Watched):
     def __init__(self, name: str, suffix: str, deed: Callable[..., object]) -> None:
         super().__init__()
         self.moment = (name, suffix)
-        self.deed = deed
+        self.deed: Callable[..., object] | None = deed
 
     def before(self, name: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:  # noqa: ARG002
         expected, suffix = self.moment

@@ -75,7 +75,7 @@ def step(  # noqa: PLR0913
     source: Source | None = None,
     fs: FileSystem | None = None,
     force: bool = False,
-    **fields: Any,  # noqa: ANN401
+    **fields: Any,
 ) -> tuple[Operation, Published]:
     """Publish ``after`` as the outcome of one operation on the transcript at ``path``."""
     source = source or open_input(path)

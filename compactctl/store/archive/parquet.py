@@ -51,7 +51,9 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 class Sink(Protocol):
     """Where a file is written to."""
 
-    closed: bool
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be written any more."""
 
     def write(self, data: bytes, /) -> int:
         """Take all of ``data`` and return its size."""

@@ -6,6 +6,7 @@ The gate tries some of the calls of some commands; COMPACTCTL_LONG_TESTS=1 all o
 import errno
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from cli.asking import Ask
 from cli.faults.old_or_new import reference
 from cli.faults.writing import WRITING, contents, disk, drafts, lay_out, ways_back
 from examples import LONG
-from store.faults import Failing, Killing, killed_by
+from forked import killed
+from store.faults import Failing, Killing
 from store.states import names_below
 
 from compactctl.__main__ import run
@@ -59,9 +61,8 @@ def test_killed_at_any_call(
     for point in points(known.log):
         folder = tmp_path / str(point)
         arguments = lay_out(folder, WRITING[name], ask)
-        fs = Killing(point)
-        with disk(fs):
-            assert killed_by(fs, lambda _, arguments=arguments: quietly(arguments))
+        with disk(Killing(point)):
+            assert killed(partial(quietly, arguments))
         assert known.is_either(folder), (name, point, known.log[point - 1])
         assert ways_back(folder, ask) == known.ways(folder), (name, point, known.log[point - 1])
         if contents(folder) != known.new:

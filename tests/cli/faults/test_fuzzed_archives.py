@@ -41,7 +41,7 @@ COMMANDS = (
     ("rewind", "FILE", "-o", "OUT"),
     ("rewind", "FILE"),
 )
-VALUES = (
+VALUES: tuple[Any, ...] = (
     *(None, True, 0, 1, -1, 2, 3, 1.5, 2**31, 2**62, 10**40, [], {}, [[]], {"a": 1}, ["x"]),
     *("", "x", "../x", "\ud800", "a\nb", "0" * 64, "hide", "insert", "replace", "kept", "rewind"),
 )
@@ -239,7 +239,7 @@ MUTATIONS: tuple[Callable[[Random, list[Path]], None], ...] = (
 )
 
 
-def _change_json(random: Random, value: Any) -> None:  # noqa: ANN401
+def _change_json(random: Random, value: Any) -> None:
     """Put another value at a random place of a JSON value, take one out or add one."""
     at = value
     while True:

@@ -1,14 +1,13 @@
 """A session can be compacted beside the program that goes on writing it."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from cli.asking import Ask
+from programs import running
 
 from compactctl.store.files.filesystem import FileSystem
 
@@ -29,9 +28,7 @@ for n in itertools.count():
 @contextmanager
 def written_to(path: Path) -> Iterator[None]:
     """Keep a program running that appends to a transcript, now and then half a line first."""
-    command = [sys.executable, "-c", CLIENT, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as client:
-        client.stdout.readline()
+    with running(CLIENT, path) as client:
         try:
             yield
         finally:

@@ -43,7 +43,7 @@ def test_what_was_written_before_a_signal_is_told(
 ) -> None:
     compacted, out = desk.with_name("openai-chat.compacted.jsonl"), desk.with_name("out.jsonl")
     # The last folder is synced after the output was moved to its place.
-    arguments = ("4", "compact", desk, "--target", "5k")
+    arguments: tuple[str | Path, ...] = ("4", "compact", desk, "--target", "5k")
     written = compacted
     if command == "rewind":
         ask("compact", desk, "--target", "5k")

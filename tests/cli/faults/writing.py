@@ -107,7 +107,7 @@ def disk(fs: FileSystem) -> Iterator[None]:
 def _led_to(fs: FileSystem, name: str) -> Callable[..., Any]:
     real = getattr(FileSystem, name)
 
-    def call(own: FileSystem, *arguments: Any) -> Any:  # noqa: ANN401
+    def call(own: FileSystem, *arguments: Any) -> Any:
         is_plain = type(own) is FileSystem
         return getattr(fs, name)(*arguments) if is_plain else real(own, *arguments)
 

@@ -126,7 +126,7 @@ def test_simulation_of_background_compaction_can_be_drawn(ask: Ask, sample: Samp
     path = sample("claude-code-session")
     whys = set()
     for seed in range(2):
-        outcome = ask("simulate", path, "--json", "--profile", "copilot", "--seed", seed)
+        outcome = ask("simulate", path, "--json", "--profile", "copilot", "--seed", str(seed))
         firing = json.loads(outcome.out)["profiles"][0]["firings"][0]
         whys.add(firing["why"])
         assert firing["path"] == "background"

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import fields
+from typing import Any
 
 import click
 import pytest
@@ -48,7 +49,7 @@ def test_every_command_has_json(ask: Ask, name: str) -> None:
 
 
 @pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
-def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage) -> None:
+def test_every_stage_and_its_options_are_explained(ask: Ask, stage: Stage[Any]) -> None:
     shown = ask("stages", stage.name).out
     assert shown.startswith(f"{stage.name}: ")
     for field in fields(stage.options()):

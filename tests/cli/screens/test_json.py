@@ -42,7 +42,7 @@ def test_names_are_in_camel_case(ask: Ask, compacted: Path, command: str) -> Non
     assert [name for name in names if not NAME.fullmatch(name)] == []
 
 
-def _names(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON is any value
+def _names(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for name, each in value.items():
             yield name

@@ -67,7 +67,7 @@ def words(line: str, names: dict[str, str], ask: Ask) -> list[str]:
 def newest_group(ask: Ask, path: str) -> str:
     """Return the newest group in effect."""
     operations = json.loads(ask("log", path, "--json").out)["operations"]
-    return [g["id"] for each in operations for g in each["groups"] if g["inEffect"]][-1]
+    return [str(g["id"]) for each in operations for g in each["groups"] if g["inEffect"]][-1]
 
 
 @pytest.mark.parametrize("name", ["run.jsonl", "it's $HOME & more.jsonl", "-run.jsonl"])

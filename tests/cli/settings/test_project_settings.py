@@ -172,14 +172,14 @@ def test_files_elsewhere_may_not_be_named(
         (folder / "file").write_text(INSIDE[key])
     (project / "link").symlink_to(outside)
     (project / "folder").symlink_to(tmp_path)
-    name = {
+    names: dict[str, str | Path] = {
         "absolute": outside,
         "absolute inside": project / "file",
         "above": "../file",
         "link": "link",
         "folder": "folder/file",
-    }[way]
-    say(project, value_of(key, name))
+    }
+    say(project, value_of(key, names[way]))
     outcome = ask("stats", "run.jsonl")
     assert outcome.code == 2
     assert "leads out of the project's folder, and no project decides that" in outcome.err

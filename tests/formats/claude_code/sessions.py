@@ -33,7 +33,7 @@ def called(
 
 
 def response_line(
-    uuid: str, parent: str | None, block: object, response: str, **fields: object
+    uuid: str, parent: str | None, block: object, response: str, **fields: Any
 ) -> Record:
     inner = {"role": "assistant", "id": response or f"msg-{uuid}", "model": "m", "content": [block]}
     inner |= fields.pop("inner", {})

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 from formats.claude_code.sessions import (
     answered,
@@ -172,7 +173,7 @@ def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> No
         answered("r3", "a3", "c1", "the id again"),
     )
 
-    results = {m.id: m.results[0] for m in found.effective if m.results}
+    results = {str(m.id): m.results[0] for m in found.effective if m.results}
     assert (results["r1"].text, results["r1"].cleared) == (CLEARED, True)
     assert (results["r2"].text, results["r2"].cleared) == ("kept", False)
     assert (results["r3"].text, results["r3"].cleared) == ("the id again", False)
@@ -192,7 +193,7 @@ def test_a_microcompaction_at_the_end_counts() -> None:
 
 
 def test_subagents_inside_the_file_are_not_the_conversation() -> None:
-    side = {"isSidechain": True}
+    side: dict[str, Any] = {"isSidechain": True}
     assert shown(
         user("u", None, "go"),
         called("a", "u", "task"),
@@ -207,7 +208,7 @@ def test_subagents_inside_the_file_are_not_the_conversation() -> None:
 
 
 def test_a_subagents_own_file_is_a_conversation() -> None:
-    side = {"isSidechain": True}
+    side: dict[str, Any] = {"isSidechain": True}
     assert shown(user("p", None, "prompt", **side), said("q", "p", "ok", **side)) == ["p", "q"]
 
 

@@ -381,7 +381,7 @@ RECORDS = st.builds(
 @tries(200)
 @given(records=st.lists(RECORDS, max_size=8))
 def test_no_result_written_as_text_is_without_a_call_and_no_text_is_lost(
-    records: list[dict[str, Any]],
+    records: Any,
 ) -> None:
     found = cline(*records)
 

@@ -36,7 +36,7 @@ def asked(words: str, tool: str, answer: str = "Done.") -> list[dict[str, Any]]:
     return [assistant(words), user(f"[{tool} for 'x'] Result:", answer, ENVIRONMENT)]
 
 
-def arguments(words: str, tool: str = "read_file") -> Any:  # noqa: ANN401 - JSON is any value
+def arguments(words: str, tool: str = "read_file") -> Any:
     (only,) = roo(*asked(words, tool)).effective[0].calls
     return json.loads(only.arguments)
 

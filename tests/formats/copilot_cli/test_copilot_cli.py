@@ -22,7 +22,7 @@ Record = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAcAAAAF"
 
 
-def event(kind: str, name: str = "", envelope: Record | None = None, **data: object) -> Record:
+def event(kind: str, name: str = "", envelope: Record | None = None, **data: Any) -> Record:
     """Build an event; its parent is set by ``session``."""
     stamp = "2026-01-02T03:04:05.000Z"
     return {"type": kind, "data": data, "id": name, "timestamp": stamp, **(envelope or {})}
@@ -35,20 +35,20 @@ def session(*events: Record) -> list[Record]:
     return [each | {"parentId": parent} for each, parent in zip(named, parents, strict=False)]
 
 
-def prompt(text: str, **data: object) -> Record:
+def prompt(text: str, **data: Any) -> Record:
     return event("user.message", content=text, **data)
 
 
-def said(text: str, **data: object) -> Record:
+def said(text: str, **data: Any) -> Record:
     return event("assistant.message", content=text, toolRequests=[], **data)
 
 
-def called(call: str, tool: str = "view", **data: object) -> Record:
+def called(call: str, tool: str = "view", **data: Any) -> Record:
     request = {"toolCallId": call, "name": tool, "arguments": {"path": call}}
     return event("assistant.message", content="", toolRequests=[request], **data)
 
 
-def answered(call: str, text: str = "ok", **data: object) -> Record:
+def answered(call: str, text: str = "ok", **data: Any) -> Record:
     result = {"content": text, "detailedContent": "for the screen"}
     return event(
         "tool.execution_complete", toolCallId=call, **{"success": True, "result": result, **data}
@@ -101,7 +101,9 @@ def test_paths_lead_to_what_was_sent() -> None:
             value: Any = records[message.line]
             for step in part.path:
                 value = value[step]
-            expected = {"path": "c1"} if isinstance(part, ToolCallPart) else part.text
+            expected = (
+                {"path": "c1"} if isinstance(part, ToolCallPart) else getattr(part, "text", None)
+            )
             assert value == expected
 
 

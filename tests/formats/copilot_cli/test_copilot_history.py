@@ -15,7 +15,7 @@ from formats.test_written_records import load
 
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
-from compactctl.model.edit import Hide, Insert
+from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.pipeline.apply import apply, fold
 from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
@@ -25,7 +25,7 @@ TURN = [prompt("one"), called("a"), answered("a", "1"), said("done")]
 SYSTEM = event("system.message", content="prompt")
 
 
-def compaction(**data: object) -> Record:
+def compaction(**data: Any) -> Record:
     return event("session.compaction_complete", **data)
 
 
@@ -163,7 +163,10 @@ def test_hiding_does_not_bring_back_what_the_client_left_out(name: str, layout: 
     marker = Synthetic(
         id=MessageId("marker-g1"), kind="marker", role="user", text="[hidden]", group=group
     )
-    edits = [Insert(before=ids[0], message=marker), Hide(ids=ids, group=group, kind="truncate")]
+    edits: list[Edit] = [
+        Insert(before=ids[0], message=marker),
+        Hide(ids=ids, group=group, kind="truncate"),
+    ]
     style = LayoutStyle(layout=layout, operation="op1")
     new = tuple(lay_out(lines, before, fold(edits), format_named("copilot-cli"), style))
     again = load([line.data for line in new])

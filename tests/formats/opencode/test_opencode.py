@@ -25,7 +25,7 @@ from compactctl.model.message import (
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 
-SESSION = {"id": "ses_1", "directory": "/work/app", "version": "1.2.20"}
+SESSION: dict[str, object] = {"id": "ses_1", "directory": "/work/app", "version": "1.2.20"}
 PIXEL = "data:image/png;base64,aGVsbG8="
 
 
@@ -64,7 +64,7 @@ def tool(call_id: str, name: str, arguments: object, **state: object) -> dict[st
 
 
 def opencode(*messages: dict[str, Any], **info: object) -> Transcript:
-    return read("opencode", {"info": {**SESSION, **info}, "messages": [*messages]})
+    return read("opencode", {"info": SESSION | info, "messages": [*messages]})
 
 
 def only(*parts: dict[str, Any]) -> Message:
@@ -107,13 +107,13 @@ def test_a_tool_part_is_a_call_and_its_result() -> None:
 
     call, result = message.parts
     assert call == ToolCallPart(
-        call_id=call.call_id,
+        call_id=message.calls[0].call_id,
         tool="read",
         arguments='{"filePath":"a.py"}',
         path=("messages", 0, "parts", 0, "state", "input"),
     )
     assert result == ToolResultPart(
-        call_id=call.call_id,
+        call_id=message.calls[0].call_id,
         tool="read",
         text="print(1)",
         path=("messages", 0, "parts", 0, "state", "output"),

@@ -1,6 +1,7 @@
 """The Anthropic sample: bare messages, one per line, with content blocks."""
 
 from random import Random
+from typing import Any
 
 from samples.stamps import Ids, jsonl, opaque
 from samples.story import Step, tell
@@ -29,7 +30,7 @@ class Dialog:
         self.rng = Random("anthropic-messages")
         self.ids = Ids("anthropic-messages")
         self.bench = Workbench("anthropic-messages")
-        self.messages: list[dict] = []
+        self.messages: list[dict[str, Any]] = []
 
     def say(self, text: str) -> None:
         """Add a person's words."""
@@ -37,7 +38,7 @@ class Dialog:
 
     def respond(self, step: Step) -> None:
         """Add one response, and the message with the results of its calls."""
-        blocks: list[dict] = []
+        blocks: list[dict[str, Any]] = []
         if step.thinking is not None:
             signature = opaque(self.rng, 160)
             blocks.append({"type": "thinking", "thinking": step.thinking, "signature": signature})
@@ -51,12 +52,12 @@ class Dialog:
         if results:
             self.messages.append({"role": "user", "content": results})
 
-    def _call(self, call: dict) -> dict:
+    def _call(self, call: dict[str, Any]) -> dict[str, Any]:
         given = {key: call[key] for key in INPUTS[call["do"]] if key in call}
         call_id = self.ids.token("toolu_01", 22)
         return {"type": "tool_use", "id": call_id, "name": TOOLS[call["do"]], "input": given}
 
-    def _result(self, call: dict, call_id: str) -> dict:
+    def _result(self, call: dict[str, Any], call_id: str) -> dict[str, Any]:
         outcome = self.bench.carry_out(call)
         content = [{"type": "text", "text": outcome.text}]
         block = {"type": "tool_result", "tool_use_id": call_id, "content": content}

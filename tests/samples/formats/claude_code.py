@@ -1,6 +1,7 @@
 """The Claude Code sample: a long coding session with everything that such a file holds."""
 
 from random import Random
+from typing import Any
 
 from samples.formats import claude_noise as noise
 from samples.formats import claude_tools as tools
@@ -25,7 +26,7 @@ class Thread:
         self.parent: str | None = None
         self.meter = ContextMeter(session.rng, 3_140) if agent else ContextMeter(session.rng)
 
-    def put(self, record: dict, *, parent: str | None = None, link: bool = True) -> str:
+    def put(self, record: dict[str, Any], *, parent: str | None = None, link: bool = True) -> str:
         """Write one line; ``link`` makes it the parent of the next one."""
         session = self.session
         line_id = session.ids.uuid()
@@ -45,7 +46,7 @@ class Thread:
             self.parent = line_id
         return line_id
 
-    def say(self, message: str | list[dict], **fields: object) -> str:
+    def say(self, message: str | list[dict[str, Any]], **fields: object) -> str:
         """Write a user line."""
         record = {"type": "user", "message": {"role": "user", "content": message}}
         return self.put(record | fields)
@@ -60,7 +61,7 @@ class Thread:
         message_id, request_id = self.session.ids.token("msg_01"), self.session.ids.token("req_011")
         calls = iter(part.calls)
         together = self.session.rng.random() < 0.5
-        waiting: list[tuple[str, dict, str]] = []
+        waiting: list[tuple[str, dict[str, Any], str]] = []
         for number, block in enumerate(blocks, start=1):
             last = number == len(blocks)
             line = self._assistant_line(block, message_id, usage, last=last)
@@ -70,7 +71,9 @@ class Thread:
             if waiting and (last or not together):
                 self._answer_all(waiting, line_id, last=last)
 
-    def _answer_all(self, waiting: list, line_id: str, *, last: bool) -> None:
+    def _answer_all(
+        self, waiting: list[tuple[str, dict[str, Any], str]], line_id: str, *, last: bool
+    ) -> None:
         """Results hang on their calls; the next call hangs on the call before it."""
         for source, call, call_id in waiting:
             self._answer(source, call, call_id)
@@ -78,8 +81,8 @@ class Thread:
         if not last:
             self.parent = line_id
 
-    def _blocks(self, part: Step) -> list[dict]:
-        blocks: list[dict] = []
+    def _blocks(self, part: Step) -> list[dict[str, Any]]:
+        blocks: list[dict[str, Any]] = []
         if part.thinking is not None:
             signature = opaque(self.session.rng, 180)
             blocks.append({"type": "thinking", "thinking": part.thinking, "signature": signature})
@@ -92,12 +95,14 @@ class Thread:
         return blocks
 
     @staticmethod
-    def _visible(block: dict) -> str:
+    def _visible(block: dict[str, Any]) -> str:
         return " ".join(
             str(block[key]) for key in ("thinking", "text", "name", "input") if key in block
         )
 
-    def _assistant_line(self, block: dict, message_id: str, usage: dict, *, last: bool) -> dict:
+    def _assistant_line(
+        self, block: dict[str, Any], message_id: str, usage: dict[str, Any], *, last: bool
+    ) -> dict[str, Any]:
         # This client writes the final output number on the last line of a response only.
         known = usage if last else usage | {"output_tokens": self.session.rng.randrange(1, 9)}
         stop = "tool_use" if block["type"] == "tool_use" else "end_turn"
@@ -113,8 +118,9 @@ class Thread:
         }
         return {"type": "assistant", "message": message}
 
-    def _answer(self, source: str, call: dict, call_id: str) -> None:
+    def _answer(self, source: str, call: dict[str, Any], call_id: str) -> None:
         session = self.session
+        copy: dict[str, Any] | str
         if call["do"] == "task":
             outcome, copy = session.delegate(call)
         else:
@@ -125,7 +131,7 @@ class Thread:
         for record in noise.around(call, outcome, call_id, session.rng):
             self.put(record, parent=source, link=False)
         text = tools.result_text(call, outcome)
-        block = {"tool_use_id": call_id, "type": "tool_result", "content": text}
+        block: dict[str, Any] = {"tool_use_id": call_id, "type": "tool_result", "content": text}
         if outcome.failed or call["do"] == "run":
             block["is_error"] = outcome.failed
         self.parent = source
@@ -142,8 +148,8 @@ class Session:
         self.id = self.ids.uuid()
         self.clock = Clock("2025-03-22T07:58:11+00:00", self.rng)
         self.bench = Workbench("claude-code-session")
-        self.records: list[dict] = []
-        self.todos: list[dict] = []
+        self.records: list[dict[str, Any]] = []
+        self.todos: list[dict[str, Any]] = []
         self.main = Thread(self)
 
     def play(self, turns: list[Turn]) -> None:
@@ -158,7 +164,7 @@ class Session:
         self.clock.wait(turn.pause)
         if turn.pause > CACHE_MINUTES:
             main.meter.expire()
-        content: str | list[dict] = turn.person
+        content: str | list[dict[str, Any]] = turn.person
         if turn.image:
             content = [{"type": "text", "text": turn.person}, _image()]
         prompt = main.say(content, permissionMode="acceptEdits", todos=self.todos)
@@ -177,7 +183,7 @@ class Session:
         for record in noise.turn_end(self.ids, self.rng):
             self.main.put(record)
 
-    def delegate(self, call: dict) -> tuple[Outcome, dict]:
+    def delegate(self, call: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
         """Let a subagent work on its own chain, and hand back its report."""
         began = self.clock.now
         side = Thread(self, agent=self.ids.token("", 8).lower())
@@ -197,7 +203,7 @@ class Session:
         return Outcome(call["report"]), copy
 
 
-def _image() -> dict:
+def _image() -> dict[str, Any]:
     source = {"type": "base64", "media_type": "image/png", "data": png_base64()}
     return {"type": "image", "source": source}
 

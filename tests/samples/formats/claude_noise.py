@@ -1,6 +1,7 @@
 """Lines of a Claude Code file that are no messages, and attachments that are."""
 
 from random import Random
+from typing import Any
 
 from samples.stamps import Ids
 from samples.workbench import ROOT, Outcome, Workbench
@@ -15,18 +16,20 @@ QUEUED = "And when you are at it: the ministry spells it Dravenness, with double
 LONG_OUTPUT = 4_000
 
 
-def hook(event: str, name: str, call_id: str) -> dict:
+def hook(event: str, name: str, call_id: str) -> dict[str, Any]:
     """Progress of a hook."""
     data = {"type": "hook_progress", "hookEvent": event, "hookName": name, "command": HOOK}
     return {"type": "progress", "data": data, "toolUseID": call_id, "parentToolUseID": call_id}
 
 
-def session_start(ids: Ids) -> dict:
+def session_start(ids: Ids) -> dict[str, Any]:
     """The first line: a hook, and the root of the chain."""
     return hook("SessionStart", "SessionStart:startup", ids.uuid())
 
 
-def around(call: dict, outcome: Outcome, call_id: str, rng: Random) -> list[dict]:
+def around(
+    call: dict[str, Any], outcome: Outcome, call_id: str, rng: Random
+) -> list[dict[str, Any]]:
     """Progress lines between a call and its result; nothing hangs on them."""
     if call["do"] in {"edit", "write"}:
         return [hook("PostToolUse", f"PostToolUse:{call['do'].capitalize()}", call_id)]
@@ -35,7 +38,7 @@ def around(call: dict, outcome: Outcome, call_id: str, rng: Random) -> list[dict
     return []
 
 
-def _bash_progress(outcome: Outcome, call_id: str, seconds: int) -> dict:
+def _bash_progress(outcome: Outcome, call_id: str, seconds: int) -> dict[str, Any]:
     shown = outcome.text[: 160 * seconds]
     data = {
         "type": "bash_progress",
@@ -48,7 +51,7 @@ def _bash_progress(outcome: Outcome, call_id: str, seconds: int) -> dict:
     return {"type": "progress", "data": data, "toolUseID": progress_id, "parentToolUseID": call_id}
 
 
-def snapshot(prompt: str, bench: Workbench, stamp: str) -> dict:
+def snapshot(prompt: str, bench: Workbench, stamp: str) -> dict[str, Any]:
     """Which files the client could restore at a prompt."""
     edited = sorted({hunk.path for hunk in bench.hunks})
     backups = {
@@ -63,7 +66,7 @@ def snapshot(prompt: str, bench: Workbench, stamp: str) -> dict:
     }
 
 
-def turn_end(ids: Ids, rng: Random) -> list[dict]:
+def turn_end(ids: Ids, rng: Random) -> list[dict[str, Any]]:
     """What the client notes when a turn is over; all of it is chained."""
     call_id = ids.uuid()
     summary = {
@@ -83,12 +86,14 @@ def turn_end(ids: Ids, rng: Random) -> list[dict]:
     return [hook("Stop", "Stop", call_id), summary, duration | {"durationMs": milliseconds}]
 
 
-def last_prompt(text: str, session_id: str) -> dict:
+def last_prompt(text: str, session_id: str) -> dict[str, Any]:
     """The metadata line that a client writes again and again."""
     return {"type": "last-prompt", "lastPrompt": text[:120], "sessionId": session_id}
 
 
-def attachment(name: str, bench: Workbench, todos: list[dict]) -> tuple[dict, str]:
+def attachment(
+    name: str, bench: Workbench, todos: list[dict[str, Any]]
+) -> tuple[dict[str, Any], str]:
     """One attachment, and the text of it that the model gets to read."""
     match name:
         case "skills":

@@ -1,5 +1,7 @@
 """How Claude Code names the calls of a story, and the copies it keeps of their results."""
 
+from typing import Any
+
 from samples.workbench import ROOT, Hunk, Outcome
 
 NAMES = {
@@ -18,7 +20,7 @@ REMINDER = (
 )
 
 
-def tool_input(call: dict) -> dict:
+def tool_input(call: dict[str, Any]) -> dict[str, Any]:
     """The input object of a call."""
     match call["do"]:
         case "read":
@@ -50,7 +52,7 @@ def tool_input(call: dict) -> dict:
             return {"todos": todos(call["items"])}
 
 
-def todos(items: list[list[str]]) -> list[dict]:
+def todos(items: list[list[str]]) -> list[dict[str, Any]]:
     """A todo list as the client stores it."""
     return [
         {"content": text, "status": status, "activeForm": f"Working on: {text.lower()}"}
@@ -58,7 +60,7 @@ def todos(items: list[list[str]]) -> list[dict]:
     ]
 
 
-def result_text(call: dict, outcome: Outcome) -> str:
+def result_text(call: dict[str, Any], outcome: Outcome) -> str:
     """What the model gets to read."""
     if call["do"] == "read" and not outcome.failed:
         return outcome.text + REMINDER
@@ -74,7 +76,9 @@ def _snippet(hunk: Hunk) -> str:
     return "\n".join(f"{number:6}→{line}" for number, line in enumerate(kept, hunk.old_start))
 
 
-def client_copy(call: dict, outcome: Outcome, old_todos: list[dict]) -> dict | str:
+def client_copy(
+    call: dict[str, Any], outcome: Outcome, old_todos: list[dict[str, Any]]
+) -> dict[str, Any] | str:
     """The structured second copy of a result, which is never sent to the model."""
     if outcome.failed:
         return f"Error: {outcome.text}"
@@ -109,7 +113,7 @@ def client_copy(call: dict, outcome: Outcome, old_todos: list[dict]) -> dict | s
             return {"stdout": outcome.text, "stderr": "", "interrupted": False, "isImage": False}
 
 
-def file_copy(path: str, detail: dict) -> dict:
+def file_copy(path: str, detail: dict[str, Any]) -> dict[str, Any]:
     """A piece of a file as the client stores it."""
     return {
         "filePath": f"{ROOT}/{path}",
@@ -120,7 +124,7 @@ def file_copy(path: str, detail: dict) -> dict:
     }
 
 
-def _edit_copy(call: dict, detail: dict) -> dict:
+def _edit_copy(call: dict[str, Any], detail: dict[str, Any]) -> dict[str, Any]:
     hunk: Hunk = detail["hunk"]
     patch = {
         "oldStart": hunk.old_start,

@@ -1,6 +1,7 @@
 """Usage numbers of a session as its provider would have reported them."""
 
 from random import Random
+from typing import Any
 
 from samples.stamps import claude_tokens
 
@@ -26,7 +27,7 @@ class ContextMeter:
         """More than five minutes passed: only the shared prefix is still cached."""
         self._cached = min(self._cached, self._prefix)
 
-    def request(self, output: int) -> dict:
+    def request(self, output: int) -> dict[str, Any]:
         """Report one request and take its output into the context."""
         fresh = self._rng.randrange(2, 12)
         written = max(0, self._size - self._cached - fresh)

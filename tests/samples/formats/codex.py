@@ -3,6 +3,7 @@
 import json
 import re
 from random import Random
+from typing import Any
 
 from samples.formats.codex_texts import AGENTS, BASE_INSTRUCTIONS, ENVIRONMENT, PERMISSIONS, SUMMARY
 from samples.stamps import Clock, Ids, jsonl, opaque, tokens
@@ -25,14 +26,14 @@ class Rollout:
         self.ids = Ids("codex-session")
         self.clock = Clock("2025-03-24T13:02:40+00:00", self.rng)
         self.bench = Workbench("codex-session")
-        self.records: list[dict] = []
-        self.prompts: list[dict] = []
+        self.records: list[dict[str, Any]] = []
+        self.prompts: list[dict[str, Any]] = []
         self.context = OVERHEAD + tokens(BASE_INSTRUCTIONS)
         self.cached = 0
         self.total = _usage(0, 0, 0, 0)
         self.turn_id = ""
 
-    def put(self, kind: str, payload: dict) -> None:
+    def put(self, kind: str, payload: dict[str, Any]) -> None:
         """Write one line."""
         stamp = self.clock.tick(0.05, 4)
         self.records.append({"timestamp": stamp, "type": kind, "payload": payload})
@@ -41,7 +42,7 @@ class Rollout:
         """Write a line for the screen; it never reaches the model."""
         self.put("event_msg", {"type": kind} | fields)
 
-    def item(self, payload: dict, text: str) -> None:
+    def item(self, payload: dict[str, Any], text: str) -> None:
         """Write a line that the model gets to read."""
         self.put("response_item", payload)
         self.context += tokens(text) + 4
@@ -120,7 +121,7 @@ class Rollout:
         self.event("agent_reasoning", text=headline)
         self.item(payload, headline)
 
-    def _call(self, call: dict) -> tuple[dict, str]:
+    def _call(self, call: dict[str, Any]) -> tuple[dict[str, Any], str]:
         call_id = self.ids.token("call_")
         if call["do"] in {"edit", "write"}:
             patch = patch_text(call)
@@ -133,7 +134,7 @@ class Rollout:
             self.item(payload | {"call_id": call_id}, arguments)
         return call, call_id
 
-    def _answer(self, call: dict, call_id: str) -> None:
+    def _answer(self, call: dict[str, Any], call_id: str) -> None:
         outcome = self.bench.carry_out(call)
         code = int(outcome.failed)
         if call["do"] in {"edit", "write"}:
@@ -148,7 +149,7 @@ class Rollout:
             payload = {"type": "function_call_output", "call_id": call_id, "output": text}
         self.item(payload, text)
 
-    def _printed(self, call: dict, printed: str, code: int) -> str:
+    def _printed(self, call: dict[str, Any], printed: str, code: int) -> str:
         if call["do"] == "todo":
             return "Plan updated"
         seconds = self.rng.uniform(0.01, 3)
@@ -157,7 +158,7 @@ class Rollout:
             f"Process exited with code {code}\nOutput:\n{printed}\n"
         )
 
-    def _exec_event(self, call: dict, call_id: str, printed: str, code: int) -> None:
+    def _exec_event(self, call: dict[str, Any], call_id: str, printed: str, code: int) -> None:
         self.event(
             "exec_command_end",
             call_id=call_id,
@@ -169,7 +170,7 @@ class Rollout:
             exit_code=code,
         )
 
-    def _patch_event(self, call: dict, call_id: str, outcome: Outcome) -> None:
+    def _patch_event(self, call: dict[str, Any], call_id: str, outcome: Outcome) -> None:
         change = {"type": "add" if call["do"] == "write" else "update"}
         self.event(
             "patch_apply_end",
@@ -189,7 +190,7 @@ class Rollout:
         for _ in range(self.rng.choice((1, 1, 2))):
             self._token_count(last)
 
-    def _token_count(self, last: dict) -> None:
+    def _token_count(self, last: dict[str, Any]) -> None:
         info = {
             "total_token_usage": dict(self.total),
             "last_token_usage": last,
@@ -208,13 +209,13 @@ class Rollout:
         self.event("context_compacted")
 
 
-def message(role: str, text: str) -> dict:
+def message(role: str, text: str) -> dict[str, Any]:
     """A message item."""
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
 
 
-def function(call: dict) -> tuple[str, dict]:
+def function(call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Name and arguments of a function call."""
     match call["do"]:
         case "read":
@@ -229,11 +230,11 @@ def function(call: dict) -> tuple[str, dict]:
             return _exec(call["command"])
 
 
-def _exec(command: str) -> tuple[str, dict]:
+def _exec(command: str) -> tuple[str, dict[str, Any]]:
     return "exec_command", {"cmd": command, "workdir": ROOT, "max_output_tokens": 10_000}
 
 
-def patch_text(call: dict) -> str:
+def patch_text(call: dict[str, Any]) -> str:
     """The patch of an edit or of a new file."""
     if call["do"] == "write":
         added = "\n".join(f"+{line}" for line in call["text"].splitlines())

@@ -2,6 +2,7 @@
 
 import hashlib
 from random import Random
+from typing import Any
 
 from samples import desk
 from samples.desk import DeskCall, DeskTurn
@@ -23,7 +24,7 @@ class Chat:
     def __init__(self) -> None:
         self.ids = Ids("neurolink")
         self.clock = Clock("2025-03-24T04:31:02+00:00", Random("neurolink"))
-        self.stored: list[dict] = []
+        self.stored: list[dict[str, Any]] = []
 
     def put(self, role: str, content: str, **fields: object) -> None:
         """Store one message."""
@@ -51,11 +52,11 @@ class Chat:
         self.put("system", SUMMARY, metadata={"isSummary": True} | span, condenseId=group)
 
 
-def _step(index: int) -> dict:
+def _step(index: int) -> dict[str, Any]:
     return {"stepIndex": index}
 
 
-def _result(call: DeskCall, index: int) -> dict:
+def _result(call: DeskCall, index: int) -> dict[str, Any]:
     failed = '"error"' in call.answer
     kept = {"toolOutputPreview": call.answer[:80], "originalSize": len(call.answer)}
     return {"result": {"success": not failed, "type": "json"}, "metadata": _step(index) | kept}

@@ -1,13 +1,14 @@
 """The two OpenAI chat samples: one message per line, and one dialog per line."""
 
 import json
+from typing import Any
 
 from samples import desk
 from samples.desk import DeskTurn
 from samples.stamps import Ids, jsonl
 
 
-def messages(turns: list[DeskTurn], ids: Ids) -> list[dict]:
+def messages(turns: list[DeskTurn], ids: Ids) -> list[dict[str, Any]]:
     """A dialog as chat messages, the system message first."""
     told = [{"role": "system", "content": desk.system_text()}]
     for turn in turns:
@@ -18,7 +19,7 @@ def messages(turns: list[DeskTurn], ids: Ids) -> list[dict]:
     return told
 
 
-def _calls(turn: DeskTurn, ids: Ids) -> list[dict]:
+def _calls(turn: DeskTurn, ids: Ids) -> list[dict[str, Any]]:
     """One assistant message with all calls, then one result per call in the same order."""
     named = [(ids.token("call_"), call) for call in turn.calls]
     asked = [

@@ -47,7 +47,7 @@ def change_operation(archive: Path, change: Callable[[Record], None]) -> None:
     forge(archive, record, rows_of(archive))
 
 
-def change_rows(archive: Path, change: Callable[[Rows], None]) -> None:
+def change_rows(archive: Path, change: Callable[[Rows], object]) -> None:
     """Change the rows of an archive in place."""
     rows = rows_of(archive)
     change(rows)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from store.states import AFTER, BEFORE, MORE, a_folder, archive_of, step
 
 from compactctl.errors import ArchiveError, ChangedError
+from compactctl.model.operation import OperationId
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.lines import split_lines
 
@@ -117,7 +118,7 @@ def test_a_state_that_was_not_kept_is_an_archive_error(path: Path) -> None:
 def test_an_unknown_operation_is_an_archive_error(path: Path) -> None:
     step(path, AFTER)
     with pytest.raises(ArchiveError, match="no operation nothing"):
-        archive_of(path).undo("nothing")
+        archive_of(path).undo(OperationId("nothing"))
 
 
 def test_an_archive_under_a_wrong_name_is_refused(path: Path) -> None:

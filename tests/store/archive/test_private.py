@@ -28,6 +28,7 @@ def test_what_was_open_to_others_is_closed(path: Path, tmp_path: Path) -> None:
 
 def test_the_displaced_file_is_private_and_the_transcript_keeps_its_mode(path: Path) -> None:
     _, published = step(path, AFTER)
+    assert published.displaced is not None
     assert (mode(published.displaced), mode(path)) == (0o600, 0o640)
 
 

@@ -29,7 +29,7 @@ def report(tmp_path: Path) -> Path:
     return tmp_path / "report.parquet"
 
 
-def forge(path: Path, table: Any, **options: Any) -> None:  # noqa: ANN401
+def forge(path: Path, table: Any, **options: Any) -> None:
     """Write a table with a seal that is none."""
     parquet.write_table(table.replace_schema_metadata({SEAL: b"0" * 64}), path, **options)
 
@@ -63,7 +63,7 @@ def test_a_changed_value_breaks_the_seal(report: Path) -> None:
 def test_few_bytes_that_stand_for_many_are_no_report(
     report: Path,
     monkeypatch: pytest.MonkeyPatch,
-    table: Any,  # noqa: ANN401
+    table: Any,
 ) -> None:
     monkeypatch.setattr(sealed, "TEXT_BYTES", 2_000_000)
     forge(report, table, compression="zstd")
@@ -92,7 +92,7 @@ def test_no_more_is_read_than_a_report_may_hold(
         pa.array([{"a": 1}], pa.struct([("a", pa.int64())])),
     ],
 )
-def test_other_columns_than_texts_and_numbers_are_no_report(report: Path, column: Any) -> None:  # noqa: ANN401
+def test_other_columns_than_texts_and_numbers_are_no_report(report: Path, column: Any) -> None:
     forge(report, pa.table({"path": column}))
     assert not is_sealed(report)
 

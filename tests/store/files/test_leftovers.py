@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import running
 from store.states import names_below
 
 from compactctl.store.files.content import Content
@@ -59,9 +60,7 @@ def test_a_number_that_another_process_has_by_now_keeps_no_draft(tmp_path: Path)
 
 
 def test_the_draft_of_a_living_process_stays(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", HOLDER, tmp_path / "run.jsonl"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
+    with running(HOLDER, tmp_path / "run.jsonl") as process:
         sweep(FileSystem(), tmp_path)
         assert len(names_below(tmp_path)) == 1
         process.kill()

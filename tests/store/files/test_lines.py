@@ -57,6 +57,7 @@ def test_an_input_carries_the_identity_of_its_file(tmp_path: Path) -> None:
     assert (source.path, source.data, source.packed) == (path, b"one\ntwo", False)
     assert source.digest == digest_of(b"one\ntwo")
     identity = source.identity
+    assert identity is not None
     assert (identity.dev, identity.ino) == (info.st_dev, info.st_ino)
     assert (identity.size, identity.mtime_ns) == (7, info.st_mtime_ns)
 
@@ -66,6 +67,7 @@ def test_a_gzip_input_is_unpacked_and_known_by_its_packed_bytes(tmp_path: Path) 
     path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n"))
     source = open_input(path)
     assert (source.data, source.packed) == (b"one\ntwo\n", True)
+    assert source.identity is not None
     assert source.identity.sha256 == digest_of(path.read_bytes()).sha256
 
 

@@ -1,10 +1,12 @@
 """A process that is killed at any call leaves the old state or the new one, and a way back."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from examples import LONG
-from store.faults import Killing, Watched, killed_by
+from forked import killed
+from store.faults import Killing, Watched
 from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
 
 
@@ -32,10 +34,7 @@ def test_killed_at_every_call(tmp_path: Path, name: str) -> None:
     for point in points([call for call, _ in watched.log]):
         path = lay_out(tmp_path / str(point))
         target = path.with_name(name)
-        assert killed_by(
-            Killing(point),
-            lambda fs, path=path, target=target: step(path, AFTER, target=target, fs=fs),
-        )
+        assert killed(partial(step, path, AFTER, target=target, fs=Killing(point)))
         states.append(state_left(path, target))
         assert_a_retry_succeeds(path, target)
     assert states == sorted(states, reverse=True), "once new, it stays new"

@@ -1,12 +1,12 @@
 """A program that goes on writing while its transcript is rewritten in place loses no line."""
 
 import itertools
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from programs import running
 from store.states import archive_of, step
 
 from compactctl.errors import ChangedError
@@ -46,10 +46,8 @@ def rewrite(path: Path, number: int, *, force: bool = False) -> None:
 def run_against_writer(path: Path, how: str, *, force: bool) -> None:
     """Rewrite a transcript again and again while it is written to, and once more afterwards."""
     path.write_bytes(b"".join(BULK))
-    command = [sys.executable, "-c", WRITER, path, how, str(LINES)]
     numbers = itertools.count()
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
+    with running(WRITER, path, how, LINES) as process:
         while process.poll() is None:
             rewrite(path, next(numbers), force=force)
     rewrite(path, next(numbers))

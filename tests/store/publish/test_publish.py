@@ -107,6 +107,7 @@ def test_without_archives_a_new_file_has_no_folder(path: Path, target: Path) -> 
     published = publish(
         FileSystem(), source=source, target=path, archives=(), content=Content.of((BEFORE, MORE))
     )
+    assert published.displaced is not None
     assert published.displaced.read_bytes() == BEFORE
 
 

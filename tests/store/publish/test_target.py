@@ -1,7 +1,6 @@
 """Where a transcript may be written, and what is refused."""
 
 import gzip
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from programs import running
 from store.faults import Meddling, appending
 from store.states import AFTER, BEFORE, MORE, archive_of, names_below, operation, rows, step
 
 from compactctl.errors import ChangedError, UsageError
+from compactctl.model.operation import OperationId
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
@@ -24,11 +25,8 @@ from compactctl.store.publish.publish import publish
 def writer_of(path: Path) -> Iterator[None]:
     """Keep a file open for writing in another process."""
     code = "import sys; f = open(sys.argv[1], 'ab'); print('open', flush=True); sys.stdin.read()"
-    command = [sys.executable, "-c", code, path]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
+    with running(code, path):
         yield
-        process.stdin.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can tell who writes")
@@ -75,6 +73,7 @@ def test_every_displaced_file_has_its_own_name(path: Path) -> None:
     first, _ = step(path, AFTER)
     step(path, BEFORE, kind="rewind")
     _, again = step(path, AFTER)
+    assert again.displaced is not None
     assert again.displaced.name == f"displaced-{first.id}-2"
 
 
@@ -124,7 +123,7 @@ def test_a_target_that_is_no_place_for_a_file_is_refused(path: Path, tmp_path: P
 
 
 def test_an_id_that_is_no_word_never_becomes_a_path(path: Path) -> None:
-    each = replace(operation(BEFORE, AFTER), id="../../elsewhere")
+    each = replace(operation(BEFORE, AFTER), id=OperationId("../../elsewhere"))
     with pytest.raises(ValueError, match="elsewhere"):
         publish(
             FileSystem(),

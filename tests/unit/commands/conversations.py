@@ -1,7 +1,7 @@
 """Transcripts on disk, and commands on them that count fast."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.model.operation import OptionValue
 from compactctl.tokens.meter import part_texts
 
 FAST = MeasureOptions(counter="chars/4")
 # Small conversations give every stage something to do with these.
-EAGER = {
+EAGER: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 0, "protect_tokens": 0},
     "summarize": {"keep_min": 2, "keep_ratio": 0.1, "min_messages": 2},
     "recursive": {"keep_events": 4},
@@ -65,7 +66,7 @@ def append(path: Path, records: Sequence[Any]) -> bytes:
     return more
 
 
-def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:  # noqa: ANN401
+def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:
     """Compact in place, or to ``output``, with eager options."""
     options = CompactOptions(
         path=str(path),
@@ -77,7 +78,7 @@ def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:  # noqa: 
     return compact(replace(options, **fields))
 
 
-def back(path: Path, **fields: Any) -> RewindResult:  # noqa: ANN401
+def back(path: Path, **fields: Any) -> RewindResult:
     return rewind(RewindOptions(path=str(path), **fields))
 
 

@@ -14,7 +14,7 @@ from compactctl.history.calibration import (
     since_edit,
 )
 from compactctl.history.requests import requests
-from compactctl.model.message import Message, ReportedUsage, Tags
+from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
 
 
 def words(message: Message) -> float:
@@ -94,7 +94,7 @@ def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
     messages = conversation(summary("short"), stale, user("next"))
     marked = replace(messages[0], tags=Tags(condense_id="g", through=messages[1].id))
     assert calibrate((marked, *messages[1:]), words) is None
-    fresh = replace(reply("later", 50, 1, "r2"), id="m9")
+    fresh = replace(reply("later", 50, 1, "r2"), id=MessageId("m9"))
     found = calibrate((marked, *messages[1:], fresh), words)
     assert found is not None
     assert found.reported == 50

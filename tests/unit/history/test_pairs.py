@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.history.pairs import Orphan, cut_points, orphans, result_tools, tool_pairs, units
-from compactctl.model.message import ToolCallPart
+from compactctl.model.message import CallId, MessageId, ToolCallPart
 
 
 def test_a_result_belongs_to_the_call_with_its_id() -> None:
@@ -44,7 +44,10 @@ def test_one_record_may_hold_both_call_and_result() -> None:
 
 def test_orphans_are_calls_without_results_and_results_without_calls() -> None:
     messages = conversation(call("a", "Read"), user("hi"), result("b", "x"))
-    assert orphans(messages) == {Orphan("m0", "a", "call"), Orphan("m2", "b", "result")}
+    assert orphans(messages) == {
+        Orphan(MessageId("m0"), CallId("a"), "call"),
+        Orphan(MessageId("m2"), CallId("b"), "result"),
+    }
 
 
 def test_a_whole_conversation_has_no_orphans() -> None:

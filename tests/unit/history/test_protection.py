@@ -8,7 +8,7 @@ from unit.stages.test_promises import PLANS, build
 
 from compactctl.errors import UsageError
 from compactctl.history.protection import hideable, protect
-from compactctl.model.message import Message
+from compactctl.model.message import Message, MessageId
 
 
 def chat(turns: int) -> tuple[Message, ...]:
@@ -33,8 +33,8 @@ def test_the_newest_turns_stay_as_asked() -> None:
 def test_in_a_session_with_one_prompt_the_prompt_and_the_newest_steps_stay() -> None:
     kept = protect(agent(30))
     assert list(kept) == ["m0", *(f"m{n}" for n in range(41, 61))]
-    assert kept["m0"] == "prompt of the newest turn"
-    assert kept["m60"] == "in the newest 10 steps"
+    assert kept[MessageId("m0")] == "prompt of the newest turn"
+    assert kept[MessageId("m60")] == "in the newest 10 steps"
 
 
 def test_a_short_agent_session_stays_whole() -> None:
@@ -98,10 +98,14 @@ def test_calls_and_results_of_protected_tools_stay() -> None:
     assert kept == {"m1": "protected tool Skill", "m2": "protected tool Skill"}
 
 
+def ids(*names: str) -> list[MessageId]:
+    return [MessageId(name) for name in names]
+
+
 def test_a_unit_is_hideable_only_as_a_whole() -> None:
     messages = conversation(user("a"), call("a", "Read"), result("a", "x"), assistant("b"))
-    assert hideable(view(messages), ["m0", "m1", "m3"]) == ("m0", "m3")
-    assert hideable(view(messages), ["m3", "m2", "m1"]) == ("m1", "m2", "m3")
+    assert hideable(view(messages), ids("m0", "m1", "m3")) == ("m0", "m3")
+    assert hideable(view(messages), ids("m3", "m2", "m1")) == ("m1", "m2", "m3")
 
 
 def test_protected_fixed_and_anchored_messages_hold_their_unit() -> None:
@@ -112,9 +116,9 @@ def test_protected_fixed_and_anchored_messages_hold_their_unit() -> None:
     every = [m.id for m in messages]
     assert hideable(view(messages, protected=["m0"]), every) == ("m3",)
     anchored = conversation(user("a", anchored="kept by the client"), user("b", fixed="no"))
-    assert hideable(view(anchored), ["m0", "m1"]) == ()
+    assert hideable(view(anchored), ids("m0", "m1")) == ()
 
 
 def test_the_system_prompt_is_never_hideable() -> None:
     messages = conversation(system("be good"), user("a"))
-    assert hideable(view(messages), ["m0", "m1"]) == ("m1",)
+    assert hideable(view(messages), ids("m0", "m1")) == ("m1",)

@@ -4,7 +4,7 @@ from typing import Any
 
 from builders import conversation, image, message, result_part, user
 
-from compactctl.model.edit import Hide, Insert, Replace
+from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import GroupId, MediaPart, Message, MessageId, Synthetic, TextPart
 from compactctl.pipeline.apply import (
     apply,
@@ -24,7 +24,7 @@ def rewrite(name: str, text: str, part: int = 0, group: str = "g") -> Replace:
     return Replace(id=MessageId(name), part=part, text=text, group=GroupId(group))
 
 
-def marker(name: str, group: str = "g", **fields: Any) -> Synthetic:  # noqa: ANN401
+def marker(name: str, group: str = "g", **fields: Any) -> Synthetic:
     return Synthetic(
         id=MessageId(name), kind="marker", role="user", text=name, group=GroupId(group), **fields
     )
@@ -71,7 +71,12 @@ def test_only_the_named_part_is_rewritten() -> None:
 
 
 def test_the_first_to_hide_and_the_last_to_rewrite_win() -> None:
-    edits = [hide("a", group="1"), rewrite("b", "x"), hide("a", "b", group="2"), rewrite("b", "y")]
+    edits: list[Edit] = [
+        hide("a", group="1"),
+        rewrite("b", "x"),
+        hide("a", "b", group="2"),
+        rewrite("b", "y"),
+    ]
     folded = fold(edits)
     assert (folded.hidden["a"].group, folded.hidden["b"].group) == ("1", "2")
     assert folded.replaced["b"][0].text == "y"
@@ -89,7 +94,11 @@ def test_a_message_written_before_a_written_one_stands_there() -> None:
 
 def test_later_stages_edit_what_earlier_ones_wrote() -> None:
     before = conversation(user("a"), user("b"))
-    edits = [insert("m0", "x"), hide("m0"), Insert(before=MessageId("x"), message=marker("y", "h"))]
+    edits: list[Edit] = [
+        insert("m0", "x"),
+        hide("m0"),
+        Insert(before=MessageId("x"), message=marker("y", "h")),
+    ]
     after = apply_all(before, [*edits, hide("x", "m1", group="h")])
     assert shown(after) == ["y"]
 

@@ -30,7 +30,7 @@ EDITS = st.one_of(
 
 
 def there_and_back(edits: list[Edit]) -> list[dict[str, object]]:
-    stages = {group: f"stage of {group}" for group in groups_of(edits)}
+    stages: dict[str, str] = {group: f"stage of {group}" for group in groups_of(edits)}
     rows = edits_by_message(edits, stages, {MessageId("a"): 7})
     return [row for found in rows.values() for row in json.loads(dump_edits(found))]
 
@@ -52,7 +52,7 @@ def test_a_marker_comes_back_with_all_that_is_known_of_it() -> None:
 
 
 def test_edits_of_a_written_message_are_kept_where_it_stands() -> None:
-    edits = [insert("a", "x"), hide("a"), insert("x", "y"), hide("x", "b", group="h")]
+    edits: list[Edit] = [insert("a", "x"), hide("a"), insert("x", "y"), hide("x", "b", group="h")]
     rows = edits_by_message(edits, {}, {})
     assert set(rows) == {"a", "b"}
     assert list(edits_from_rows(there_and_back(edits))) == edits

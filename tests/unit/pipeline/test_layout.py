@@ -134,7 +134,7 @@ def test_inline_a_written_message_hidden_again_stays_with_its_tag() -> None:
     summary = Synthetic(
         id=MessageId("s"), kind="summary", role="user", text="sum", group=GroupId("g")
     )
-    edits = [
+    edits: list[Edit] = [
         Insert(before=MessageId(tree.ids[0]), message=summary),
         hide(tree.ids[0]),
         Insert(before=MessageId("s"), message=marker("m", group="h")),

@@ -1,16 +1,17 @@
 """Archived lines put back beside what stands for them."""
 
 import json
+from typing import Any
 
 import pytest
 
-from compactctl.model.operation import ArchivedLine
+from compactctl.model.operation import ArchivedLine, LineFate
 from compactctl.pipeline.merge_for_view import Shown, interleave, tag_line
 
 
-def row(raw: bytes, after: int | None, **columns: str) -> ArchivedLine:
+def row(raw: bytes, after: int | None, **columns: Any) -> ArchivedLine:
     """Build a row; what is not kept names its group."""
-    fate = "hidden" if after is None else ("replaced" if columns else "kept")
+    fate: LineFate = "hidden" if after is None else ("replaced" if columns else "kept")
     return ArchivedLine(raw=raw, fate=fate, after_line=after, **columns)
 
 

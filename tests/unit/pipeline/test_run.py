@@ -1,6 +1,6 @@
 """Stages in order: where they stop, what is refused, and that they come to rest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -18,7 +18,7 @@ from unit.pipeline.test_apply import hide, insert, rewrite
 from unit.stages.support.trials import meter, view, words
 
 from compactctl.history.view import View
-from compactctl.model.edit import Proposal, Replace, Skipped
+from compactctl.model.edit import Edit, Proposal, Replace, Skipped
 from compactctl.model.message import Message
 from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
@@ -152,6 +152,11 @@ def reads(*texts: str) -> View:
     return view(conversation(user("go"), *steps, assistant("done")), protected=["m0"])
 
 
+def referring(edits: Sequence[Edit]) -> list[Replace]:
+    """Return the edits whose text points the reader to another message."""
+    return [edit for edit in edits if isinstance(edit, Replace) and edit.refers_to]
+
+
 def test_a_stub_never_refers_to_a_read_that_a_later_stage_drops() -> None:
     of = reads(words(30), words(30), words(30))
     kept = run(of, [real("dedup")], meter())
@@ -160,8 +165,7 @@ def test_a_stub_never_refers_to_a_read_that_a_later_stage_drops() -> None:
     shown = {m.id: m for m in dropped.view.messages}
     assert "m6" not in shown
     assert dropped.stages[1].outcome == "applied"
-    stubs = [e for e in dropped.edits if getattr(e, "refers_to", None)]
-    assert all(stub.refers_to in shown for stub in stubs)
+    assert all(stub.refers_to in shown for stub in referring(dropped.edits))
 
 
 def test_a_stub_may_refer_to_a_read_that_an_earlier_stage_cut() -> None:
@@ -175,7 +179,8 @@ def test_a_stub_never_refers_to_a_read_that_a_later_stage_cuts() -> None:
     of = reads(words(90), words(90))
     edits = run(of, [real("dedup"), real("limit", max_tokens=40)], meter()).edits
     last = {edit.id: place for place, edit in enumerate(edits) if isinstance(edit, Replace)}
-    (stub,) = [edit for edit in edits if getattr(edit, "refers_to", None)]
+    (stub,) = referring(edits)
+    assert stub.refers_to is not None
     assert last.get(stub.refers_to, -1) < last[stub.id]
 
 
@@ -188,7 +193,7 @@ def test_parallel_reads_may_refer_to_and_be_referred_to() -> None:
     single = (call("c", "Read", file_path="b.py"), result("c", words(40)))
     talk = conversation(user("go"), *both(0), *both(1), *single, assistant("done"))
     stubs = run(view(talk), [real("dedup")], meter()).edits
-    assert [edit.refers_to for edit in stubs] == ["m4", "m6", "m6"]
+    assert [getattr(edit, "refers_to", None) for edit in stubs] == ["m4", "m6", "m6"]
 
 
 def test_stubs_that_go_with_what_they_refer_to_are_no_reason_to_run_again() -> None:

@@ -99,7 +99,7 @@ def test_inserted_elements_can_be_taken_out_again() -> None:
 
 @given(value=JSON, separators=SEPARATORS, ascii_only=st.booleans())
 def test_every_value_is_found_where_it_stands(
-    value: Any,  # noqa: ANN401
+    value: Any,
     separators: tuple[str, str],
     *,
     ascii_only: bool,
@@ -111,7 +111,7 @@ def test_every_value_is_found_where_it_stands(
         assert json.loads(text[slice(*found[path])]) == expected
 
 
-def paths_in(value: Any, path: tuple[str | int, ...] = ()) -> Any:  # noqa: ANN401
+def paths_in(value: Any, path: tuple[str | int, ...] = ()) -> Any:
     """Yield every path into a value with what stands there."""
     yield path, value
     if isinstance(value, dict | list):

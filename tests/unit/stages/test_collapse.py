@@ -8,6 +8,7 @@ from unit.stages.support.trials import (
     meter,
     propose,
     skipped,
+    skips,
     view,
     words,
 )
@@ -63,7 +64,7 @@ def test_the_marker_follows_the_first_turn() -> None:
 
 
 def test_nothing_to_collapse() -> None:
-    assert skipped(STAGE, view(()))
+    assert skips(STAGE, view(()))
     assert "no turn between" in skipped(STAGE, view(turns(100, 100))).reason
     within = skipped(STAGE, view(turns(*[100] * 4), target=400))
     assert within.reason == "already within the target of 400 tokens"
@@ -90,7 +91,7 @@ def test_pinned_messages_stay() -> None:
 @pytest.mark.parametrize("groups", [0, 3])
 def test_a_second_run_finds_nothing(groups: int) -> None:
     of = view(turns(*[100] * 10))
-    assert skipped(STAGE, carried_out(of, propose(STAGE, of, groups=groups)), groups=groups)
+    assert skips(STAGE, carried_out(of, propose(STAGE, of, groups=groups)), groups=groups)
 
 
 def test_new_turns_can_be_collapsed_later() -> None:
@@ -127,7 +128,7 @@ def test_steps_of_a_single_turn_can_be_hidden() -> None:
     assert hidden(proposal) == ["m4", "m5", "m6", "m7", "m8", "m9"]
     after = carried_out(of, proposal)
     assert orphans(after.messages) == frozenset()
-    assert skipped(STAGE, after, unit="steps")
+    assert skips(STAGE, after, unit="steps")
     assert hidden(propose(STAGE, of, unit="steps", groups=1)) == ["m4", "m5"]
 
 

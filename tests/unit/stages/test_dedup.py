@@ -5,8 +5,10 @@ from unit.stages.support.trials import (
     joined,
     meter,
     propose,
+    reasons,
     rewritten,
     skipped,
+    skips,
     view,
     words,
 )
@@ -46,7 +48,7 @@ def test_three_reads_leave_the_last() -> None:
 def test_a_read_of_some_lines_is_covered_by_a_later_read_of_more() -> None:
     proposal = propose(STAGE, view(reads(("a.py", BLOCK), ("a.py", WHOLE))))
     assert list(rewritten(proposal)) == ["m1"]
-    assert proposal.edits[0].reason == "a later read shows these lines too"
+    assert reasons(proposal)[0] == "a later read shows these lines too"
 
 
 def test_a_later_read_of_fewer_lines_covers_nothing() -> None:
@@ -54,7 +56,7 @@ def test_a_later_read_of_fewer_lines_covers_nothing() -> None:
 
 
 def test_different_files_and_changed_content_stay() -> None:
-    assert skipped(STAGE, view(reads(("a.py", WHOLE), ("b.py", WHOLE))))
+    assert skips(STAGE, view(reads(("a.py", WHOLE), ("b.py", WHOLE))))
     outcome = skipped(STAGE, view(reads(("a.py", WHOLE), ("a.py", CHANGED))))
     assert outcome.reason == "no file read is repeated by a later one"
     assert "--dedup-policy latest" in outcome.detail
@@ -77,11 +79,11 @@ def test_protected_and_excluded_reads_stay() -> None:
     messages = reads(*[("a.py", WHOLE)] * 3)
     assert list(rewritten(propose(STAGE, view(messages, protected=["m1"])))) == ["m3"]
     assert list(rewritten(propose(STAGE, view(messages), exclude=("m3",)))) == ["m1"]
-    assert skipped(STAGE, view(messages), exclude=("m1", "m3"))
+    assert skips(STAGE, view(messages), exclude=("m1", "m3"))
 
 
 def test_a_stub_saves_at_least_a_token() -> None:
-    assert skipped(STAGE, view(reads(*[("a.py", words(8))] * 2)))
+    assert skips(STAGE, view(reads(*[("a.py", words(8))] * 2)))
     assert list(rewritten(propose(STAGE, view(reads(*[("a.py", words(9))] * 2))))) == ["m1"]
 
 
@@ -105,7 +107,7 @@ def test_only_the_repeated_part_of_a_record_with_several_results_goes() -> None:
 def test_latest_replaces_reads_of_other_content_too() -> None:
     proposal = propose(STAGE, view(reads(("a.py", WHOLE), ("a.py", CHANGED))), policy="latest")
     assert rewritten(proposal) == {"m1": STUB}
-    assert proposal.edits[0].reason == "the file is read again later"
+    assert reasons(proposal)[0] == "the file is read again later"
 
 
 def test_latest_says_when_the_file_was_edited_in_between() -> None:
@@ -115,7 +117,7 @@ def test_latest_says_when_the_file_was_edited_in_between() -> None:
         call("b", "Read", file_path="a.py"), result("b", CHANGED),
     )  # fmt: skip
     proposal = propose(STAGE, view(messages), policy="latest")
-    assert proposal.edits[0].reason == "the file is read again later, after edits"
+    assert reasons(proposal)[0] == "the file is read again later, after edits"
 
 
 def shown(*texts: str) -> tuple[Message, ...]:
@@ -137,14 +139,14 @@ def test_regex_keeps_the_last_of_three() -> None:
 
 def test_regex_takes_different_files_for_different_files() -> None:
     texts = [f"Read file 'a.json' {words(99)}", f"Read file 'b.json' {words(99)}"]
-    assert skipped(STAGE, view(shown(*texts)), policy="regex")
+    assert skips(STAGE, view(shown(*texts)), policy="regex")
 
 
 def test_regex_leaves_prose_alone() -> None:
     text = "Let me read src/index.ts again. " + words(99)
     messages = conversation(user(text), assistant(text), assistant(text), *shown(text))
-    assert skipped(STAGE, view(messages), policy="regex")
-    assert skipped(STAGE, view(shown("read the docs " * 50, "read the docs " * 50)), policy="regex")
+    assert skips(STAGE, view(messages), policy="regex")
+    assert skips(STAGE, view(shown("read the docs " * 50, "read the docs " * 50)), policy="regex")
 
 
 def test_regex_is_all_or_nothing() -> None:
@@ -160,7 +162,7 @@ def test_a_second_run_finds_nothing() -> None:
         text = f"{WHOLE}\nread a.py"
         of = view(reads(("a.py", BLOCK), *[("a.py", text)] * 3))
         of = carried_out(of, propose(STAGE, of, policy=policy))
-        assert skipped(STAGE, of, policy=policy)
+        assert skips(STAGE, of, policy=policy)
 
 
 def test_latest_keeps_lines_that_no_later_read_asks_for() -> None:
@@ -180,7 +182,7 @@ def test_other_tools_and_arguments_can_be_named() -> None:
         call("a", "fetch_source", where="a.py"), result("a", WHOLE),
         call("b", "Fetch-Source", where="./a.py"), result("b", WHOLE),
     )  # fmt: skip
-    assert skipped(STAGE, view(messages))
+    assert skips(STAGE, view(messages))
     options = {"read_tools": ("fetch_source",), "path_keys": ("where",)}
     assert rewritten(propose(STAGE, view(messages), **options)) == {"m1": STUB}
 
@@ -190,7 +192,7 @@ def test_the_notice_can_be_chosen_and_is_recognised_later() -> None:
     proposal = propose(STAGE, of, notice="[{path}: see below]")
     assert rewritten(proposal) == {"m1": "[a.py: see below]"}
     after = carried_out(of, proposal)
-    assert skipped(STAGE, after, notice="[{path}: see below]")
+    assert skips(STAGE, after, notice="[{path}: see below]")
     assert referred(after.messages) == {Place(3, 0)}
     for notice in ("see below", "[see below]", "[{path}\nsee below]"):
         with pytest.raises(UsageError, match="--dedup-notice"):

@@ -9,7 +9,16 @@ from builders import (
     thinking,
     user,
 )
-from unit.stages.support.trials import carried_out, hidden, inserted, propose, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    hidden,
+    inserted,
+    propose,
+    skipped,
+    skips,
+    view,
+    words,
+)
 
 from compactctl.history.pairs import orphans
 from compactctl.stages.drop import STAGE
@@ -30,7 +39,7 @@ def test_the_pairs_of_named_tools_are_hidden_behind_one_marker() -> None:
     assert inserted(proposal).message.text == "[Tool calls and results left out: 4]"
     after = carried_out(of, proposal)
     assert orphans(after.messages) == frozenset()
-    assert skipped(STAGE, after, tools=("tool_search",))
+    assert skips(STAGE, after, tools=("tool_search",))
 
 
 def test_messages_that_say_more_stay_with_their_other_half() -> None:

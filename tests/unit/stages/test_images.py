@@ -1,6 +1,6 @@
 import pytest
 from builders import assistant, call, conversation, image, message, result, user
-from unit.stages.support.trials import carried_out, propose, rewritten, skipped, view
+from unit.stages.support.trials import carried_out, propose, rewritten, skipped, skips, view
 
 from compactctl.model.message import MediaPart, Message, TextPart
 from compactctl.stages.images import STAGE
@@ -35,7 +35,7 @@ def test_the_newest_are_kept_up_to_the_first_that_does_not_fit(
     proposal = propose(STAGE, of, **options)
     assert list(rewritten(proposal)) == [f"m{n}" for n in range(dropped)]
     if dropped < len(sizes):
-        assert skipped(STAGE, carried_out(of, proposal), **options)
+        assert skips(STAGE, carried_out(of, proposal), **options)
 
 
 @pytest.mark.parametrize("sizes", [(6 * MIB, 6 * MIB), (1,) * 32])
@@ -66,7 +66,7 @@ def test_images_of_one_result_go_together_and_its_text_stays() -> None:
     assert proposal.notes == ("images dropped: 2",)
     after = carried_out(of, proposal)
     assert not after.messages[1].results[0].media
-    assert skipped(STAGE, after, max_images=2)
+    assert skips(STAGE, after, max_images=2)
 
 
 def test_an_image_among_text_is_replaced_alone() -> None:
@@ -95,7 +95,7 @@ def test_what_is_protected_drawn_by_the_model_or_held_with_other_media_stays() -
 
 def test_an_image_smaller_than_its_note_stays() -> None:
     icon = image(90, width=40, height=40)
-    assert skipped(STAGE, view(conversation(icon)), max_images=0)
+    assert skips(STAGE, view(conversation(icon)), max_images=0)
 
 
 def test_other_media_are_no_images() -> None:

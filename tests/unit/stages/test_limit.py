@@ -1,6 +1,16 @@
 import pytest
 from builders import call, conversation, result, user
-from unit.stages.support.trials import carried_out, meter, propose, rewritten, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    meter,
+    propose,
+    reasons,
+    rewritten,
+    skipped,
+    skips,
+    view,
+    words,
+)
 
 from compactctl.history.reads import stub_for
 from compactctl.model.message import MediaPart, Message
@@ -20,7 +30,7 @@ def test_only_results_over_a_limit_are_cut() -> None:
     assert len(cut["m1"]) == 51_200
     assert "\n[51202 51182 20]\n" in cut["m1"]
     assert proposal.notes == ("tool results cut: 2",)
-    assert [edit.reason for edit in proposal.edits] == [
+    assert reasons(proposal) == [
         "larger than 51,200 bytes",
         "larger than 2,000 lines",
     ]
@@ -50,9 +60,9 @@ def test_tokens_are_limited_as_such_or_as_a_share_of_the_window(
 def test_half_the_window_is_the_default_and_no_window_no_limit() -> None:
     of = results(words(500))
     assert rewritten(propose(STAGE, view(of, window=999)))
-    assert skipped(STAGE, view(of, window=1_000))
-    assert skipped(STAGE, view(of))
-    assert skipped(STAGE, view(of, window=10), share=0.0)
+    assert skips(STAGE, view(of, window=1_000))
+    assert skips(STAGE, view(of))
+    assert skips(STAGE, view(of, window=10), share=0.0)
 
 
 def test_the_notice_of_copilot_is_one_of_the_templates() -> None:
@@ -100,4 +110,4 @@ def test_a_second_run_finds_nothing(direction: str) -> None:
     options = {"max_tokens": 40, "max_lines": 3, "direction": direction}
     of = view(results(words(90), "a\n" * 90, words(40)))
     after = carried_out(of, propose(STAGE, of, **options))
-    assert skipped(STAGE, after, **options)
+    assert skips(STAGE, after, **options)

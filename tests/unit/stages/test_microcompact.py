@@ -1,5 +1,14 @@
 from builders import assistant, call, conversation, message, raw_call, result, result_part, user
-from unit.stages.support.trials import carried_out, joined, propose, rewritten, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    joined,
+    propose,
+    rewritten,
+    skipped,
+    skips,
+    view,
+    words,
+)
 
 from compactctl.history.reads import stub_for
 from compactctl.model.message import Message
@@ -17,8 +26,8 @@ def test_all_but_the_newest_results_are_cleared() -> None:
 
 
 def test_nothing_to_clear() -> None:
-    assert skipped(STAGE, view(()))
-    assert skipped(STAGE, view(results(1)))
+    assert skips(STAGE, view(()))
+    assert skips(STAGE, view(results(1)))
     assert skipped(STAGE, view(results(5))).reason == "nothing to clear before the newest 5 results"
 
 
@@ -54,7 +63,7 @@ def test_turns_and_steps_can_be_counted_instead() -> None:
     )  # fmt: skip
     of = view(messages)
     assert list(rewritten(propose(STAGE, of, keep_recent=1, unit="turns"))) == ["m2"]
-    assert skipped(STAGE, of, keep_recent=2, unit="turns")
+    assert skips(STAGE, of, keep_recent=2, unit="turns")
     assert list(rewritten(propose(STAGE, of, keep_recent=1, unit="steps"))) == ["m2", "m6", "m8"]
     assert list(rewritten(propose(STAGE, of, keep_recent=2, unit="steps"))) == ["m2", "m6"]
 
@@ -69,7 +78,7 @@ def test_protected_small_and_referred_results_stay() -> None:
     )  # fmt: skip
     proposal = propose(STAGE, view(messages), keep_recent=1)
     assert list(rewritten(proposal)) == ["m1"]
-    assert skipped(STAGE, view(messages[:4], protected=["m1"]), keep_recent=1)
+    assert skips(STAGE, view(messages[:4], protected=["m1"]), keep_recent=1)
 
 
 def test_broken_arguments_do_not_matter() -> None:
@@ -79,7 +88,7 @@ def test_broken_arguments_do_not_matter() -> None:
 
 def test_a_second_run_finds_nothing() -> None:
     of = view(results(9))
-    assert skipped(STAGE, carried_out(of, propose(STAGE, of)))
+    assert skips(STAGE, carried_out(of, propose(STAGE, of)))
 
 
 def test_a_star_names_every_tool() -> None:
@@ -118,4 +127,4 @@ def test_long_inputs_of_cleared_calls_can_be_cleared_too() -> None:
         "m3": "[Old tool result cleared]",
     }
     assert proposal.notes == ("tool results cleared: 1, inputs: 1",)
-    assert skipped(STAGE, carried_out(of, proposal), keep_recent=1, clear_inputs=True)
+    assert skips(STAGE, carried_out(of, proposal), keep_recent=1, clear_inputs=True)

@@ -46,7 +46,7 @@ def worked(count: int) -> tuple[Message, ...]:
     return conversation(user(words(10)), *(m for step in steps for m in step))
 
 
-def chosen(of: tuple[Message, ...], target: int, **options: Any) -> list[str]:  # noqa: ANN401
+def chosen(of: tuple[Message, ...], target: int, **options: Any) -> list[str]:
     return hidden(propose(STAGE, view(of, target=target), marker=SHORT, **options))
 
 

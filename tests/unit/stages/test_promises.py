@@ -1,12 +1,12 @@
 """What every stage promises about every conversation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from builders import (
     assistant,
-    call,
+    call_part,
     conversation,
     image,
     message,
@@ -25,12 +25,13 @@ from compactctl.history.protection import protect
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
+from compactctl.model.operation import OptionValue
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
 
 # Options under which small generated conversations give each stage something to do.
-EAGER: dict[str, dict[str, Any]] = {
+EAGER: dict[str, dict[str, OptionValue]] = {
     "repair": {},
     "drop": {"tools": ("Read",)},
     "dedup": {"policy": "latest"},
@@ -53,32 +54,31 @@ EAGER: dict[str, dict[str, Any]] = {
 NEED_A_TARGET = {"prioritize", "shorten"}
 
 
+def made(kind: str, number: int, size: int) -> Message:
+    """Make one message; results may be far from their calls, or have none."""
+    name, text = f"c{number}", words(size, f"w{number % 2}")
+    path = f"file{number % 2}.py"
+    response = f"r{number}" if size % 5 == 0 else None
+    makers: dict[str, Callable[[], Message]] = {
+        "system": lambda: system(text),
+        "user": lambda: user(text),
+        "reminder": lambda: user(text, injected=True),
+        "assistant": lambda: assistant(text, response_id=response),
+        "call": lambda: message(
+            "assistant", call_part(name, "Read", file_path=path), response_id=response
+        ),
+        "result": lambda: result(name, text),
+        "pair": lambda: message("user", result_part(name, text), result_part("c0", text)),
+        "image": image,
+        "fixed": lambda: assistant(text, fixed="signed"),
+        "anchored": lambda: user(text, anchored="held by the client"),
+    }
+    return makers[kind]()
+
+
 def build(plan: list[tuple[str, int, int]]) -> tuple[Message, ...]:
-    """Make a conversation, orphans and results far from their calls included."""
-    messages: list[Message] = []
-    for kind, number, size in plan:
-        name, text = f"c{number}", words(size, f"w{number % 2}")
-        path = f"file{number % 2}.py"
-        response = f"r{number}" if size % 5 == 0 else None
-        messages.append(
-            {
-                "system": lambda t=text: system(t),
-                "user": lambda t=text: user(t),
-                "reminder": lambda t=text: user(t, injected=True),
-                "assistant": lambda t=text, r=response: assistant(t, response_id=r),
-                "call": lambda n=name, p=path, r=response: message(
-                    "assistant", *call(n, "Read", file_path=p).parts, response_id=r
-                ),
-                "result": lambda n=name, t=text: result(n, t),
-                "pair": lambda n=name, t=text: message(
-                    "user", result_part(n, t), result_part("c0", t)
-                ),
-                "image": image,
-                "fixed": lambda t=text: assistant(t, fixed="signed"),
-                "anchored": lambda t=text: user(t, anchored="held by the client"),
-            }[kind]()
-        )
-    return conversation(*messages)
+    """Make a conversation, orphans included."""
+    return conversation(*(made(kind, number, size) for kind, number, size in plan))
 
 
 KINDS = [
@@ -92,7 +92,7 @@ SIXTHS = st.sets(st.integers(0, 29), max_size=5)
 STAGES = pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
 
 
-def outcome(stage: Stage, of: View) -> Proposal | None:
+def outcome(stage: Stage[Any], of: View) -> Proposal | None:
     found = stage.propose(of, meter(), stage.options(**EAGER[stage.name]))
     return found if isinstance(found, Proposal) else None
 
@@ -109,7 +109,7 @@ def newest_protected(messages: Sequence[Message], target: int) -> View:
 @tries(60)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_a_proposal_shrinks_the_view_and_breaks_nothing(
-    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
 ) -> None:
     before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
@@ -125,7 +125,7 @@ def test_a_proposal_shrinks_the_view_and_breaks_nothing(
 @tries(60)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_what_is_protected_fixed_or_anchored_stays(
-    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
 ) -> None:
     before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
@@ -142,7 +142,7 @@ def test_what_is_protected_fixed_or_anchored_stays(
 @tries(60)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_a_second_run_proposes_nothing(
-    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
 ) -> None:
     before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
@@ -154,7 +154,7 @@ def test_a_second_run_proposes_nothing(
 @tries(60)
 @given(plan=PLANS, target=st.integers(-50, 100))
 def test_a_second_run_changes_nothing_though_the_target_is_out_of_reach(
-    stage: Stage, plan: list[tuple[str, int, int]], target: int
+    stage: Stage[Any], plan: list[tuple[str, int, int]], target: int
 ) -> None:
     step = StageStep(stage=stage, options=stage.options(**EAGER[stage.name]))
     first = run(newest_protected(build(plan), target), [step], meter())
@@ -166,7 +166,7 @@ def test_a_second_run_changes_nothing_though_the_target_is_out_of_reach(
 @tries(40)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_a_marker_or_summary_never_lands_inside_a_pair(
-    stage: Stage, plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
 ) -> None:
     before = seen(plan, pinned, target)
     proposal = outcome(stage, before)
@@ -182,7 +182,7 @@ def test_a_marker_or_summary_never_lands_inside_a_pair(
 
 
 @STAGES
-def test_the_generated_conversations_give_the_stage_work(stage: Stage) -> None:
+def test_the_generated_conversations_give_the_stage_work(stage: Stage[Any]) -> None:
     plan = [("user", 0, 40), ("assistant", 0, 9), ("result", 0, 31)]
     plan += [(kind, n % 5, 31) for n in range(10) for kind in ("user", "call", "result")]
     plan += [("image", 0, 0), ("image", 1, 0)]

@@ -1,6 +1,16 @@
 import pytest
 from builders import assistant, call, conversation, result, summary, user
-from unit.stages.support.trials import carried_out, joined, propose, rewritten, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    joined,
+    propose,
+    reasons,
+    rewritten,
+    skipped,
+    skips,
+    view,
+    words,
+)
 
 from compactctl.history.reads import stub_for
 from compactctl.model.message import MediaPart, Message
@@ -31,7 +41,7 @@ def test_savings_below_the_minimum_are_left_alone() -> None:
     outcome = skipped(STAGE, of, protect_tokens=0)
     assert outcome.reason == "would save 3,210 tokens, below the minimum of 20,000"
     assert outcome.detail == "lower it with --prune-min-savings"
-    assert skipped(STAGE, of, protect_tokens=0, min_savings=least + 1)
+    assert skips(STAGE, of, protect_tokens=0, min_savings=least + 1)
 
 
 def test_the_defaults_keep_forty_thousand_tokens() -> None:
@@ -52,7 +62,7 @@ def test_a_protected_tool_stays_and_does_not_use_up_the_window() -> None:
 
 def test_one_protected_result_alone_is_nothing_to_clear() -> None:
     of = view(results(50_000, tool="skill"))
-    assert skipped(STAGE, of, protect_tokens=0, min_savings=0)
+    assert skips(STAGE, of, protect_tokens=0, min_savings=0)
 
 
 def test_prose_and_calls_are_never_touched() -> None:
@@ -77,7 +87,7 @@ def test_a_pinned_newest_result_counts_as_kept() -> None:
 
 
 def test_a_placeholder_is_never_larger_than_what_it_replaces() -> None:
-    assert skipped(STAGE, view(results(3, 1, 0)), protect_tokens=0, min_savings=0)
+    assert skips(STAGE, view(results(3, 1, 0)), protect_tokens=0, min_savings=0)
 
 
 def test_media_that_vanish_count_as_savings() -> None:
@@ -85,7 +95,7 @@ def test_media_that_vanish_count_as_savings() -> None:
     messages = conversation(call("a", "Shot"), result("a", "", media=(shot,)))
     proposal = propose(STAGE, view(messages), protect_tokens=0, min_savings=1_021)
     assert list(rewritten(proposal)) == ["m1"]
-    assert skipped(STAGE, view(messages), protect_tokens=0, min_savings=1_022)
+    assert skips(STAGE, view(messages), protect_tokens=0, min_savings=1_022)
 
 
 def test_what_a_dedup_stub_refers_to_stays() -> None:
@@ -104,14 +114,12 @@ def test_a_second_run_finds_nothing(window: int) -> None:
     options = {"protect_tokens": window, "min_savings": 0}
     if window < 450:
         of = carried_out(of, propose(STAGE, of, **options))
-    assert skipped(STAGE, of, **options)
+    assert skips(STAGE, of, **options)
 
 
 def test_the_reason_is_in_a_users_words() -> None:
     proposal = propose(STAGE, view(results(90, 90)), protect_tokens=50, min_savings=0)
-    assert [edit.reason for edit in proposal.edits] == [
-        "older than the newest 50 tokens of tool results"
-    ]
+    assert reasons(proposal) == ["older than the newest 50 tokens of tool results"]
     assert proposal.notes == ("tool results cleared: 1",)
 
 
@@ -122,7 +130,7 @@ def test_the_crossing_result_can_be_cleared_too() -> None:
     assert list(rewritten(propose(STAGE, of, protect_tokens=229, **options))) == ["m1", "m3"]
     assert list(rewritten(propose(STAGE, of, protect_tokens=230, **options))) == ["m1"]
     after = carried_out(of, propose(STAGE, of, protect_tokens=229, **options))
-    assert skipped(STAGE, after, protect_tokens=229, **options)
+    assert skips(STAGE, after, protect_tokens=229, **options)
 
 
 def test_once_the_line_is_crossed_smaller_older_results_go_too() -> None:
@@ -141,7 +149,7 @@ def test_the_newest_units_stay_without_using_up_the_window(
     of = view(results(50, 50, 50))
     options = {"protect_tokens": 0, "min_savings": 0, "unit": unit, "protect": count}
     if cleared == []:
-        assert skipped(STAGE, of, **options)
+        assert skips(STAGE, of, **options)
     else:
         proposal = propose(STAGE, of, **options)
         assert list(rewritten(proposal)) == (cleared or ["m1", "m3", "m5"])

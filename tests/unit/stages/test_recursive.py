@@ -7,6 +7,7 @@ from unit.stages.support.trials import (
     meter,
     propose,
     skipped,
+    skips,
     view,
     words,
 )
@@ -73,7 +74,7 @@ def test_one_long_turn_is_not_summarized_unless_asked_for() -> None:
 
 def test_few_messages_are_left_alone() -> None:
     assert skipped(STAGE, view(())).reason == "no more than the 10 messages to keep are there"
-    assert skipped(STAGE, view(joined(summary("before"), *chat(5))))
+    assert skips(STAGE, view(joined(summary("before"), *chat(5))))
 
 
 def test_a_second_run_finds_nothing() -> None:

@@ -12,11 +12,20 @@ from builders import (
 )
 from examples import tries
 from hypothesis import given
-from unit.stages.support.trials import carried_out, hidden, inserted, propose, skipped, view, words
+from unit.stages.support.trials import (
+    carried_out,
+    hidden,
+    inserted,
+    propose,
+    skipped,
+    skips,
+    view,
+    words,
+)
 from unit.stages.test_promises import PLANS, build
 
 from compactctl.history.pairs import orphans
-from compactctl.model.edit import Insert
+from compactctl.model.edit import Insert, Proposal
 from compactctl.model.message import Message
 from compactctl.stages.repair import STAGE
 
@@ -34,7 +43,7 @@ def test_a_whole_conversation_needs_no_repair() -> None:
     for policy in ("drop", "synth"):
         outcome = skipped(STAGE, view(messages, writes_pairs=True), policy=policy)
         assert outcome.reason == "every tool call has its result and every result its call"
-    assert skipped(STAGE, view(()))
+    assert skips(STAGE, view(()))
 
 
 def test_orphans_of_both_kinds_are_hidden_behind_one_marker() -> None:
@@ -47,7 +56,7 @@ def test_orphans_of_both_kinds_are_hidden_behind_one_marker() -> None:
     assert marker.message.text.endswith("removed: 2]")
     after = carried_out(of, proposal)
     assert orphans(after.messages) == frozenset()
-    assert skipped(STAGE, after)
+    assert skips(STAGE, after)
 
 
 def test_what_shares_a_message_with_an_orphan_stays() -> None:
@@ -67,7 +76,7 @@ def test_protected_and_fixed_orphans_are_not_hidden() -> None:
     messages = conversation(
         user("go"), GHOST, message("tool", result_part("x", "y"), fixed="held"), user("done")
     )
-    assert skipped(STAGE, view(messages, protected=["m1"]))
+    assert skips(STAGE, view(messages, protected=["m1"]))
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
 
 
@@ -86,7 +95,7 @@ def test_protected_and_fixed_orphans_are_not_hidden() -> None:
 def test_a_call_whose_result_may_still_come_is_left_alone(newest: tuple[Message, ...]) -> None:
     messages = conversation(user("go"), *newest)
     for policy in ("drop", "synth"):
-        assert skipped(STAGE, view(messages, writes_pairs=True), policy=policy)
+        assert skips(STAGE, view(messages, writes_pairs=True), policy=policy)
 
 
 def test_a_call_before_other_prose_waits_for_nothing() -> None:
@@ -113,7 +122,7 @@ def test_the_other_halves_are_written_where_they_belong() -> None:
     after = carried_out(of, proposal)
     assert ids(after.messages) == ["m0", "m1", answer.id, "m2", asked.id, "m3", "m4"]
     assert orphans(after.messages) == frozenset()
-    assert skipped(STAGE, after, policy="synth")
+    assert skips(STAGE, after, policy="synth")
 
 
 def test_a_missing_result_follows_those_of_calls_made_together() -> None:
@@ -132,9 +141,9 @@ def test_results_that_no_call_fits_by_order_are_orphans() -> None:
     messages = conversation(user("go"), lost, user("done"))
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
     of = view(messages, writes_pairs=True)
-    assert skipped(STAGE, carried_out(of, propose(STAGE, of, policy="synth")), policy="synth")
+    assert skips(STAGE, carried_out(of, propose(STAGE, of, policy="synth")), policy="synth")
     without_ids = conversation(call("", "Read"), result("", "x"), user("done"))
-    assert skipped(STAGE, view(without_ids))
+    assert skips(STAGE, view(without_ids))
 
 
 def test_a_call_of_an_unknown_tool_is_written_as_such() -> None:
@@ -152,7 +161,7 @@ def test_nothing_is_written_where_the_format_cannot() -> None:
 
 def test_nothing_is_written_before_what_must_stay_as_it_is() -> None:
     messages = conversation(user("go"), call("a", "Bash"), assistant("answer", fixed="logged"))
-    assert skipped(STAGE, view(messages, writes_pairs=True), policy="synth")
+    assert skips(STAGE, view(messages, writes_pairs=True), policy="synth")
     assert hidden(propose(STAGE, view(messages))) == ["m1"]
 
 
@@ -163,7 +172,7 @@ def test_a_result_goes_before_results_of_other_missing_calls() -> None:
     of = view(messages, writes_pairs=True)
     after = carried_out(of, propose(STAGE, of, policy="synth"))
     assert [m.role for m in after.messages[1:5]] == ["assistant", "tool", "assistant", "tool"]
-    assert skipped(STAGE, after, policy="synth")
+    assert skips(STAGE, after, policy="synth")
 
 
 def test_the_marker_stands_behind_the_system_prompt() -> None:
@@ -178,7 +187,7 @@ def test_written_halves_never_make_orphans_and_a_second_run_finds_nothing(
 ) -> None:
     of = view(build(plan), writes_pairs=True)
     outcome = STAGE.propose(of, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]
-    if hasattr(outcome, "edits"):
+    if isinstance(outcome, Proposal):
         after = carried_out(of, outcome)
         assert orphans(after.messages) < orphans(of.messages)
         again = STAGE.propose(after, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]

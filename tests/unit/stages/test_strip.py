@@ -8,6 +8,7 @@ from unit.stages.support.trials import (
     propose,
     rewritten,
     skipped,
+    skips,
     view,
     words,
 )
@@ -49,7 +50,7 @@ def test_long_arguments_are_replaced_and_stay_json_of_the_same_shape() -> None:
         "lines": [1, 2],
         "nested": {"new": "[args truncated]"},
     }
-    assert skipped(STAGE, view(messages), args=False)
+    assert skips(STAGE, view(messages), args=False)
 
 
 def test_the_replaced_arguments_are_measured() -> None:
@@ -99,13 +100,13 @@ def test_protected_tools_pinned_messages_and_referred_reads_stay() -> None:
         *pairs(3),
     )  # fmt: skip
     of = view(messages, protected=["m7"])
-    assert skipped(STAGE, of, protect_tools=("SKILL",))
+    assert skips(STAGE, of, protect_tools=("SKILL",))
     assert list(rewritten(propose(STAGE, of))) == ["m0", "m1"]
 
 
 def test_a_placeholder_is_never_replaced_by_another() -> None:
     of = view(pairs(5))
     after = carried_out(of, propose(STAGE, of, over=3))
-    assert skipped(STAGE, after, over=3)
+    assert skips(STAGE, after, over=3)
     own = carried_out(of, propose(STAGE, of, over=3, placeholder="[{chars} gone (see +)]"))
-    assert skipped(STAGE, own, over=3, placeholder="[{chars} gone (see +)]")
+    assert skips(STAGE, own, over=3, placeholder="[{chars} gone (see +)]")

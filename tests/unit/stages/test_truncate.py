@@ -8,6 +8,7 @@ from unit.stages.support.trials import (
     meter,
     propose,
     skipped,
+    skips,
     view,
     words,
 )
@@ -38,8 +39,8 @@ def test_an_even_number_after_the_first_pair_is_hidden(
 
 @pytest.mark.parametrize(("count", "fraction"), [(4, 0.5), (5, 0.5), (20, 0.05), (20, 0.0)])
 def test_too_little_to_hide(count: int, fraction: float) -> None:
-    assert skipped(STAGE, view(chat(count)), fraction=fraction)
-    assert skipped(STAGE, view(()))
+    assert skips(STAGE, view(chat(count)), fraction=fraction)
+    assert skips(STAGE, view(()))
 
 
 def test_twenty_messages_become_thirteen() -> None:
@@ -81,7 +82,7 @@ def test_what_cannot_fit_is_reported() -> None:
     proposal = propose(STAGE, of)
     assert hidden(proposal) == ["m2", "m3", "m4"]
     assert proposal.notes == ("messages hidden: 3", "still over the target")
-    assert skipped(STAGE, carried_out(of, proposal))
+    assert skips(STAGE, carried_out(of, proposal))
 
 
 def test_tool_pairs_stay_whole_at_both_ends() -> None:
@@ -123,7 +124,7 @@ def test_a_second_run_finds_nothing_until_something_is_added() -> None:
     after = carried_out(of, propose(STAGE, of))
     assert skipped(STAGE, after).reason == "nothing was added since the last truncation"
     more = (*after.messages, message("user", *user("next").parts, id="n1"))
-    assert propose(STAGE, view(more))
+    assert propose(STAGE, view(more)).edits
 
 
 def test_the_marker_says_how_many_in_the_users_words() -> None:

@@ -7,6 +7,7 @@ from unit.stages.support.trials import (
     joined,
     propose,
     skipped,
+    skips,
     view,
     words,
 )
@@ -92,14 +93,14 @@ def test_one_long_turn_stays_unless_the_window_may_begin_inside_of_it() -> None:
 
 def test_so_many_turns_stay_whatever_the_window_holds() -> None:
     assert hidden(propose(STAGE, view(chat(10)), max=2, min_keep_turns=4)) == numbered(12)
-    assert skipped(STAGE, view(chat(10)), max=2, min_keep_turns=11)
+    assert skips(STAGE, view(chat(10)), max=2, min_keep_turns=11)
 
 
 def test_protected_messages_stay() -> None:
     of = view(chat(10), protected=["m3", "m8", "m9"])
     proposal = propose(STAGE, of, max=4)
     assert hidden(proposal) == [name for name in numbered(16) if name not in ("m3", "m8", "m9")]
-    assert skipped(STAGE, carried_out(of, proposal), max=4)
+    assert skips(STAGE, carried_out(of, proposal), max=4)
 
 
 def test_a_target_changes_nothing_but_what_is_told() -> None:
@@ -114,15 +115,15 @@ def test_a_second_run_finds_nothing_until_something_is_added(unit: str) -> None:
     size = {"events": 4, "turns": 2, "tokens": 130}[unit]
     of = view(chat(10))
     after = carried_out(of, propose(STAGE, of, unit=unit, max=size))
-    assert skipped(STAGE, after, unit=unit, max=size)
+    assert skips(STAGE, after, unit=unit, max=size)
     more = [message("user", *user(words(30)).parts, id=f"n{n}") for n in range(3)]
     later = propose(STAGE, view((*after.messages, *more)), unit=unit, max=size)
     assert hidden(later)[0] == "m16"
 
 
 def test_nothing_is_older_than_a_window_on_nothing() -> None:
-    assert skipped(STAGE, view(()))
-    assert skipped(STAGE, view(conversation(system("be good"))), unit="turns")
+    assert skips(STAGE, view(()))
+    assert skips(STAGE, view(conversation(system("be good"))), unit="turns")
 
 
 def test_a_marker_must_pay_for_itself() -> None:

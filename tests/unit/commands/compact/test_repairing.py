@@ -95,7 +95,8 @@ def test_files_are_whole_after_a_repair_and_come_back(
     after = shown(output)
     assert orphans(after) == frozenset()
     assert len(after) == len(CHATS[name]) + (2 if policy == "synth" else -1)
-    assert all(part.call_id for one in after for part in (*one.calls, *one.results))
+    assert all(part.call_id for one in after for part in one.calls)
+    assert all(part.call_id for one in after for part in one.results)
     again = repaired(output, tmp_path / f"again{path.suffix}", policy, layout)
     assert not again.compacted
     rewind(RewindOptions(path=str(output)))

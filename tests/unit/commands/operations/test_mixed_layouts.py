@@ -102,6 +102,7 @@ def test_a_pipe_leaves_archives_where_they_are_and_says_so(
     assert (log(str(copy)).below, names(copy)) == (one, [result.operation])
     gone = back(copy, all=True, output=str(path.with_name("gone.jsonl")))
     assert path.with_name("gone.jsonl").read_bytes() == middle
+    assert one is not None
     assert [one in line for line in gone.warnings] == [True]
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(copy.read_bytes())))
     assert b"".join(back(Path("-")).data or ()) == middle

@@ -17,6 +17,7 @@ from compactctl.commands.operations.summary_originals import originals_of
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.tokens.meter import part_texts
 
 TALK = turns(0, 1, 2, 3)
 
@@ -30,7 +31,9 @@ def originals(path: Path) -> list[list[str]]:
     """Return the first word and number of the messages behind each summary."""
     loaded = load(str(path))
     found = originals_of(loaded, history_behind(loaded)).values()
-    return [[m.parts[0].text[:8] for m in messages if m.role == "user"] for messages in found]
+    return [
+        [part_texts(m.parts[0])[0][:8] for m in messages if m.role == "user"] for messages in found
+    ]
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
@@ -110,6 +113,7 @@ def test_the_log_lists_groups_with_what_they_held(path: Path) -> None:
     assert entry.in_effect
     back(path)
     first, second = log(str(path)).entries
+    assert second.operation is not None
     assert (first.in_effect, second.operation.kind) == (False, "rewind")
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.model.message import TextPart, ToolResultPart
+from compactctl.model.operation import OptionValue
 
 PNG = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(bytes(900)).decode()}
 BOTH = [
@@ -36,9 +38,12 @@ def path(tmp_path: Path) -> Path:
     return saved(tmp_path / "run.jsonl", TALK)
 
 
-def rewritten(path: Path, layout: str, **fields: Any) -> CompactResult:  # noqa: ANN401
+def rewritten(path: Path, layout: str, **fields: Any) -> CompactResult:
     """Compact: one stage rewrites the result of a message, a later one its image."""
-    settings = {"prune": EAGER["prune"], "images": {"max_images": 0}}
+    settings: dict[str, Mapping[str, OptionValue]] = {
+        "prune": EAGER["prune"],
+        "images": {"max_images": 0},
+    }
     plan = PlanOptions(stages=("prune", "images"), settings=settings)
     return squeeze(path, plan=plan, layout=layout, **fields)
 
@@ -47,7 +52,7 @@ def parts(path: Path) -> list[bool]:
     """Tell of the result and of the image whether they were rewritten."""
     shown = [m.parts for m in load(str(path)).transcript.effective]
     result, image = next(each for each in shown if isinstance(each[0], ToolResultPart))
-    return [words(80) not in result.text, isinstance(image, TextPart)]
+    return [words(80) not in getattr(result, "text", ""), isinstance(image, TextPart)]
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])

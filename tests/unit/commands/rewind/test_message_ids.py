@@ -4,19 +4,25 @@ from builders import conversation, user
 from unit.pipeline.test_apply import hide, insert, rewrite
 
 from compactctl.commands.rewind.message_ids import names_after, with_names
+from compactctl.model.edit import Edit
 from compactctl.model.message import MessageId
 
 
 def test_what_stays_and_what_was_written_is_found_by_its_place() -> None:
     before = conversation(user("a"), user("b"), user("c"))
     after = conversation(user("marker", id=MessageId("x")), user("c", id=MessageId("y")))
-    edits = [insert("m0", "the marker"), hide("m0", "m1")]
+    edits: list[Edit] = [insert("m0", "the marker"), hide("m0", "m1")]
     assert names_after(before, edits, after) == {"the marker": "x", "m2": "y"}
 
 
 def test_edits_are_renamed_and_unknown_messages_left_out() -> None:
     names = {MessageId(old): MessageId(old.upper()) for old in "ab"}
-    edits = [rewrite("a", "x"), rewrite("z", "x"), insert("a", "m"), hide("a", "b", "z")]
+    edits: list[Edit] = [
+        rewrite("a", "x"),
+        rewrite("z", "x"),
+        insert("a", "m"),
+        hide("a", "b", "z"),
+    ]
     found = with_names(edits, names)
     assert found == (rewrite("A", "x"), insert("A", "m"), hide("A", "B"))
 

@@ -8,15 +8,18 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from archives.talks import TALKS
 from examples import LONG
+from forked import killed
 from formats.squeeze import plan
 from store.archive.forging import change_operation, change_rows, record_of
-from store.faults import Failing, Killing, killed_by
+from store.faults import Failing, Killing
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -35,7 +38,7 @@ DEAD = 2**22 + 1
 FLIPS = 2_000 if LONG else 60
 
 
-def squeeze(path: Path, stage: str, **options: object) -> None:
+def squeeze(path: Path, stage: str, **options: Any) -> None:
     fast = MeasureOptions(counter="chars/4")
     found = compact(CompactOptions(path=str(path), measure=fast, plan=plan((stage,)), **options))
     assert found.compacted
@@ -369,8 +372,8 @@ def test_a_damaged_line_among_originals_is_damage_and_no_bug(harm: bytes, inline
         rewind(RewindOptions(path=str(inline)))
 
 
-def killed(path: Path, wrong: Sequence[Finding], n: int) -> bool:
-    return killed_by(Killing(n), lambda fs: repair(fs, path, wrong))
+def cut_off(path: Path, wrong: Sequence[Finding], n: int) -> bool:
+    return killed(partial(repair, Killing(n), path, wrong))
 
 
 def failed(path: Path, wrong: Sequence[Finding], n: int) -> bool:
@@ -380,7 +383,7 @@ def failed(path: Path, wrong: Sequence[Finding], n: int) -> bool:
     return len(fs.log) >= n
 
 
-@pytest.mark.parametrize("disturbed", [killed, failed])
+@pytest.mark.parametrize("disturbed", [cut_off, failed])
 def test_a_repair_that_comes_to_no_end_loses_nothing_and_is_done_by_the_next(
     disturbed: Callable[[Path, Sequence[Finding], int], bool],
     path: Path,

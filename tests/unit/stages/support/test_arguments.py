@@ -29,7 +29,7 @@ def shortened(arguments: str, over: int = 20) -> str:
         ({"quoted": f'"{LONG}": \\ {LONG}'}, {"quoted": SHORT}),
     ],
 )
-def test_long_texts_are_replaced_and_all_else_stays(before: Any, after: Any) -> None:  # noqa: ANN401
+def test_long_texts_are_replaced_and_all_else_stays(before: Any, after: Any) -> None:
     assert json.loads(shortened(json.dumps(before))) == after
 
 
@@ -59,7 +59,7 @@ VALUES = st.recursive(
 )
 
 
-def expected(value: Any) -> Any:  # noqa: ANN401
+def expected(value: Any) -> Any:
     match value:
         case str():
             return SHORT if len(value) > 20 else value

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from compactctl.stages.support.cutting import (
     Cutting,
+    Direction,
     Limits,
     byte_length,
     limited,
@@ -42,7 +43,7 @@ def quarter(text: str) -> int:
     ],
 )
 def test_the_figures_of_neurolink(
-    text: str, limits: Limits, direction: str, *, truncated: bool, holds: str
+    text: str, limits: Limits, direction: Direction, *, truncated: bool, holds: str
 ) -> None:
     found = limited(text, limits, Cutting(direction=direction))
     assert (found.truncated, found.original_size) == (truncated, len(text))

@@ -7,7 +7,7 @@ from typing import Any
 from builders import conversation
 
 from compactctl.history.view import View
-from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Skipped
+from compactctl.model.edit import Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import apply
 from compactctl.stages.support.stage import Stage
@@ -42,22 +42,26 @@ def view(
     messages: Sequence[Message],
     *,
     protected: Sequence[str] = (),
-    **fields: Any,  # noqa: ANN401
+    **fields: Any,
 ) -> View:
     reasons: Mapping[MessageId, str] = {MessageId(name): "pinned" for name in protected}
     return View(messages=tuple(messages), protected=reasons, **fields)
 
 
-def propose(stage: Stage, of: View, **options: Any) -> Proposal:  # noqa: ANN401
+def propose(stage: Stage[Any], of: View, **options: Any) -> Proposal:
     outcome = stage.propose(of, meter(), stage.options(**options))
     assert isinstance(outcome, Proposal), outcome
     return outcome
 
 
-def skipped(stage: Stage, of: View, **options: Any) -> Skipped:  # noqa: ANN401
+def skipped(stage: Stage[Any], of: View, **options: Any) -> Skipped:
     outcome = stage.propose(of, meter(), stage.options(**options))
     assert isinstance(outcome, Skipped), outcome
     return outcome
+
+
+def skips(stage: Stage[Any], of: View, **options: Any) -> bool:
+    return isinstance(stage.propose(of, meter(), stage.options(**options)), Skipped)
 
 
 def carried_out(of: View, proposal: Proposal) -> View:
@@ -69,13 +73,14 @@ def hidden(proposal: Proposal) -> list[str]:
 
 
 def rewritten(proposal: Proposal) -> dict[str, str]:
-    return {edit.id: edit.text for edit in _all(proposal, Replace)}
+    return {edit.id: edit.text for edit in proposal.edits if isinstance(edit, Replace)}
 
 
 def inserted(proposal: Proposal) -> Insert:
-    (insert,) = _all(proposal, Insert)
+    (insert,) = (edit for edit in proposal.edits if isinstance(edit, Insert))
     return insert
 
 
-def _all(proposal: Proposal, kind: type[Edit]) -> list[Any]:
-    return [edit for edit in proposal.edits if isinstance(edit, kind)]
+def reasons(proposal: Proposal) -> list[str | None]:
+    """Return the reason of each edit; None for what is inserted, which has none."""
+    return [getattr(edit, "reason", None) for edit in proposal.edits]

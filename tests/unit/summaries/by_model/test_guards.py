@@ -1,5 +1,7 @@
 """What a model's summary may not be: every guard on examples, and on summaries of any sort."""
 
+from typing import Any
+
 import pytest
 from builders import assistant, call, conversation, result, user
 from examples import tries
@@ -31,14 +33,14 @@ def count(text: str) -> int:
     return len(text.split())
 
 
-def asked(messages: tuple[Message, ...] = TALK, **fields: object) -> tuple[SummaryRequest, Prompt]:
-    request = SummaryRequest(messages=messages, budget=400, **fields)  # type: ignore[arg-type]
+def asked(messages: tuple[Message, ...] = TALK, **fields: Any) -> tuple[SummaryRequest, Prompt]:
+    request = SummaryRequest(messages=messages, budget=400, **fields)
     prompt = write_prompt(request, PromptStyle(), count)
     assert prompt is not None
     return request, prompt
 
 
-def verdict(text: str, finish_reason: str = "stop", **fields: object) -> GuardVerdict:
+def verdict(text: str, finish_reason: str = "stop", **fields: Any) -> GuardVerdict:
     request, prompt = asked(**fields)
     return judged(Answer(text=text, finish_reason=finish_reason), request, prompt, count)
 

@@ -1,5 +1,7 @@
 """The prompt for a summary: cases T37 and T38 of NeuroLink, and what must never be missing."""
 
+from typing import Any
+
 import pytest
 from builders import assistant, call, conversation, image, result, summary, thinking, user
 
@@ -126,7 +128,8 @@ def test_the_user_and_the_budget_are_heard() -> None:
 def test_secrets_are_masked_everywhere_unless_told_otherwise() -> None:
     secret = "ghp_" + "abcdefghij0123456789"
     talk = conversation(user(f"Use {secret}."), call("b", "Bash", command=f"login {secret}"))
-    fields = {"previous": secret, "instructions": secret, "upcoming": conversation(user(secret))}
+    fields: dict[str, Any] = {"previous": secret, "instructions": secret}
+    fields["upcoming"] = conversation(user(secret))
     assert secret not in prompt(talk, **fields).text
     assert prompt(talk, PromptStyle(mask=False), **fields).text.count(secret) == 5
 

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.history.pairs import cut_points
+from compactctl.model.message import Message
 from compactctl.summaries.document.chunks import ChunkRule, chunk_ranges
 
 
@@ -72,7 +74,11 @@ def test_a_call_and_its_result_are_in_one_chunk() -> None:
 def test_chunks_cover_everything_once_and_part_no_pair(
     plan: list[tuple[str, int, int]], limit: int
 ) -> None:
-    makers = {"u": user, "c": lambda n: call(n, "Bash"), "r": lambda n: result(n, "x")}
+    makers: dict[str, Callable[[str], Message]] = {
+        "u": user,
+        "c": lambda n: call(n, "Bash"),
+        "r": lambda n: result(n, "x"),
+    }
     messages = conversation(*(makers[kind](f"c{number}") for kind, number, _ in plan))
     sizes = [size for _, _, size in plan]
     ranges = chunk_ranges(messages, sizes, limit)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import (
@@ -111,7 +112,7 @@ def said(part: Part) -> tuple[str, ...]:
     return (part.arguments,)
 
 
-def leaves(value: object) -> Iterator[object]:
+def leaves(value: Any) -> Iterator[object]:
     inner = value.values() if isinstance(value, dict) else value
     if not isinstance(inner, str | int | float | None):
         for item in inner:

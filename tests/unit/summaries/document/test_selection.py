@@ -1,13 +1,14 @@
+from typing import Any
+
 from compactctl.summaries.document.sections import cost
 from compactctl.summaries.document.selection import index_items, taken
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.items import SummaryItem, Worth
 
 
-def item(text: str, value: int, **fields: object) -> SummaryItem:
-    return SummaryItem(
-        **({"section": 4, "place": 0, "label": text} | fields), text=text, value=value
-    )
+def item(text: str, value: int, **fields: Any) -> SummaryItem:
+    fields = {"section": 4, "place": 0, "label": text, **fields}
+    return SummaryItem(**fields, text=text, value=value)
 
 
 def test_worth_halves_its_bonus_in_eight_model_calls() -> None:

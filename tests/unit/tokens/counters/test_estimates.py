@@ -102,8 +102,9 @@ def test_characters_are_divided_and_rounded_up(per_token: float, text: str, expe
 
 
 def test_names_and_exactness() -> None:
-    counters = [CharsCounter(), CharsCounter(3.5), BytesCounter(), NeuroLinkCounter()]
-    counters += [NeuroLinkCounter("vertex"), RatioCounter(CharsCounter(), 1.18, "Claude")]
+    counters: list[TokenCounter] = [CharsCounter(), CharsCounter(3.5), BytesCounter()]
+    counters += [NeuroLinkCounter(), NeuroLinkCounter("vertex")]
+    counters += [RatioCounter(CharsCounter(), 1.18, "Claude")]
     assert [counter.id for counter in counters] == [
         "chars/4",
         "chars/3.5",
