@@ -6,7 +6,7 @@ from itertools import dropwhile
 from typing import Literal
 
 from compactctl.commands.loading.load import Loaded, load
-from compactctl.commands.operations.archive_states import Hidden, State, states_of
+from compactctl.commands.operations.archive_states import Hidden, KeptState, State, states_of
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.steps import Archived, OperationStep
 from compactctl.model.message import Message
@@ -85,12 +85,14 @@ def _whole(
     loaded: Loaded, history: OperationHistory
 ) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
     """Return all lines there ever were, in place, and the states they stand in, oldest first."""
-    rows = [tuple(step.rows()) for step in _kept_apart(history.chain)]
+    steps = tuple(_kept_apart(history.chain))
+    kept = [KeptState(rows=tuple(step.rows()), where=step.where) for step in steps]
+    rows = [each.rows for each in kept]
     after = [*(tuple(row.raw for row in each) for each in rows[1:]), loaded.lines]
     lines = tuple(Shown(loaded.lines, row) for row in range(len(loaded.lines)))
     if rows:
         lines = interleave(list(zip(rows, after, strict=True)))
-    states = states_of(rows, loaded.transcript, loaded.format)
+    states = states_of(kept, loaded.transcript, loaded.format)
     return tuple(_marked(lines, states)), states
 
 

@@ -46,25 +46,34 @@ class State:
     hidden: Mapping[MessageId, Hidden]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptState:
+    """The lines of a state before an operation, and ``where`` they are kept."""
+
+    rows: Sequence[ArchivedLine]
+    where: str
+
+
 def states_of(
-    archived: Sequence[Sequence[ArchivedLine]], newest: Transcript, chosen: Format
+    archived: Sequence[KeptState], newest: Transcript, chosen: Format
 ) -> tuple[State, ...]:
-    """Return the states before each operation, oldest first, and the newest one."""
-    past = [parse((row.raw for row in rows), chosen) for rows in archived]
+    """Return the states before each operation, oldest first, and the newest one.
+
+    ArchiveError for edits that cannot be understood.
+    """
+    past = [parse((row.raw for row in kept.rows), chosen) for kept in archived]
     left = (
-        State(messages=_by_line(before), hidden=_left_behind(rows, before, after))
-        for rows, before, after in zip(archived, past, [*past, newest][1:], strict=True)
+        State(messages=_by_line(before), hidden=_left_behind(kept, before, after))
+        for kept, before, after in zip(archived, past, [*past, newest][1:], strict=True)
     )
     return (*left, State(messages=_by_line(newest), hidden=_inline(newest)))
 
 
-def _left_behind(
-    rows: Sequence[ArchivedLine], before: Transcript, after: Transcript
-) -> dict[MessageId, Hidden]:
+def _left_behind(kept: KeptState, before: Transcript, after: Transcript) -> dict[MessageId, Hidden]:
     """Return what an operation took away, without what it only tagged."""
     there, tagged = {message.id for message in after.messages}, _inline(after)
     earlier = {name: by for name, by in _inline(before).items() if name not in there}
-    made = {name: by for name, by in _edited(rows).items() if name not in tagged}
+    made = {name: by for name, by in _edited(kept).items() if name not in tagged}
     return earlier | made
 
 
@@ -90,8 +99,8 @@ def _by_tag(tags: Tags) -> Hidden:
     return Hidden(group=getattr(tags, tag), tag=tag)
 
 
-def _edited(rows: Sequence[ArchivedLine]) -> dict[MessageId, Hidden]:
-    stored = load_edits(row.edits for row in rows)
+def _edited(kept: KeptState) -> dict[MessageId, Hidden]:
+    stored = load_edits((row.edits for row in kept.rows), kept.where)
     folded, stages = fold(edits_from_rows(stored)), stages_from_rows(stored)
     found = {name: newest_edit(parts).group for name, parts in folded.replaced.items()}
     edited = {

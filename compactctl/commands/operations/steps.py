@@ -42,6 +42,10 @@ class OperationStep(Protocol):
         """What counted the tokens, empty where it is not recorded."""
 
     @property
+    def where(self) -> str:
+        """The file that holds the state before it."""
+
+    @property
     def after(self) -> Digest:
         """The digest of the state after it; IntegrityError when it cannot be told any more."""
 
@@ -88,6 +92,11 @@ class Archived:
     def counter(self) -> str:
         """What counted the tokens."""
         return self.operation.counter
+
+    @property
+    def where(self) -> str:
+        """The path of its archive."""
+        return str(self.file.path)
 
     @property
     def after(self) -> Digest:

@@ -55,7 +55,7 @@ def prove_archives(contents: FolderContents) -> ProvenArchives:
         else:
             proven.append(each)
     findings += _names(contents, proven)
-    findings += _gaps(contents, proven)
+    findings += [*_gaps(contents, proven)] or [*_reversed(proven)]
     return ProvenArchives(
         operations=tuple(each.operation for each in proven),
         kept=frozenset(kept),
@@ -171,4 +171,51 @@ def _gaps(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Findin
             f"{contents.archives[0].path.parent}: has no archive {names}; the state {what} cannot "
             f"be restored, put {files} back from a backup"
         )
+        if len(proven) == len(contents.archives) and _is_closed(proven):
+            text += f"; if none was lost, {_renumbering(proven)}"
         yield Finding(severity="damaged", text=text)
+
+
+def _reversed(proven: Sequence[_Named]) -> Iterator[Finding]:
+    """Yield the archives that are numbered before what they build upon."""
+    numbers: dict[str, int] = {}
+    for each in proven:
+        numbers.setdefault(each.operation.id, each.number or 0)
+    for each in proven:
+        upon = each.operation.parent
+        if upon and (each.number or 0) < numbers.get(upon, 0):
+            text = (
+                f"{each.path}: builds upon operation {upon}, which has a higher number; "
+                f"{_renumbering(proven)}"
+            )
+            yield Finding(severity="damaged", text=text)
+
+
+def _is_closed(proven: Sequence[_Named]) -> bool:
+    """Tell whether all operations build upon one another alone."""
+    ids = {each.operation.id for each in proven}
+    return all(_needs(each) <= ids for each in proven)
+
+
+def _needs(archive: _Named) -> frozenset[str]:
+    operation = archive.operation
+    return frozenset(filter(None, (operation.parent, operation.head))) - {operation.id}
+
+
+def _renumbering(proven: Sequence[_Named]) -> str:
+    """Return which archives to rename for numbers without gaps, in the order they were written.
+
+    That no number is missing then says nothing any more, so this is left to a person.
+    """
+    names = ((each.path.name, _name(each, n)) for n, each in enumerate(_in_order(proven), 1))
+    return "rename " + ", ".join(f"{old} to {new}" for old, new in names if old != new)
+
+
+def _in_order(proven: Sequence[_Named]) -> Iterator[_Named]:
+    """Yield the archives by when they were written, each after those that it builds upon."""
+    left = sorted(proven, key=lambda each: (each.operation.recorded_at, each.number or 0))
+    while left:
+        ids = {each.operation.id for each in left}
+        following = next((each for each in left if ids.isdisjoint(_needs(each))), left[0])
+        left.remove(following)
+        yield following

@@ -1,11 +1,13 @@
 """What is shown and told of a compacted transcript: view, log, explanations, originals."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from store.archive.forging import change_rows
 from unit.commands.conversations import append, back, group_of, jsonl, saved, squeeze, turn, turns
 
 from compactctl.commands.compact.verify_output import meant_by, prove_layout
@@ -147,6 +149,15 @@ def test_a_damaged_history_is_not_glossed_over(path: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:-20])
     for look in (lambda: log(str(path)), lambda: view(str(path), "all")):
         with pytest.raises(ArchiveError):
+            look()
+
+
+def test_edits_that_cannot_be_understood_are_told_with_their_file(path: Path) -> None:
+    squeeze(path, "truncate")
+    (archive,) = archive_folder(path).glob("*.parquet")
+    change_rows(archive, lambda rows: rows[0].update(edits="[{}]"))
+    for look in (lambda: log(str(path)), lambda: view(str(path), "all")):
+        with pytest.raises(ArchiveError, match=re.escape(f"{archive}: its edits")):
             look()
 
 

@@ -254,6 +254,43 @@ def test_what_loses_nothing_is_repaired(harm: Callable[[Path], None], path: Path
     assert now.read_bytes() == TALK.data + TALK.later * 2
 
 
+def swap_numbers(path: Path) -> None:
+    first, second = archives(path)
+    first.rename(first.with_name("0003" + first.name[4:]))
+    second.rename(second.with_name("0001" + second.name[4:]))
+    (third,) = archive_folder(path).glob("0003*")
+    third.rename(third.with_name("0002" + third.name[4:]))
+
+
+def push_number(path: Path) -> None:
+    first, _ = archives(path)
+    first.rename(first.with_name("0005" + first.name[4:]))
+
+
+def push_numbers(path: Path) -> None:
+    for each in reversed(archives(path)):
+        each.rename(each.with_name(f"{int(each.name[:4]) + 1:04}{each.name[4:]}"))
+
+
+@pytest.mark.parametrize("harm", [swap_numbers, push_number, push_numbers])
+def test_archives_with_other_numbers_go_back_as_the_finding_says(
+    harm: Callable[[Path], None], path: Path
+) -> None:
+    """Whether one is missing or others were renumbered only a person can know."""
+    names = [each.name for each in archives(path)]
+    harm(path)
+    found = only(path, repair=True)
+    assert found.verdict == "damaged"
+    advice = said(found).partition("rename ")[2]
+    moves = [each.split(" to ") for each in advice.split(", ")]
+    for old, new in moves:
+        archive_folder(path).joinpath(old).rename(archive_folder(path) / f"{new}.new")
+    for _, new in moves:
+        archive_folder(path).joinpath(f"{new}.new").rename(archive_folder(path) / new)
+    assert [each.name for each in archives(path)] == names
+    assert only(path).verdict == "proven"
+
+
 @pytest.mark.parametrize("name", [None, "other.jsonl"])
 def test_a_rewound_transcript_that_is_gone_is_told_beside_its_original(
     name: str | None, path: Path, inline: Path
