@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from formats import test_neurolink as neurolink
-from formats import test_openai_chat as openai
+from formats import neurolink_talk as neurolink
+from formats import openai_talk as openai
 from formats.claude_code import sessions as claude
-from formats.cline import test_cline as cline
-from formats.codex import test_codex as codex
-from formats.copilot_cli import test_copilot_cli as copilot
-from formats.opencode import test_opencode as opencode
-from formats.pi import test_pi as pi
+from formats.cline import tasks as cline
+from formats.codex import rollouts as codex
+from formats.copilot_cli import sessions as copilot
+from formats.opencode import sessions as opencode
+from formats.pi import sessions as pi
 
 Record = dict[str, Any]
 

@@ -1,19 +1,10 @@
-from typing import Any
-
+from formats.anthropic_talk import RESULT, TALK
 from formats.jsonl import read, texts
 
 from compactctl.history.pairs import orphans
 from compactctl.model.message import FilePart, MediaPart, ReasoningPart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 
-RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "print(1)"}
-CALL = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
-TALK: list[dict[str, Any]] = [
-    {"role": "user", "content": "Read a.py"},
-    {"role": "assistant", "content": [{"type": "text", "text": "Sure."}, CALL]},
-    {"role": "user", "content": [RESULT]},
-    {"role": "assistant", "content": [{"type": "text", "text": "It prints 1."}]},
-]
 SAID = ["Read a.py", 'Sure. | Read({"file_path":"a.py"})', "print(1)", "It prints 1."]
 
 

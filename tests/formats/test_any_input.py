@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from examples import tries
 from formats.jsonl import decoded, raw_lines
+from formats.promises import check
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,6 @@ from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.records.json_text import TOO_DEEP, json_text
 from compactctl.formats.registry import ALL_FORMATS, detect
-from compactctl.model.transcript import Transcript
 
 # The words of all formats, so that arbitrary records take every path of the readers.
 KEYS = (
@@ -65,22 +65,6 @@ shaped = st.one_of(
     ),
     st.lists(records, max_size=3),
 )  # fmt: skip
-
-
-def check(candidate: Format, lines: list[bytes]) -> Transcript:
-    found = candidate.read(decoded(lines))
-    again = candidate.read(decoded(lines))
-    assert found == again
-    assert found.n_lines == len(lines)
-    assert found.n_bytes == sum(map(len, lines))
-    ids = [message.id for message in found.messages]
-    assert len(set(ids)) == len(ids)
-    assert {message.id for message in found.effective} <= set(ids)
-    known = {message.line for message in found.messages} | {o.line for o in found.opaque}
-    silent = sum(volume.count for volume in found.meta.values())
-    assert len(known) + silent >= len(lines)
-    assert known <= set(range(len(lines)))
-    return found
 
 
 @pytest.mark.parametrize("candidate", ALL_FORMATS, ids=lambda each: each.name)

@@ -1,54 +1,37 @@
 """What compactctl writes is read back as what it is, in every format and container."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from formats.anthropic_talk import TALK as ANTHROPIC
 from formats.claude_code.sessions import answered, called, said, user
-from formats.codex.test_codex import call, message, output, record, tokens
+from formats.codex.rollouts import call, message, output, record, tokens
 from formats.jsonl import decoded, file_lines, raw_lines, texts
-from formats.test_anthropic_messages import TALK as ANTHROPIC
-from formats.test_neurolink import TALK as NEUROLINK
-from formats.test_openai_chat import TALK as OPENAI
-from formats.test_openai_chat import answered as openai_answer
-from formats.test_openai_chat import called as openai_call
-from formats.test_openai_chat import say
-from formats.test_real_files import OURS, Known
+from formats.known import OURS, Known
+from formats.neurolink_talk import TALK as NEUROLINK
+from formats.openai_talk import TALK as OPENAI
+from formats.openai_talk import answered as openai_answer
+from formats.openai_talk import called as openai_call
+from formats.openai_talk import say
+from formats.written import (
+    STUB,
+    SUMMARY,
+    Case,
+    compacted,
+    halved,
+    load,
+    with_new_arguments,
+)
 
 from compactctl.formats.registry import detect
 from compactctl.history.pairs import orphans
-from compactctl.history.protection import hideable
-from compactctl.history.view import View
-from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import (
-    GroupId,
     Message,
-    MessageId,
-    Synthetic,
-    ToolCallPart,
-    ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply, fold
 from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
-
-SUMMARY = "What came before."
-STUB = "[cleared]"
-ARGUMENTS = '{"path":"[args truncated]"}'
-
-
-@dataclass(frozen=True)
-class Case:
-    """A file's records, and which of its effective messages to hide and which to rewrite."""
-
-    name: str
-    records: list[Any]
-    hide: range
-    rewrite: int
-
 
 CODEX = [
     record("session_meta", base_instructions={"text": "base"}),
@@ -106,42 +89,6 @@ CASES = (
 )
 
 
-def load(lines: list[bytes]) -> Transcript:
-    parsed = decoded(lines)
-    return detect(parsed, "test").read(parsed)
-
-
-def edits_for(case: Case, found: Transcript) -> list[Edit]:
-    hidden = [found.effective[index].id for index in case.hide]
-    summary = Synthetic(
-        id=MessageId("summary-g1"),
-        kind="summary",
-        role="user",
-        text=SUMMARY,
-        group=GroupId("g1"),
-        details={"summarizesFrom": hidden[0], "summarizesTo": hidden[-1]},
-    )
-    target = found.effective[case.rewrite]
-    part = next(i for i, part in enumerate(target.parts) if part in target.results)
-    return [
-        Insert(before=hidden[0], message=summary),
-        Hide(ids=tuple(hidden), group=GroupId("g1"), kind="condense"),
-        Replace(id=target.id, part=part, text=STUB, group=GroupId("e1")),
-    ]
-
-
-def compacted(case: Case, layout: Layout) -> tuple[tuple[bytes, ...], Transcript, list[str]]:
-    """Return the new file's lines, what is read from them, and what should be."""
-    lines = raw_lines(*case.records)
-    found = load(lines)
-    edits = edits_for(case, found)
-    parsed = decoded(lines)
-    style = LayoutStyle(layout=layout, operation="op1")
-    new = tuple(lay_out(lines, found, fold(edits), detect(parsed, "test"), style))
-    data = tuple(line.data for line in new)
-    return data, load(list(data)), texts(apply(found.effective, edits))
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("layout", ["split", "inline"])
 def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> None:
@@ -168,17 +115,6 @@ def test_new_arguments_stand_in_the_shape_of_the_old(case: Case, layout: Layout)
     assert len(edits) >= 2
     assert texts(again.effective) == texts(apply(found.effective, edits))
     assert orphans(again.effective) == orphans(found.effective)
-
-
-def with_new_arguments(messages: Iterable[Message]) -> list[Edit]:
-    """Put other arguments in place of those that are an object."""
-    return [
-        Replace(id=message.id, part=index, text=ARGUMENTS, group=GroupId("e2"))
-        for message in messages
-        if not message.fixed
-        for index, part in enumerate(message.parts)
-        if isinstance(part, ToolCallPart) and part.arguments.startswith("{") and not part.embedded
-    ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -223,28 +159,6 @@ def test_a_real_file_reads_back_as_its_edits_say(
 def by_conversation(found: Transcript) -> list[list[Message]]:
     numbers = dict.fromkeys(message.conversation for message in found.effective)
     return [[m for m in found.effective if m.conversation == number] for number in numbers]
-
-
-def halved(messages: list[Message]) -> list[Edit]:
-    """Put a summary in place of the older half, stubs and new arguments in what is after it."""
-    older = [message.id for message in messages[: len(messages) // 2]]
-    hidden = hideable(View(messages=tuple(messages)), older)
-    group = GroupId(f"g{messages[0].conversation}")
-    summary = Synthetic(
-        id=MessageId(f"summary-{group}"), kind="summary", role="user", text=SUMMARY, group=group
-    )
-    stubs: list[Edit] = [
-        Replace(id=message.id, part=index, text=STUB, group=GroupId("e1"))
-        for message in messages
-        if message.id not in hidden and not message.fixed
-        for index, part in enumerate(message.parts)
-        if isinstance(part, ToolResultPart) and not part.cleared
-    ]
-    stubs += with_new_arguments(m for m in messages if m.id not in hidden)
-    if not hidden:
-        return stubs
-    hide = Hide(ids=hidden, group=group, kind="condense")
-    return [Insert(before=hidden[0], message=summary), hide, *stubs]
 
 
 def test_a_written_codex_line_has_the_envelope_and_an_item_in_a_compaction_has_none() -> None:

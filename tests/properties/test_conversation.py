@@ -2,27 +2,17 @@
 
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from examples import tries
 from hypothesis import assume, given
+from properties.halves import parted
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.loading.load import load
 from compactctl.commands.sizing.measure import measure
-from compactctl.history.pairs import orphans
-from compactctl.model.message import Message
-
-
-def parted(messages: tuple[Message, ...]) -> Counter[str]:
-    """Count the calls without a result and the results without a call.
-
-    Where a format has no call ids, those derived may change.
-    """
-    return Counter(orphan.kind for orphan in orphans(messages))
 
 
 @tries(40)

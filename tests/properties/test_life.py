@@ -9,9 +9,9 @@ from examples import tries
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from properties.halves import parted
 from properties.jobs import LONG_TRANSCRIPTS, WAYS, Bench, Written, read
 from properties.plans import PLANS, Plan
-from properties.test_conversation import parted
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.inspect.log import log

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from formats.cline.test_cline import assistant, call, result, results, task, text, user
+from formats.cline.tasks import assistant, call, result, results, task, text, user
 from formats.jsonl import read, texts
 from formats.squeeze import ALL, PLANS, pretty, squeezed
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from formats.codex.test_codex import call, event, item, message, output, record
+from formats.codex.rollouts import call, event, item, message, output, record
 from formats.jsonl import read, texts
 
 from compactctl.model.transcript import Transcript

@@ -2,8 +2,18 @@ import json
 from typing import Any
 
 import pytest
+from formats.copilot_cli.sessions import (
+    Record,
+    answered,
+    called,
+    event,
+    found,
+    prompt,
+    said,
+    session,
+)
 from formats.jsonl import detected, raw_lines, read, texts
-from formats.test_any_input import check
+from formats.promises import check
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,48 +25,9 @@ from compactctl.model.message import (
     TextPart,
     ToolCallPart,
 )
-from compactctl.model.transcript import Transcript
 
-Record = dict[str, Any]
 # The first bytes of a PNG of 7 by 5 pixels, in base64.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAcAAAAF"
-
-
-def event(kind: str, name: str = "", envelope: Record | None = None, **data: Any) -> Record:
-    """Build an event; its parent is set by ``session``."""
-    stamp = "2026-01-02T03:04:05.000Z"
-    return {"type": kind, "data": data, "id": name, "timestamp": stamp, **(envelope or {})}
-
-
-def session(*events: Record) -> list[Record]:
-    """Name the events that have no name and link each to the one before it."""
-    named = [each | {"id": each["id"] or f"e{n}"} for n, each in enumerate(events)]
-    parents = [None, *(each["id"] for each in named)]
-    return [each | {"parentId": parent} for each, parent in zip(named, parents, strict=False)]
-
-
-def prompt(text: str, **data: Any) -> Record:
-    return event("user.message", content=text, **data)
-
-
-def said(text: str, **data: Any) -> Record:
-    return event("assistant.message", content=text, toolRequests=[], **data)
-
-
-def called(call: str, tool: str = "view", **data: Any) -> Record:
-    request = {"toolCallId": call, "name": tool, "arguments": {"path": call}}
-    return event("assistant.message", content="", toolRequests=[request], **data)
-
-
-def answered(call: str, text: str = "ok", **data: Any) -> Record:
-    result = {"content": text, "detailedContent": "for the screen"}
-    return event(
-        "tool.execution_complete", toolCallId=call, **{"success": True, "result": result, **data}
-    )
-
-
-def found(*events: Record) -> Transcript:
-    return read("copilot-cli", *session(*events))
 
 
 def only(*events: Record) -> Message:

@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from formats.copilot_cli.test_copilot_cli import (
+from formats.copilot_cli.sessions import (
     answered,
     called,
     event,
@@ -11,7 +11,7 @@ from formats.copilot_cli.test_copilot_cli import (
     session,
 )
 from formats.jsonl import raw_lines, texts
-from formats.test_written_records import load
+from formats.written import load
 
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans

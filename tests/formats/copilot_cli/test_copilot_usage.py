@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from formats.copilot_cli.test_copilot_cli import Record, called, event, found, prompt, said
+from formats.copilot_cli.sessions import Record, called, event, found, prompt, said
 from formats.jsonl import file_lines
-from formats.test_written_records import load
+from formats.written import load
 
 from compactctl.model.message import ReportedUsage
 from compactctl.model.transcript import ClientSplit

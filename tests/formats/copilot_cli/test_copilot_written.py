@@ -3,7 +3,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from formats.copilot_cli.test_copilot_cli import (
+from formats.copilot_cli.sessions import (
     Record,
     answered,
     called,
@@ -13,7 +13,7 @@ from formats.copilot_cli.test_copilot_cli import (
     session,
 )
 from formats.jsonl import file_lines, texts
-from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved, load
+from formats.written import STUB, SUMMARY, Case, compacted, halved, load
 
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans

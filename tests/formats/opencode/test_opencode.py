@@ -5,6 +5,15 @@ from typing import Any
 
 import pytest
 from formats.jsonl import read, texts
+from formats.opencode.sessions import (
+    SESSION,
+    assistant,
+    opencode,
+    session,
+    text,
+    tool,
+    user,
+)
 from formats.squeeze import PLANS, edited, plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -22,75 +31,14 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 
-SESSION: dict[str, object] = {"id": "ses_1", "directory": "/work/app", "version": "1.2.20"}
 PIXEL = "data:image/png;base64,aGVsbG8="
-
-
-def user(name: str, *parts: dict[str, Any]) -> dict[str, Any]:
-    info = {
-        "id": name,
-        "sessionID": "ses_1",
-        "role": "user",
-        "time": {"created": 1_700_000_000_000},
-        "agent": "build",
-        "model": {"providerID": "p", "modelID": "m-1"},
-    }
-    return {"info": info, "parts": [*parts]}
-
-
-def assistant(name: str, *parts: dict[str, Any], **info: object) -> dict[str, Any]:
-    own = {
-        "id": name,
-        "sessionID": "ses_1",
-        "role": "assistant",
-        "time": {"created": 1_700_000_000_500},
-        "agent": "build",
-        "providerID": "p",
-        "modelID": "m-1",
-    }
-    return {"info": {**own, **info}, "parts": [*parts]}
-
-
-def text(words: str, **more: object) -> dict[str, Any]:
-    return {"id": "prt_t", "sessionID": "ses_1", "type": "text", "text": words, **more}
-
-
-def tool(call_id: str, name: str, arguments: object, **state: object) -> dict[str, Any]:
-    whole = {"status": "completed", "input": arguments, "time": {"start": 1, "end": 2}, **state}
-    return {"id": f"prt_{call_id}", "type": "tool", "callID": call_id, "tool": name, "state": whole}
-
-
-def opencode(*messages: dict[str, Any], **info: object) -> Transcript:
-    return read("opencode", {"info": SESSION | info, "messages": [*messages]})
 
 
 def only(*parts: dict[str, Any]) -> Message:
     (message,) = opencode(assistant("msg_a", *parts)).effective
     return message
-
-
-def message_id(number: int) -> str:
-    """Return an id as the client makes them: they sort by time."""
-    return f"msg_{0xCC9141EF4000 + 0x1000 * number:012x}aB3dE5fG7hJ9kL"
-
-
-def session(turns: int = 6) -> dict[str, Any]:
-    """Return an export in which every turn reads the same file and runs a command."""
-    messages = []
-    for turn in range(turns):
-        body = "\n".join(f"{n}: line {n} of the file" for n in range(1, 60))
-        read_file = tool(f"r{turn}", "read", {"filePath": "/work/app/a.py"}, output=body)
-        output = f"run {turn}: " + "all is well with this step; " * 40
-        command = tool(f"b{turn}", "bash", {"command": f"make {turn}"}, output=output)
-        messages += [
-            user(message_id(3 * turn), text(f"Please fix the parser, part {turn}.")),
-            assistant(message_id(3 * turn + 1), text("Reading first."), read_file, command),
-            assistant(message_id(3 * turn + 2), text(f"Fixed part {turn} in parser.py.")),
-        ]
-    return {"info": SESSION, "messages": messages}
 
 
 def test_a_session_is_read_with_its_folder_and_model() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 from formats.jsonl import texts
-from formats.opencode.test_opencode import (
+from formats.opencode.sessions import (
     SESSION,
     assistant,
     message_id,

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 from formats.jsonl import raw_lines, read, texts
-from formats.pi.test_pi import HEADER, answered, called, chained, entry, found, prompt, said
-from formats.test_written_records import load
+from formats.pi.sessions import HEADER, answered, called, chained, entry, found, prompt, said
+from formats.written import load
 from hypothesis import given
 from hypothesis import strategies as st
 

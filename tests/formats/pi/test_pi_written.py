@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from formats.jsonl import file_lines, texts
-from formats.pi.test_pi import HEADER, Record, answered, called, chained, entry, prompt, said
-from formats.test_written_records import STUB, SUMMARY, Case, compacted, halved, load
+from formats.pi.sessions import HEADER, Record, answered, called, chained, entry, prompt, said
+from formats.written import STUB, SUMMARY, Case, compacted, halved, load
 
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans

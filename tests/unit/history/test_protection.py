@@ -3,8 +3,8 @@ from builders import assistant, call, conversation, message, result, result_part
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import view, words
-from unit.stages.test_promises import PLANS, build
 
 from compactctl.errors import UsageError
 from compactctl.history.protection import hideable, protect

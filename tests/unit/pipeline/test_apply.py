@@ -1,10 +1,9 @@
 """Edits carried out on messages, and folded for the layout."""
 
-from typing import Any
-
 from builders import conversation, image, message, result_part, user
+from unit.pipeline.edits import hide, insert, marker, rewrite
 
-from compactctl.model.edit import Edit, Hide, Insert, Replace
+from compactctl.model.edit import Edit, Insert
 from compactctl.model.message import GroupId, MediaPart, Message, MessageId, Synthetic, TextPart
 from compactctl.pipeline.apply import (
     apply,
@@ -14,24 +13,6 @@ from compactctl.pipeline.apply import (
     written_message,
     written_tags,
 )
-
-
-def hide(*ids: str, group: str = "g") -> Hide:
-    return Hide(ids=tuple(map(MessageId, ids)), group=GroupId(group), kind="truncate")
-
-
-def rewrite(name: str, text: str, part: int = 0, group: str = "g") -> Replace:
-    return Replace(id=MessageId(name), part=part, text=text, group=GroupId(group))
-
-
-def marker(name: str, group: str = "g", **fields: Any) -> Synthetic:
-    return Synthetic(
-        id=MessageId(name), kind="marker", role="user", text=name, group=GroupId(group), **fields
-    )
-
-
-def insert(before: str, name: str, group: str = "g") -> Insert:
-    return Insert(before=MessageId(before), message=marker(name, group))
 
 
 def shown(messages: tuple[Message, ...]) -> list[str]:

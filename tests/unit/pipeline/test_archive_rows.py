@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.pipeline.test_apply import hide, insert, rewrite
+from unit.pipeline.edits import hide, insert, rewrite
 from unit.pipeline.trees import Page, chat, page
 
 from compactctl.model.edit import Edit

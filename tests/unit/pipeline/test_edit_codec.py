@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.pipeline.test_apply import hide, insert, marker, rewrite
+from unit.pipeline.edits import hide, insert, marker, rewrite
 
 from compactctl.errors import ArchiveError
 from compactctl.model.edit import Edit, Hide, Insert, groups_of

@@ -1,7 +1,7 @@
 """Taking an inline layout back: all of it, or one group."""
 
 import pytest
-from unit.pipeline.test_apply import hide, insert, rewrite
+from unit.pipeline.edits import hide, insert, rewrite
 from unit.pipeline.trees import Page, chat, page
 
 from compactctl.model.edit import Edit

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from formats.claude_code.sessions import answered, attached, called, said, user
-from unit.pipeline.test_apply import hide, insert, marker, rewrite
+from unit.pipeline.edits import hide, insert, marker, rewrite
 from unit.pipeline.trees import Page, chat, page, values
 
 from compactctl.model.edit import Edit, Hide, Insert

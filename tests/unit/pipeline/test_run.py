@@ -14,7 +14,7 @@ from builders import (
     result_part,
     user,
 )
-from unit.pipeline.test_apply import hide, insert, rewrite
+from unit.pipeline.edits import hide, insert, rewrite
 from unit.stages.support.trials import meter, view, words
 
 from compactctl.history.view import View

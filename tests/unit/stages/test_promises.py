@@ -1,24 +1,14 @@
 """What every stage promises about every conversation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from builders import (
-    assistant,
-    call_part,
-    conversation,
-    image,
-    message,
-    result,
-    result_part,
-    system,
-    user,
-)
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.stages.support.trials import carried_out, meter, view, words
+from unit.stages.support.plans import PLANS, build
+from unit.stages.support.trials import carried_out, meter, view
 
 from compactctl.history.pairs import orphans
 from compactctl.history.protection import protect
@@ -54,40 +44,6 @@ EAGER: dict[str, dict[str, OptionValue]] = {
 NEED_A_TARGET = {"prioritize", "shorten"}
 
 
-def made(kind: str, number: int, size: int) -> Message:
-    """Make one message; results may be far from their calls, or have none."""
-    name, text = f"c{number}", words(size, f"w{number % 2}")
-    path = f"file{number % 2}.py"
-    response = f"r{number}" if size % 5 == 0 else None
-    makers: dict[str, Callable[[], Message]] = {
-        "system": lambda: system(text),
-        "user": lambda: user(text),
-        "reminder": lambda: user(text, injected=True),
-        "assistant": lambda: assistant(text, response_id=response),
-        "call": lambda: message(
-            "assistant", call_part(name, "Read", file_path=path), response_id=response
-        ),
-        "result": lambda: result(name, text),
-        "pair": lambda: message("user", result_part(name, text), result_part("c0", text)),
-        "image": image,
-        "fixed": lambda: assistant(text, fixed="signed"),
-        "anchored": lambda: user(text, anchored="held by the client"),
-    }
-    return makers[kind]()
-
-
-def build(plan: list[tuple[str, int, int]]) -> tuple[Message, ...]:
-    """Make a conversation, orphans included."""
-    return conversation(*(made(kind, number, size) for kind, number, size in plan))
-
-
-KINDS = [
-    "system", "user", "user", "reminder", "assistant", "assistant", "call", "call", "result",
-    "result", "pair", "image", "fixed", "anchored",
-]  # fmt: skip
-PLANS = st.lists(
-    st.tuples(st.sampled_from(KINDS), st.integers(0, 4), st.integers(0, 40)), max_size=30
-)
 SIXTHS = st.sets(st.integers(0, 29), max_size=5)
 STAGES = pytest.mark.parametrize("stage", ALL_STAGES, ids=lambda stage: stage.name)
 

@@ -12,6 +12,7 @@ from builders import (
 )
 from examples import tries
 from hypothesis import given
+from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import (
     carried_out,
     hidden,
@@ -22,7 +23,6 @@ from unit.stages.support.trials import (
     view,
     words,
 )
-from unit.stages.test_promises import PLANS, build
 
 from compactctl.history.pairs import orphans
 from compactctl.model.edit import Insert, Proposal

@@ -1,7 +1,7 @@
 """Ids of messages before and after an operation, and edits that follow them."""
 
 from builders import conversation, user
-from unit.pipeline.test_apply import hide, insert, rewrite
+from unit.pipeline.edits import hide, insert, rewrite
 
 from compactctl.commands.rewind.message_ids import names_after, with_names
 from compactctl.model.edit import Edit

@@ -1,0 +1,62 @@
+"""What is known of files of other formats beside the checkout."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Known:
+    """A real file: its format, and what is wrong with the file itself.
+
+    That is orphaned calls or results, and lines that are not JSON.
+    """
+
+    path: str
+    format: str
+    orphans: int = 0
+    damaged: int = 0
+
+
+OURS = (
+    Known("codex/codex-0.12x-small.jsonl", "codex", 1),
+    Known("codex/codex-0.140-compacted3.jsonl", "codex"),
+    Known("codex/codex-0.142-images-compacted2.jsonl", "codex"),
+    Known("codex/codex-0.142-spark-121k-compacted2.jsonl", "codex"),
+    Known("codex/codex-0.58-2025-11.jsonl", "codex"),
+    # The items of a rollout without their envelope, as the oldest clients wrote them.
+    Known("openai-responses/items-from-codex-small.jsonl", "codex", 1),
+    Known("anthropic-messages/from-cc-2.1.119.one-message-per-line.jsonl", "anthropic-messages"),
+    # One tool message answers several calls at once.
+    Known("openai-chat/hf-messages-reasoning-tools.jsonl", "openai-chat", 26),
+    # The logged answer calls a tool.
+    Known("openai-chat/llm-call-log-with-tools.json", "openai-chat", 1),
+    Known("openai-chat/messages-doc-codex-export.json", "openai-chat"),
+    Known("openai-chat/tau-airline-task0.one-message-per-line.jsonl", "openai-chat"),
+    Known("openai-chat/tau-airline.messages-per-line.jsonl", "openai-chat"),
+    # A plain array of chat messages.
+    Known("mini-swe-agent/github_issue.traj.json", "openai-chat"),
+    Known("claude-code/cc-1.0.98-inline-sidechains.jsonl", "claude-code"),
+    Known("claude-code/cc-2.0.76-compact1.jsonl", "claude-code"),
+    Known("claude-code/cc-2.1.119-attachments.jsonl", "claude-code"),
+    # The session ends while its subagent runs.
+    Known("claude-code/cc-2.1.15-progress-noise.jsonl", "claude-code", 1),
+    Known("claude-code/cc-2.1.20-compact2-microcompact2.jsonl", "claude-code"),
+    Known("claude-code/cc-2.1.217-1m-images.jsonl", "claude-code"),
+    Known("claude-code/cc-2.1.217-1m-manual-compact-preserved.jsonl", "claude-code"),
+    Known("claude-code/cc-2.1.45-compact1-images.jsonl", "claude-code"),
+    Known("claude-code/cc-2.1.49-images18.jsonl", "claude-code"),
+    Known("claude-code/cc-2.1.7-dupreads87.jsonl", "claude-code"),
+    Known("claude-code/cc-2.1.79-userfork.jsonl", "claude-code"),
+    Known("copilot-cli/copilot-cli-1.0.20.jsonl", "copilot-cli"),
+    Known("copilot-cli/copilot-cli-1.0.64.jsonl", "copilot-cli"),
+    Known("pi/gjc-compaction-badline.jsonl", "pi", damaged=1),
+    # A call was cut off by a compaction.
+    Known("pi/pi-v1-compaction2.jsonl", "pi", 1),
+    Known("pi/pi-v3-small.jsonl", "pi"),
+    Known("opencode/opencode-1.2.20-pruned.json", "opencode"),
+    Known("opencode/opencode-1.2.24-subagent.json", "opencode"),
+    Known("cline/task-1769064454592/api_conversation_history.json", "cline"),
+    Known("cline/cline-sdk-basic.compaction.json", "cline"),
+    Known("roo/heavy-uncondensed/api_conversation_history.json", "roo"),
+    Known("roo/natural-already-condensed/api_conversation_history.json", "roo"),
+    Known("roo/synthetic-3-tool-dedup/api_conversation_history.json", "roo"),
+)

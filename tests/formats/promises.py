@@ -1,0 +1,22 @@
+"""What every format promises of every input."""
+
+from formats.jsonl import decoded
+
+from compactctl.formats.format import Format
+from compactctl.model.transcript import Transcript
+
+
+def check(candidate: Format, lines: list[bytes]) -> Transcript:
+    found = candidate.read(decoded(lines))
+    again = candidate.read(decoded(lines))
+    assert found == again
+    assert found.n_lines == len(lines)
+    assert found.n_bytes == sum(map(len, lines))
+    ids = [message.id for message in found.messages]
+    assert len(set(ids)) == len(ids)
+    assert {message.id for message in found.effective} <= set(ids)
+    known = {message.line for message in found.messages} | {o.line for o in found.opaque}
+    silent = sum(volume.count for volume in found.meta.values())
+    assert len(known) + silent >= len(lines)
+    assert known <= set(range(len(lines)))
+    return found

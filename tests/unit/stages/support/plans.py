@@ -1,0 +1,55 @@
+"""Plans of conversations for generated runs, and the conversations they make."""
+
+from collections.abc import Callable
+
+from builders import (
+    assistant,
+    call_part,
+    conversation,
+    image,
+    message,
+    result,
+    result_part,
+    system,
+    user,
+)
+from hypothesis import strategies as st
+from unit.stages.support.trials import words
+
+from compactctl.model.message import Message
+
+
+def made(kind: str, number: int, size: int) -> Message:
+    """Make one message; results may be far from their calls, or have none."""
+    name, text = f"c{number}", words(size, f"w{number % 2}")
+    path = f"file{number % 2}.py"
+    response = f"r{number}" if size % 5 == 0 else None
+    makers: dict[str, Callable[[], Message]] = {
+        "system": lambda: system(text),
+        "user": lambda: user(text),
+        "reminder": lambda: user(text, injected=True),
+        "assistant": lambda: assistant(text, response_id=response),
+        "call": lambda: message(
+            "assistant", call_part(name, "Read", file_path=path), response_id=response
+        ),
+        "result": lambda: result(name, text),
+        "pair": lambda: message("user", result_part(name, text), result_part("c0", text)),
+        "image": image,
+        "fixed": lambda: assistant(text, fixed="signed"),
+        "anchored": lambda: user(text, anchored="held by the client"),
+    }
+    return makers[kind]()
+
+
+def build(plan: list[tuple[str, int, int]]) -> tuple[Message, ...]:
+    """Make a conversation, orphans included."""
+    return conversation(*(made(kind, number, size) for kind, number, size in plan))
+
+
+KINDS = [
+    "system", "user", "user", "reminder", "assistant", "assistant", "call", "call", "result",
+    "result", "pair", "image", "fixed", "anchored",
+]  # fmt: skip
+PLANS = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.integers(0, 4), st.integers(0, 40)), max_size=30
+)
