@@ -108,7 +108,11 @@ def _late(history: OperationHistory) -> Iterator[Finding]:
     archive, current = history.archive, history.current
     if archive is None or current is None:
         return
-    lines = late_lines(archive.folder, current, history.data[current.after.n_bytes :])
+    try:
+        lines = late_lines(archive.folder, current, history.data[current.after.n_bytes :])
+    except CompactctlError as error:
+        yield Finding(severity="unknown", text=str(error))
+        return
     if lines:
         what = "1 line was" if len(lines) == 1 else f"{len(lines):,} lines were"
         text = f"{what} written to the file that was replaced; the next rewind brings them back"

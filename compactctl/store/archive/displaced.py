@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from compactctl.errors import ArchiveError
 from compactctl.model.operation import Operation
+from compactctl.store.archive.parquet import regular
 from compactctl.store.files.carry import can_carry, carried, carry_of
 from compactctl.store.files.content import BLOCK, Content
 from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.lines import split_lines
 
 PREFIX = "displaced-"
@@ -42,16 +45,31 @@ def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes
     ``suffix`` are the lines after the operation's outcome in the transcript now. Those at their
     start that the displaced file has too were carried over. A file that does not begin with the
     state before the operation, as when several were published at once, tells nothing, nor does
-    one in which that state's unterminated last line was continued.
+    one in which that state's unterminated last line was continued. ArchiveError for what
+    compactctl does not put there: a link, a pipe, a device, more than is read of a transcript.
     """
     found: list[bytes] = []
     for link in itertools.takewhile(Path.exists, _links(folder, operation.id)):
-        with link.open("rb") as stream:
-            before, rest = Content.of(_first(stream, operation.before.n_bytes)), stream.read()
+        before, rest = _read(link, operation)
         if before.digest == operation.before and can_carry(rest, is_open=before.is_open):
             lines = carried(carry_of(rest, is_open=before.is_open), is_open=False)
             found += _beyond(split_lines(lines), split_lines(suffix))
     return tuple(found)
+
+
+def _read(link: Path, operation: Operation) -> tuple[Content, bytes]:
+    """Return the beginning that may be the state before an operation, and what follows it."""
+    try:
+        stream = regular(link)
+    except OSError as error:
+        why = error.strerror or error
+        raise ArchiveError(f"{link}: cannot be read ({why}); move it out of the folder") from error
+    with stream:
+        before = Content.of(_first(stream, operation.before.n_bytes))
+        rest = stream.read(READ_LIMITS.unpacked + 1) if before.digest == operation.before else b""
+    if len(rest) > READ_LIMITS.unpacked:
+        raise ArchiveError(f"{link}: is too large to be read; move it out of the folder")
+    return before, rest
 
 
 def _first(stream: BinaryIO, size: int) -> Iterator[bytes]:
