@@ -24,6 +24,11 @@ def safe_text(text: str) -> str:
     return inert(_visible(text))
 
 
+def line_text(text: str) -> str:
+    """Return safe text that stays one line, whatever is in the names of files."""
+    return safe_text(text.replace("\n", "\\n"))
+
+
 def one_line(text: str, width: int = 200) -> str:
     """Return safe text on one line of at most ``width`` characters."""
     joined = inert(" ".join(_visible(text[: width * 8]).split()))
@@ -55,7 +60,7 @@ def shell_path(path: str) -> str:
 
 def path_name(path: str) -> str:
     """Return a path as people read it."""
-    return "standard input" if path == "-" else safe_text(path)
+    return "standard input" if path == "-" else line_text(path)
 
 
 def _visible(text: str) -> str:

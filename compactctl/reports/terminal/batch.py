@@ -6,7 +6,14 @@ from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.row import BatchRow
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Column, number, table, text
-from compactctl.reports.rendering.text import one_line, plural, safe_text, share_text, size_text
+from compactctl.reports.rendering.text import (
+    line_text,
+    one_line,
+    plural,
+    safe_text,
+    share_text,
+    size_text,
+)
 from compactctl.reports.rendering.wording import tokens_text
 
 _STATUSES = ("ok", "unchanged", "over", "failed")
@@ -26,14 +33,14 @@ def batch_screen(result: BatchResult) -> Iterator[ScreenItem]:
 
 def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
-    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     written = [row for row in result.rows if row.output is not None]
     if written:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
     elif result.compacted:
         yield "no transcript was written"
     if result.report is not None:
-        yield f"wrote {safe_text(result.report)} ({plural(len(result.rows), 'row')})"
+        yield f"wrote {line_text(result.report)} ({plural(len(result.rows), 'row')})"
     if result.fail_over is not None:
         yield (
             f"{plural(result.totals.over, 'file')} over the limit of "

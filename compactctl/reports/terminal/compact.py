@@ -7,7 +7,14 @@ from compactctl.commands.planning.run_stages import NOT_DUE
 from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
-from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
+from compactctl.reports.rendering.text import (
+    line_text,
+    path_name,
+    plural,
+    safe_text,
+    shell_path,
+    size_text,
+)
 from compactctl.reports.rendering.wording import (
     carried_text,
     counter_text,
@@ -54,12 +61,12 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     rest = len(result.opaque) - _SHOWN_LINES
     if rest > 0:
         yield f"warning: {plural(rest, 'more line')} carried without being understood"
-    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.dry_run:
         yield "dry run: nothing was written"
     if result.output is None:
         return
-    yield f"wrote {safe_text(result.output)} ({size_text(result.after.n_bytes)})"
+    yield f"wrote {line_text(result.output)} ({size_text(result.after.n_bytes)})"
     if result.carried_lines:
         yield carried_text(result.carried_lines)
     if result.left_out_from is not None:
@@ -68,7 +75,7 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
             f"{result.left_out_from:,} on"
         )
     if result.archive:
-        yield f"originals are in {safe_text(result.archive)} (may hold secrets, as the input does)"
+        yield f"originals are in {line_text(result.archive)} (may hold secrets, as the input does)"
     if result.operation:
         undo = f"compactctl rewind {shell_path(result.output)}"
         yield f"operation {result.operation}; undo with: {undo}"

@@ -6,7 +6,7 @@ from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.model.operation import Operation
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
-from compactctl.reports.rendering.text import one_line, path_name, safe_text, shell_path, size_text
+from compactctl.reports.rendering.text import line_text, one_line, path_name, shell_path, size_text
 
 
 def log_screen(result: LogResult) -> Iterator[ScreenItem]:
@@ -36,7 +36,7 @@ def log_screen(result: LogResult) -> Iterator[ScreenItem]:
 
 def log_messages(result: LogResult) -> Iterator[str]:
     """Yield the lines for standard error."""
-    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
 
 
 def _cells(entry: LogEntry) -> tuple[str, ...]:

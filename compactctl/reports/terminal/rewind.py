@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from compactctl.commands.rewind.rewind import RewindResult
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
-from compactctl.reports.rendering.text import path_name, plural, safe_text, shell_path, size_text
+from compactctl.reports.rendering.text import line_text, path_name, plural, shell_path, size_text
 from compactctl.reports.rendering.wording import carried_text
 
 
@@ -18,12 +18,12 @@ def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
 
 def rewind_messages(result: RewindResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written and how to go back."""
-    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.checked:
         yield "checked only: nothing was written"
     if result.output is None or result.output == "-":
         return
-    yield f"wrote {safe_text(result.output)}"
+    yield f"wrote {line_text(result.output)}"
     if result.carried_lines:
         yield carried_text(result.carried_lines)
     if result.way_back:

@@ -7,7 +7,7 @@ from compactctl.commands.simulate.session import SimulatedSession
 from compactctl.commands.simulate.simulate import SimulateResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
-from compactctl.reports.rendering.text import one_line, path_name, plural, safe_text
+from compactctl.reports.rendering.text import line_text, one_line, path_name, plural
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
 
 
@@ -33,7 +33,7 @@ def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
 
 def simulate_messages(result: SimulateResult) -> Iterator[str]:
     """Yield the lines for standard error."""
-    yield from (f"warning: {safe_text(warning)}" for warning in result.transcript.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.transcript.warnings)
     yield from (f"not simulated: {each}" for each in result.unusable)
     if result.conversations > 1:
         yield f"only the largest of {result.conversations:,} conversations was simulated"

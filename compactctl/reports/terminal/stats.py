@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import (
+    line_text,
     path_name,
     plural,
-    safe_text,
     share_text,
     shell_path,
     size_text,
@@ -48,7 +48,7 @@ def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
 
 def stats_messages(result: StatsResult) -> Iterator[str]:
     """Yield the lines for standard error: warnings, and what to do about a full context."""
-    yield from (f"warning: {safe_text(warning)}" for warning in result.transcript.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.transcript.warnings)
     if _LEVELS[result.usage.level][1] and result.path != "-":
         path = shell_path(result.path)
         yield f"see what a compaction would save: compactctl compact --dry-run {path}"

@@ -14,7 +14,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.reports.rendering.screen import Raw, Verbatim
-from compactctl.reports.rendering.text import path_name, plural, safe_text, size_text
+from compactctl.reports.rendering.text import line_text, path_name, plural, safe_text, size_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 SHORT_TEXT = 2_000
@@ -30,7 +30,7 @@ def view_screen(result: ViewResult) -> Iterator[Verbatim | Raw]:
 
 def view_messages(result: ViewResult) -> Iterator[str]:
     """Yield the lines for standard error: what was found, or why there is nothing to see."""
-    yield from (f"warning: {safe_text(warning)}" for warning in result.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.found is not None:
         yield f"{path_name(result.path)}: {_found(result, result.found)}"
     elif not result.messages:
