@@ -14,25 +14,31 @@ from compactctl.model.message import JsonPath
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
 from compactctl.pipeline.spans import element_spans
+from compactctl.stages.registry import ALL_STAGES
 
-ALL = ("dedup", "prune", "microcompact", "summarize", "recursive", "collapse", "window", "truncate")
+# What small documents do not hold: parted pairs, tools without use, pictures, a size to reach.
+_NOTHING_TO_DO = {"repair", "drop", "images", "prioritize", "shorten"}
+ALL = tuple(stage.name for stage in ALL_STAGES if stage.name not in _NOTHING_TO_DO)
 PLANS = (*((stage,) for stage in ALL), ALL)
-# Low limits, so that small documents have something to give.
+# Low limits, so that small documents have something to give; other stages do as they always do.
 _SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 1, "protect_tokens": 200},
+    "strip": {"keep_recent": 1, "over": 20},
+    "limit": {"max_tokens": 20},
     "microcompact": {"keep_recent": 2},
+    "partial": {"keep_recent": 2},
+    "chunk": {"keep_recent": 2, "min_messages": 2},
+    "plain": {"keep_recent": 2},
     "summarize": {"keep_min": 2, "min_messages": 2},
     "recursive": {"keep_events": 3, "snap": "none", "min_keep_turns": 0},
-    "collapse": {},
     "window": {"max": 3, "snap": "none", "min_keep_turns": 0},
     "truncate": {"keep_first": 1},
-    "dedup": {},
 }
 
 
 def plan(stages: tuple[str, ...]) -> PlanOptions:
     """Return a plan of these stages with low limits."""
-    return PlanOptions(stages=stages, settings={name: _SETTINGS[name] for name in stages})
+    return PlanOptions(stages=stages, settings=_SETTINGS)
 
 
 def pretty(document: object, path: Path) -> Path:

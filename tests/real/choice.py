@@ -17,6 +17,7 @@ from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
+# Folders of the clients whose files are read: some are named otherwise than their format.
 READ = {
     "anthropic-messages",
     "claude-code",

@@ -15,23 +15,11 @@ from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
+from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.lines import split_lines
 from compactctl.tokens.budget import TargetSize
 
-_ALL = (
-    "dedup",
-    "prune",
-    "limit",
-    "images",
-    "microcompact",
-    "summarize",
-    "recursive",
-    "prioritize",
-    "collapse",
-    "window",
-    "truncate",
-    "shorten",
-)
+_ALL = tuple(stage.name for stage in ALL_STAGES)
 _PLANS: dict[str, tuple[str, ...]] = {name: (name,) for name in _ALL} | {"all": _ALL, "default": ()}
 # Of the plans, how many each file and layout is tried with unless all are asked for.
 _TRIED = 3
