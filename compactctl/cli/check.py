@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
@@ -51,15 +51,16 @@ def command(path: str, *, trigger: str | None, shown_as: str, **values: Any) -> 
     """Run ``compactctl check``."""
     measure = measured_with(values)
     del values["profile"]
-    result = check(
-        CheckOptions(
-            path=path,
-            format=values.pop("format_name"),
-            measure=measure,
-            extras=extras_with(values),
-            trigger=parse_trigger(trigger) if trigger is not None else None,
-            **values,
+    with working("measuring", path, shown_as):
+        result = check(
+            CheckOptions(
+                path=path,
+                format=values.pop("format_name"),
+                measure=measure,
+                extras=extras_with(values),
+                trigger=parse_trigger(trigger) if trigger is not None else None,
+                **values,
+            )
         )
-    )
     emit(result, shown_as)
     return DUE if result.due else 0

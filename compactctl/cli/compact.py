@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
 from compactctl.cli.options.sections import SectionedCommand
@@ -72,5 +72,6 @@ def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
     )
     from compactctl.commands.compact.idle_options import with_idle_options
 
-    result = with_idle_options(compact(options), options)
+    with working("compacting", path, shown_as):
+        result = with_idle_options(compact(options), options)
     emit(result, shown_as, piped=result.data)

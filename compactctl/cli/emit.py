@@ -1,8 +1,14 @@
-"""The one place where a command's result is printed, in whichever output was asked for."""
+"""The one place where a command's work and result are shown, in whichever output was asked for."""
 
 from collections.abc import Iterable
 
-from compactctl.reports.registry import OUTPUTS, REPORTS, function_at
+from compactctl.reports.registry import OUTPUTS, REPORTS, TERMINAL, function_at
+from compactctl.reports.rendering.progress import WorkProgress
+
+
+def working(what: str, path: str, shown_as: str) -> WorkProgress:
+    """Say what is being done with a file while it is, on a terminal that the result is for."""
+    return WorkProgress(what, path, wanted=shown_as == TERMINAL)
 
 
 def emit(result: object, shown_as: str, *, piped: Iterable[bytes] | None = None) -> None:

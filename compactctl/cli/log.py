@@ -2,7 +2,7 @@
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import limit_options, shown_as_options
 from compactctl.commands.inspect.log import log
@@ -22,4 +22,6 @@ every operation with its savings, which are in effect, and the groups that compa
 @shown_as_options
 def command(path: str, *, limits: ReadLimits, shown_as: str) -> None:
     """Run ``compactctl log``."""
-    emit(log(path, limits), shown_as)
+    with working("reading", path, shown_as):
+        result = log(path, limits)
+    emit(result, shown_as)

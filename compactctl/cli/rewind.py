@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import limit_options, one_document, shown_as_options
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -41,5 +41,6 @@ def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
     """Run ``compactctl rewind``."""
     if not values["check"]:
         one_document(values["output"] or path, shown_as)
-    result = rewind(RewindOptions(path=path, **values))
+    with working("restoring", path, shown_as):
+        result = rewind(RewindOptions(path=path, **values))
     emit(result, shown_as, piped=None if result.checked else result.data)

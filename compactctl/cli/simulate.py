@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.shared import (
     format_option,
     limit_options,
@@ -54,13 +54,14 @@ def command(
     **values: Any,  # noqa: ANN401
 ) -> None:
     """Run ``compactctl simulate``."""
-    result = simulate(
-        SimulateOptions(
-            path=path,
-            format=values.pop("format_name"),
-            measure=measured_with(values),
-            full=scope == "full",
-            **values,
+    with working("simulating", path, shown_as):
+        result = simulate(
+            SimulateOptions(
+                path=path,
+                format=values.pop("format_name"),
+                measure=measured_with(values),
+                full=scope == "full",
+                **values,
+            )
         )
-    )
     emit(result, shown_as)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
@@ -60,15 +60,16 @@ def command(path: str, *, fail_over: float | None, shown_as: str, **values: Any)
     extras = extras_with(values)
     measure = measured_with(values)
     del values["profile"]
-    result = stats(
-        StatsOptions(
-            path=path,
-            format=values.pop("format_name"),
-            measure=measure,
-            extras=extras,
-            **values,
+    with working("measuring", path, shown_as):
+        result = stats(
+            StatsOptions(
+                path=path,
+                format=values.pop("format_name"),
+                measure=measure,
+                extras=extras,
+                **values,
+            )
         )
-    )
     emit(result, shown_as)
     return _gate(result, fail_over)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import format_option, limit_options, shown_as_options
 from compactctl.commands.inspect.search import Search, search
@@ -65,8 +65,9 @@ def command(
     """Run ``compactctl view``."""
     if jsonl and shown_as != TERMINAL:
         raise UsageError(f"--jsonl and --{shown_as} contradict each other; choose one")
-    result = view(path, what or "effective", format_name, limits)
-    if patterns or limit is not None or page > 1:
-        result = search(result, Search(patterns=patterns, limit=limit, page=page))
+    with working("reading", path, shown_as):
+        result = view(path, what or "effective", format_name, limits)
+        if patterns or limit is not None or page > 1:
+            result = search(result, Search(patterns=patterns, limit=limit, page=page))
     detail: Detail = "raw" if jsonl else "full" if full else "short"
     emit(replace(result, detail=detail), shown_as)

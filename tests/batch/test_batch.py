@@ -336,12 +336,13 @@ def test_totals_are_the_sums_of_the_rows() -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_is_told_of_every_row(jobs: int) -> None:
     mixed()
-    told: list[tuple[int, int, BatchRow]] = []
-    options = BatchOptions(paths=("in",), jobs=jobs)
-    result = batch(options, lambda done, total, row: told.append((done, total, row)))
-    assert [done for done, _, _ in told] == list(range(1, 12))
-    assert {total for _, total, _ in told} == {11}
-    assert sorted((row for _, _, row in told), key=_path) == sorted(result.rows, key=_path)
+    told: list[Any] = []
+    result = batch(BatchOptions(paths=("in",), jobs=jobs), told.append)
+    assert [each.files for each in told] == list(range(1, 12))
+    assert {each.of_files for each in told} == {11}
+    assert [each.n_bytes for each in told] == sorted(each.n_bytes for each in told)
+    assert {each.of_bytes for each in told} == {told[-1].n_bytes}
+    assert sorted(each.path for each in told) == sorted(row.path for row in result.rows)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -356,7 +357,3 @@ def test_an_interruption_ends_the_batch_and_its_workers(jobs: int) -> None:
         batch(BatchOptions(paths=("in",), jobs=jobs), interrupt)
     assert stopped.traceback
     assert not active_children()
-
-
-def _path(row: BatchRow) -> str:
-    return row.path

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.plan import protect_from, protect_options
 from compactctl.cli.options.shared import (
     format_option,
@@ -34,14 +34,15 @@ compactctl compact --stages chunk with the same options.
 @options_of(STAGE)
 def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
     """Run ``compactctl chunks``."""
-    result = chunks(
-        ChunksOptions(
-            path=path,
-            format=values.pop("format_name"),
-            limits=values.pop("limits"),
-            chunk=STAGE.options(**settings_of(STAGE, values)),
-            protect=protect_from(values),
-            measure=measured_with(values),
+    with working("reading", path, shown_as):
+        result = chunks(
+            ChunksOptions(
+                path=path,
+                format=values.pop("format_name"),
+                limits=values.pop("limits"),
+                chunk=STAGE.options(**settings_of(STAGE, values)),
+                protect=protect_from(values),
+                measure=measured_with(values),
+            )
         )
-    )
     emit(result, shown_as)

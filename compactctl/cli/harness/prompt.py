@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.emit import emit, working
 from compactctl.cli.options.plan import protect_from, protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
@@ -56,4 +56,6 @@ def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
         limits=values.pop("limits"),
         style=style_from(values),
     )
-    emit(prompt(options), shown_as)
+    with working("reading", path, shown_as):
+        result = prompt(options)
+    emit(result, shown_as)

@@ -1,7 +1,7 @@
 """Measures or compacts many transcripts."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,11 +12,9 @@ from compactctl.commands.batch.outputs import check_report, make_folder, output_
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.loading.discover import Choice, Input, discover
+from compactctl.commands.progress import FilesProgress, Tally
 
-__all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "RowDone", "batch"]
-
-RowDone = Callable[[int, int, BatchRow], None]
-"""Called for each finished row with how many are done, how many there are, and the row."""
+__all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,7 @@ class BatchResult:
         return max(failed) if failed else GATE * any(row.status == "over" for row in self.rows)
 
 
-def batch(options: BatchOptions, progress: RowDone | None = None) -> BatchResult:
+def batch(options: BatchOptions, progress: FilesProgress | None = None) -> BatchResult:
     """Work on all files; one that fails becomes a row and does not stop the others.
 
     Raises before any work: UsageError for options, and for outputs that overwrite each other or
@@ -100,17 +98,17 @@ def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ..
 
 
 def _run(
-    options: BatchOptions, tasks: Sequence[FileTask], progress: RowDone | None
+    options: BatchOptions, tasks: Sequence[FileTask], progress: FilesProgress | None
 ) -> tuple[BatchRow, ...]:
     sizes = [task.input.n_bytes for task in tasks]
     # Every task is sent with the options; those of a long command line are not sent again.
     pool = Pool(partial(run_file, replace(options, paths=())), died_row)
     rows: dict[int, BatchRow] = {}
+    tally = Tally(len(tasks), sum(sizes), progress)
     with closing(pool.run(tasks, sizes, workers_for(options.jobs, sizes))) as finished:
         for index, row in finished:
             rows[index] = row
-            if progress is not None:
-                progress(len(rows), len(tasks), row)
+            tally.done(row.path, sizes[index])
     return tuple(rows[index] for index in range(len(tasks)))
 
 

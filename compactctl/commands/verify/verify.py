@@ -2,12 +2,13 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compactctl.commands.loading.discover import TRANSCRIPTS
 from compactctl.commands.loading.folders import matches
+from compactctl.commands.progress import FilesProgress, Tally
 from compactctl.commands.verify.finding import Finding, TranscriptState
 from compactctl.commands.verify.repair import repair
 from compactctl.commands.verify.surroundings import EachPlace
@@ -29,8 +30,6 @@ EXIT_CODES: Mapping[TranscriptState, int] = {
     "proven": 0,
 }
 """The exit code for the worst verdict, the worst first."""
-
-VerifyProgress = Callable[[int, int, Verified], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +68,7 @@ class VerifyResult:
         return next((code for verdict, code in EXIT_CODES.items() if verdict in found), 0)
 
 
-def verify(options: VerifyOptions, progress: VerifyProgress | None = None) -> VerifyResult:
+def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> VerifyResult:
     """Verify every compacted transcript among files and below folders.
 
     Raises NoInputError when there is none, and for a path that does not exist; DiskError and
@@ -77,13 +76,14 @@ def verify(options: VerifyOptions, progress: VerifyProgress | None = None) -> Ve
     """
     places = EachPlace()
     paths = tuple(dict.fromkeys(_found(options, places)))
+    sizes = [_size(path) for path in paths]
+    tally = Tally(len(paths), sum(sizes), progress)
     results: list[Verified] = []
-    for done, path in enumerate(paths, 1):
+    for path, n_bytes in zip(paths, sizes, strict=True):
         result = path if isinstance(path, Verified) else _verified(path, options, places)
         if result is not None:
             results.append(result)
-            if progress is not None:
-                progress(done, len(paths), result)
+        tally.done(str(path.path if isinstance(path, Verified) else path), n_bytes)
     if not results:
         names = ", ".join(options.paths)
         raise NoInputError(
@@ -106,6 +106,13 @@ def _verified(path: Path, options: VerifyOptions, places: EachPlace) -> Verified
         return first
     done = tuple(each.text for each in wrong if each not in second.findings)
     return replace(second, repaired=done)
+
+
+def _size(path: Path | Verified) -> int:
+    try:
+        return 0 if isinstance(path, Verified) else path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _found(options: VerifyOptions, places: EachPlace) -> Iterator[Path | Verified]:

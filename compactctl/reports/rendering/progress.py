@@ -1,35 +1,82 @@
-"""How far a command over many files is, on a terminal."""
+"""How far a command is, on standard error: on a terminal while it works, gone when it is done.
+
+rich is imported when something is going to be shown, and not before.
+"""
 
 import sys
+from threading import Timer
+from time import monotonic
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
-from compactctl.reports.rendering.text import one_line
+from compactctl.reports.rendering.text import one_line, path_name
 
-_CLEAR_LINE = "\r\x1b[K"
-_NAME_WIDTH = 40
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+    from compactctl.commands.progress import FilesDone
+
+_NAME_WIDTH = 30
+# What is done sooner shows no progress.
+_PATIENCE = 1.0
+# Enough for a log, and for CI runners that end a job without output.
+_SECONDS_BETWEEN_LINES = 60.0
 
 
-class Done(Protocol):
-    """What came of a file."""
+class WorkProgress:
+    """What is being done, from the first second of work on; nothing where there is no terminal."""
 
-    @property
-    def path(self) -> str:
-        """The file."""
+    def __init__(self, what: str, path: str, *, wanted: bool = True) -> None:
+        self._text = f"{what} {_name(path)}"
+        self._display: Progress | None = None
+        self._timer = Timer(_PATIENCE, self._start)
+        self._timer.daemon = True
+        self._wanted = wanted and sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        if self._wanted:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._wanted:
+            return
+        self._timer.cancel()
+        self._timer.join()
+        if self._display is not None:
+            self._display.stop()
+
+    def _start(self) -> None:
+        from rich.progress import SpinnerColumn, TimeElapsedColumn
+
+        display = _display(SpinnerColumn(style=""), _text_column(), TimeElapsedColumn())
+        display.add_task(self._text, total=None)
+        display.start()
+        self._display = display
 
 
 class BatchProgress:
-    """One line on standard error that is written over; nothing where that is not a terminal."""
+    """Files that are done, of all: a bar on a terminal, elsewhere a line a minute."""
 
     def __init__(self) -> None:
-        self._is_shown = sys.stderr.isatty()
+        self._is_terminal = sys.stderr.isatty()
+        self._display: Progress | None = None
+        self._said = monotonic()
 
-    def tell(self, done: int, count: int, row: Done) -> None:
+    def tell(self, done: "FilesDone") -> None:
         """Show that a file is done."""
-        name = one_line(row.path[-_NAME_WIDTH:], _NAME_WIDTH)
-        self._write(f"{_CLEAR_LINE}{done:,} of {count:,} files: {name}")
+        if self._is_terminal:
+            self._draw(done)
+        elif monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = monotonic()
+            click.echo(_counted(done), err=True)
 
     def __enter__(self) -> Self:
         return self
@@ -40,8 +87,52 @@ class BatchProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._write(_CLEAR_LINE)
+        if self._display is not None:
+            self._display.stop()
 
-    def _write(self, shown: str) -> None:
-        if self._is_shown:
-            click.echo(shown, nl=False, err=True)
+    def _draw(self, done: "FilesDone") -> None:
+        if self._display is None:
+            self._display = _bar()
+            self._display.add_task("", total=done.of_bytes)
+            self._display.start()
+        (task,) = self._display.task_ids
+        self._display.update(task, completed=done.n_bytes, description=_counted(done))
+
+
+def _bar() -> "Progress":
+    from rich.progress import BarColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    bar = BarColumn(bar_width=16)
+    return _display(_text_column(), bar, TransferSpeedColumn(), TimeRemainingColumn())
+
+
+def _counted(done: "FilesDone") -> str:
+    return f"{done.files:,} of {done.of_files:,} files: {_name(done.path)}"
+
+
+def _name(path: str) -> str:
+    """Return the end of a path on one line."""
+    return one_line(path_name(path)[-_NAME_WIDTH:], _NAME_WIDTH)
+
+
+def _text_column() -> "ProgressColumn":
+    from rich.progress import TextColumn
+    from rich.table import Column
+
+    # Names of files are no markup, and what has no room is cut instead of wrapped.
+    column = Column(no_wrap=True, overflow="ellipsis")
+    return TextColumn("{task.description}", markup=False, table_column=column)
+
+
+def _display(*columns: "ProgressColumn") -> "Progress":
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )

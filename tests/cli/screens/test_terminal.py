@@ -1,11 +1,23 @@
 """What a user sees on a terminal, narrow or wide, and what goes into a file."""
 
+import os
+import pty
 import re
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from cli.asking import Sample
-from cli.screens.terminal import run_on_terminal, run_piped
+from cli.screens.terminal import (
+    PLAIN,
+    PROGRAM,
+    ended_on_terminal,
+    read_all,
+    read_until,
+    run_on_terminal,
+    run_piped,
+)
 
 from compactctl.reports.rendering.tables import cell_width
 
@@ -76,7 +88,41 @@ def test_trailing_spaces_are_left_out(desk: Path) -> None:
 
 def test_progress_is_for_terminals_only(desk: Path) -> None:
     assert b"1 of 1 files" not in run_piped("batch", desk).stderr
-    assert "1 of 1 files" in run_on_terminal(80, desk.parent, "batch", desk.name)
+    _, shown = ended_on_terminal(80, desk.parent, "batch", desk.name)
+    assert "1 of 1 files" in shown
+    assert "1 of 1 files" not in shown.rpartition("\x1b[?25h")[2]
+
+
+def test_slow_work_says_what_it_is_until_it_is_done(desk: Path) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, "stats", "-"], stdin=subprocess.PIPE, stdout=theirs, stderr=theirs, env=PLAIN
+    ) as child:
+        os.close(theirs)
+        shown = read_until(ours, b"measuring standard input")
+        assert child.stdin is not None
+        child.stdin.write(desk.read_bytes())
+        child.stdin.close()
+        shown += read_all(ours)
+    os.close(ours)
+    _, _, after = shown.rpartition(b"\x1b[?25h")
+    assert child.returncode == 0
+    assert b"measuring" not in after
+    assert b"\x1b[2K" in after
+    assert b"next request" in after
+
+
+def test_slow_work_in_a_pipe_says_nothing(desk: Path) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "stats", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as child:
+        time.sleep(2)
+        out, err = child.communicate(desk.read_bytes())
+    assert b"next request" in out
+    assert err == b""
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
