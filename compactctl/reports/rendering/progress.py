@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from compactctl.reports.rendering.text import one_line, path_name
+from compactctl.reports.rendering.text import one_line, path_name, size_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
@@ -29,7 +29,7 @@ class WorkProgress:
     """What is being done, from the first second of work on; nothing where there is no terminal."""
 
     def __init__(self, what: str, path: str, *, wanted: bool = True) -> None:
-        self._text = f"{what} {_name(path)}"
+        self._text = f"{what} {one_line(path_name(path)[-_NAME_WIDTH:])}"
         self._display: Progress | None = None
         self._timer = Timer(_PATIENCE, self._start)
         self._timer.daemon = True
@@ -76,7 +76,8 @@ class BatchProgress:
             self._draw(done)
         elif monotonic() - self._said >= _SECONDS_BETWEEN_LINES:
             self._said = monotonic()
-            click.echo(_counted(done), err=True)
+            sizes = f"{size_text(done.n_bytes)} of {size_text(done.of_bytes)}"
+            click.echo(f"{_counted(done)}, {sizes}", err=True)
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +94,7 @@ class BatchProgress:
     def _draw(self, done: "FilesDone") -> None:
         if self._display is None:
             self._display = _bar()
-            self._display.add_task("", total=done.of_bytes)
+            self._display.add_task(_counted(done), total=done.of_bytes)
             self._display.start()
         (task,) = self._display.task_ids
         self._display.update(task, completed=done.n_bytes, description=_counted(done))
@@ -107,12 +108,7 @@ def _bar() -> "Progress":
 
 
 def _counted(done: "FilesDone") -> str:
-    return f"{done.files:,} of {done.of_files:,} files: {_name(done.path)}"
-
-
-def _name(path: str) -> str:
-    """Return the end of a path on one line."""
-    return one_line(path_name(path)[-_NAME_WIDTH:], _NAME_WIDTH)
+    return f"{done.files:,} of {done.of_files:,} files"
 
 
 def _text_column() -> "ProgressColumn":
