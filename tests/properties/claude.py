@@ -1,5 +1,6 @@
 """Writes a plan down as a session file of Claude Code."""
 
+import json
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -220,8 +221,15 @@ class _Session:
             self._boundary(step)
             return
         summary = str(uuid.uuid5(uuid.NAMESPACE_OID, str(self.count + 2)))
-        segment = {"headUuid": kept[0], "anchorUuid": summary, "tailUuid": kept[-1]}
-        self._boundary(step, preservedSegment=segment)
+        meta: Record = {
+            "preservedSegment": {"headUuid": kept[0], "anchorUuid": summary, "tailUuid": kept[-1]}
+        }
+        if step.style % 5 == 1:
+            meta["preservedMessages"] = {
+                "anchorUuid": summary,
+                "uuids": kept[:: 1 + step.number % 2],
+            }
+        self._boundary(step, **meta)
         self.head = kept[-1] if step.style % 2 else self.head
 
     def _cleared(self, step: Step) -> None:
@@ -262,9 +270,27 @@ class _Session:
         self.lines[-1] = self.lines[-1].rstrip(b"\r\n") + second
 
     def _twice(self, step: Step) -> None:
-        """Write a record again, as a resumed session does."""
-        if self.lines:
-            self.lines.append(self.lines[-(1 + step.number) % len(self.lines)])
+        """Write a record again, as a resumed session does, or another one in its place."""
+        if not self.lines:
+            return
+        line = self.lines[-(1 + step.number) % len(self.lines)]
+        self.lines.append(_superseding(line, step) if step.style % 2 else line)
+
+
+def _superseding(line: bytes, step: Step) -> bytes:
+    """Return a record that stands for the one on a line: other content, or another parent."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return line
+    if not isinstance(record, dict) or "uuid" not in record:
+        return line
+    block = next(iter(record.get("message", {}).get("content", ())), None)
+    if isinstance(block, dict) and block["type"] == "tool_result":
+        block["content"] = step.text
+    else:
+        record["parentUuid"] = None
+    return spelled(record, step.style)
 
 
 def _tool(step: Step, number: int) -> Record:

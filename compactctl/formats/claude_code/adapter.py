@@ -142,9 +142,12 @@ class _Reader:
     def pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take in what names the end of a branch: a title, or where the session is to go on."""
         leaf = text_or_none(record.get("leafUuid"))
-        if leaf is not None and decoded.damage is None:
-            pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
-            self.gather.pointers.append(pointer)
+        if leaf is None or decoded.damage is not None:
+            return
+        pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
+        self.gather.pointers.append(pointer)
+        if record["type"] == "last-prompt":
+            self.chain.point(leaf, decoded.index)
 
     def message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
         kind = record["type"]
@@ -153,6 +156,10 @@ class _Reader:
             typed = _attachment_type(record) == "queued_command"
             injected = not typed or is_injected(parts, CLAUDE_CODE)
             return self.build(record, decoded, parts, injected=injected)
+        if kind == "system" and record.get("subtype") == "local_command":
+            # What a person typed to the client, and its answer, go along with the next request.
+            parts = content_parts(record.get("content"), ("content",))
+            return self.build(record, decoded, parts, injected=True)
         if kind not in ("user", "assistant") or _is_client_error(record):
             return None
         inner = record.get("message")

@@ -1,8 +1,9 @@
 """Which records of a Claude Code session the next request would send, and in which order.
 
-Records form a tree by ``parentUuid``. The path from the newest record to its root is effective,
-and with it what parallel tool calls hung beside the path: results of calls on it, records of the
-same response, and attachments of those.
+Records form a tree by ``parentUuid``. Of several with one uuid the last counts, at the place that
+its parent gives it. The path from the newest record to its root is effective, and with it what
+parallel tool calls hung beside the path: results of calls on it, records of the same response, and
+attachments of those. Found with clients 2.0.76 to 2.1.330 by what they send.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,15 +12,20 @@ from typing import Any
 
 from compactctl.formats.claude_code.marks import Boundary, boundary_of, cleared_by
 from compactctl.model.message import CallId, FilePart, Message, Part, ToolResultPart
+from compactctl.model.tags import tags_of
 
 # What the client sends in place of results and attachments it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
 _LEAF_TYPES = frozenset({"user", "assistant", "attachment", "system"})
+_KEPT = "the client kept it verbatim at its own compaction"
 
 
 @dataclass(slots=True)
 class _ClaudeNode:
+    """What the last record with a uuid says; ``line`` is that of the first, ``newest`` its own."""
+
     line: int
+    newest: int
     parent: str | None
     type: str
     sidechain: bool
@@ -45,7 +51,9 @@ class ClaudeChain:
         self._loose: list[Message] = []
         self._held: dict[str, str] = {}
         self._gaps: list[int] = []
-        self._repeated: set[str] = set()
+        self._pointed: tuple[str, int] | None = None
+        # Which record follows which where a compaction kept some behind its anchor.
+        self._spliced: dict[str, str | None] = {}
         self.resumed: dict[str, str] = {}
 
     def gap(self, line: int) -> None:
@@ -57,51 +65,49 @@ class ClaudeChain:
         self._held[uuid] = why
 
     def add(self, record: Mapping[str, Any], line: int) -> None:
-        """Take in a record that has a uuid."""
-        uuid = record["uuid"]
-        if uuid in self._nodes:
-            return
-        parent = record.get("parentUuid")
+        """Take in a record that has a uuid; it stands for an earlier one that has the same."""
+        uuid, parent = record["uuid"], record.get("parentUuid")
+        earlier = self._nodes.get(uuid)
         node = self._nodes[uuid] = _ClaudeNode(
-            line=line,
+            line=earlier.line if earlier else line,
+            newest=line,
             parent=parent if isinstance(parent, str) else None,
             type=record["type"],
             sidechain=record.get("isSidechain") is True,
         )
         if "subtype" in record:
             node.boundary, node.cleared = boundary_of(record), cleared_by(record)
+        if earlier is not None and tags_of(record).edit_id is not None:
+            # The tags of an inline compaction tell which of the two is hidden.
+            node.messages = earlier.messages
+        elif earlier is not None:
+            self.hold(uuid, "the file holds an earlier record of it, which would count again")
+
+    def point(self, uuid: str, line: int) -> None:
+        """Take in that the client names ``uuid`` as the record to go on from."""
+        self._pointed = (uuid, line)
 
     def message(self, message: Message, uuid: str) -> None:
         """Take in the message of the record ``uuid``, or of one without a uuid."""
         node = self._nodes.get(uuid)
-        if node is None:
-            self._loose.append(message)
-        elif node.messages and not (message.tags.parents or _stands_for(message, node.messages)):
-            # A client keeps one record for each uuid; an inline compaction tags what it hides.
-            self._repeated.add(uuid)
-        else:
-            node.messages.append(message)
+        (self._loose if node is None else node.messages).append(message)
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
         leaf = self._leaf()
         if leaf is None:
             return tuple(self._loose)
-        included = self._with_side_records(self._path(leaf))
-        ordered = _clear(self._ordered(included), self._cleared_ids(included))
+        path = self._path(leaf)
+        included = self._with_side_records(path)
+        ordered = _clear(self._ordered(path, included), self._cleared_ids(included))
         return tuple(self._kept(ordered, included))
 
     def _kept(self, messages: tuple[Message, ...], included: dict[str, None]) -> Iterator[Message]:
         """Yield the messages, with the reasons why some must stay."""
         held = {m.id: why for u, why in self._held.items() for m in self._included(u, included)}
-        fixed = {m.id for u in self._repeated for m in self._included(u, included)}
         for message in messages:
-            if message.id in fixed:
-                yield replace(message, fixed="the file holds it more than once")
-            elif message.id in held:
-                yield replace(message, anchored=held[message.id])
-            else:
-                yield message
+            why = held.get(message.id)
+            yield message if why is None else replace(message, anchored=why)
 
     def _included(self, uuid: str, included: dict[str, None]) -> list[Message]:
         return self._nodes[uuid].messages if uuid in included else []
@@ -111,44 +117,58 @@ class ClaudeChain:
         main = [uuid for uuid in ends if not self._nodes[uuid].sidechain]
         # A subagent's own file holds nothing but sidechain records.
         chosen = main if any(self._nodes[uuid].messages for uuid in main) else ends
-        return chosen[-1] if chosen else None
+        newest = max(chosen, key=lambda uuid: self._nodes[uuid].newest, default=None)
+        if newest is None or self._pointed is None:
+            return newest
+        pointed, line = self._pointed
+        is_newer = pointed in self._nodes and line > self._nodes[newest].newest
+        return pointed if is_newer and not self._is_followed(pointed) else newest
+
+    def _is_followed(self, uuid: str) -> bool:
+        return any(node.parent == uuid for node in self._nodes.values())
 
     def _path(self, leaf: str) -> dict[str, None]:
+        """Return the records from ``leaf`` to the root or boundary that it goes back to."""
         path: dict[str, None] = {}
-        at: str | None = leaf
-        heads = self._preserved_heads()
+        anchor, kept = self._kept_verbatim()
+        self._spliced = self._splice(anchor, kept) if kept else {}
+        # With nothing said since the compaction, what it kept is the end.
+        at: str | None = kept[-1] if kept and leaf == anchor else leaf
         while at is not None and at not in path and at in self._nodes:
             path[at] = None
             node = self._nodes[at]
             if node.boundary is not None:
                 break
-            at = self._next(at, node.parent, heads, path)
+            at = self._spliced.get(at) or self._next(at, node.parent, path)
         boundary = self._nodes[next(reversed(path))].boundary if path else None
-        if boundary is None or boundary.anchor is None:
-            return path
-        for anchor in (*heads.values(), boundary.anchor):
-            self.hold(anchor, "messages that the client kept verbatim hang below it")
-        return {**path, **self._beside(path, boundary)}
+        if boundary is not None and boundary.anchor is not None:
+            self.hold(boundary.anchor, "messages that the client kept verbatim hang below it")
+        return path
 
-    def _beside(self, path: dict[str, None], newest: Boundary) -> dict[str, None]:
-        """Return what a compaction kept verbatim when the path does not lead through it."""
-        if newest.tail is None or newest.tail in path:
-            return {}
+    def _kept_verbatim(self) -> tuple[str | None, list[str]]:
+        """Return what the newest compaction kept, oldest first, and the anchor that it follows."""
+        boundaries = [n.boundary for n in self._nodes.values() if n.boundary and not n.sidechain]
+        newest = boundaries[-1] if boundaries else Boundary()
+        if newest.listed:
+            return newest.anchor, [u for u in dict.fromkeys(newest.listed) if u in self._nodes]
         kept: dict[str, None] = {}
-        at: str | None = newest.tail
+        at = newest.tail
         while at is not None and at in self._nodes and at not in kept:
             kept[at] = None
             if at == newest.head:
-                return kept
+                return newest.anchor, list(reversed(kept))
             at = self._nodes[at].parent
-        return {}
+        return newest.anchor, []
 
-    def _next(
-        self, at: str, parent: str | None, heads: dict[str, str], path: dict[str, None]
-    ) -> str | None:
-        anchor = heads.get(at)
-        if anchor is not None and anchor not in path:
-            return anchor
+    def _splice(self, anchor: str | None, kept: list[str]) -> dict[str, str | None]:
+        """Put what was kept behind the anchor; what followed the anchor follows the last of it."""
+        beside = (u for u, n in self._nodes.items() if n.parent == anchor and u not in set(kept))
+        return {
+            **dict(zip(kept, (anchor, *kept[:-1]), strict=True)),
+            **dict.fromkeys(beside, kept[-1]),
+        }
+
+    def _next(self, at: str, parent: str | None, path: dict[str, None]) -> str | None:
         if parent is None or parent in self._nodes:
             return parent
         found = self._resume(at, parent, path)
@@ -186,13 +206,6 @@ class ClaudeChain:
         gap = max((at for at in self._gaps if at < line), default=-1)
         main = [u for u, n in self._nodes.items() if n.line < gap and not n.sidechain]
         return main[-1] if main else None
-
-    def _preserved_heads(self) -> dict[str, str]:
-        """Return head -> anchor of the newest boundary that kept messages verbatim."""
-        boundaries = [n.boundary for n in self._nodes.values() if n.boundary and not n.sidechain]
-        if not boundaries or boundaries[-1].head is None or boundaries[-1].anchor is None:
-            return {}
-        return {boundaries[-1].head: boundaries[-1].anchor}
 
     def _with_side_records(self, path: dict[str, None]) -> dict[str, None]:
         included = dict(path)
@@ -240,16 +253,38 @@ class ClaudeChain:
         boundary = [self._nodes[uuid].line for uuid in path if self._nodes[uuid].boundary]
         return boundary[0] if boundary else 0
 
-    def _ordered(self, included: dict[str, None]) -> tuple[Message, ...]:
-        nodes = sorted((self._nodes[uuid] for uuid in included), key=lambda node: node.line)
-        start = max((node.line for node in nodes if node.boundary), default=0)
-        kept = [m for node in nodes if node.line < start for m in node.messages]
-        after = [m for node in nodes if node.line >= start for m in node.messages]
-        why = "the client kept it verbatim at its own compaction"
-        kept = [replace(message, anchored=why) for message in kept]
-        anchors = {node.boundary.anchor for node in nodes if node.boundary}
-        cut = 1 if after and after[0].id in anchors else 0
-        return (*after[:cut], *kept, *after[cut:])
+    def _ordered(self, path: dict[str, None], included: dict[str, None]) -> tuple[Message, ...]:
+        """Return the messages in the order of the path, what is beside it in file order."""
+        stretches = self._stretches(path)
+        placed = [(self._stretch_of(uuid, stretches), self._nodes[uuid]) for uuid in included]
+        placed.sort(key=lambda each: (each[0], each[1].line))
+        start = max((node.line for _, node in placed if node.boundary), default=0)
+        return tuple(
+            message if node.line >= start else replace(message, anchored=_KEPT)
+            for _, node in placed
+            for message in node.messages
+        )
+
+    def _stretches(self, path: dict[str, None]) -> dict[str, int]:
+        """Number the stretches of a path whose records stand in the file as they follow."""
+        found: dict[str, int] = {}
+        number, line = 0, -1
+        for uuid in reversed(path):
+            node = self._nodes[uuid]
+            number += node.line < line
+            found[uuid], line = number, node.line
+        return found
+
+    def _stretch_of(self, uuid: str, stretches: dict[str, int]) -> int:
+        """Return the stretch of the path that a record is on, or hangs on."""
+        seen: set[str] = set()
+        at: str | None = uuid
+        while at is not None and at in self._nodes and at not in seen:
+            if at in stretches:
+                return stretches[at]
+            seen.add(at)
+            at = self._spliced.get(at) or self._nodes[at].parent
+        return max(stretches.values(), default=0)
 
     def _cleared_ids(self, included: dict[str, None]) -> dict[str, int]:
         """Return cleared tool call ids with the line from which on they are cleared."""
@@ -259,14 +294,9 @@ class ClaudeChain:
 
 def _may_end(node: _ClaudeNode) -> bool:
     """Tell whether a conversation can end here; a notice that follows nothing is not an end."""
-    alone = node.parent is None and not node.messages and node.boundary is None
+    says_nothing = node.type == "system" or not node.messages
+    alone = node.parent is None and node.boundary is None and says_nothing
     return node.type in _LEAF_TYPES and not alone
-
-
-def _stands_for(message: Message, earlier: list[Message]) -> bool:
-    """Tell whether a message was rewritten from an earlier one that has its uuid."""
-    name = message.tags.edit_id
-    return name is not None and any(name == each.tags.edit_parent for each in earlier)
 
 
 def _answers(node: _ClaudeNode, calls: set[CallId]) -> bool:

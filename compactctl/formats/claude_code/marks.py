@@ -4,30 +4,45 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
     """Where a compaction starts a new root, and which records it kept verbatim, if any.
 
-    They are those from ``head`` to ``tail``, and follow ``anchor``.
+    They follow ``anchor``: those in ``listed``, in that order, else those from ``head`` to
+    ``tail``. Clients from 2.1.79 on write the two ends, those from 2.1.197 on the list as well.
     """
 
     head: str | None = None
     anchor: str | None = None
     tail: str | None = None
+    listed: tuple[str, ...] = ()
 
 
 def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
     """Return what a record says as the boundary of a compaction, None when it is none."""
     if record.get("type") != "system" or record.get("subtype") != "compact_boundary":
         return None
-    kept = object_or_empty(object_or_empty(record.get("compactMetadata")).get("preservedSegment"))
-    head, anchor, tail = (kept.get(name) for name in ("headUuid", "anchorUuid", "tailUuid"))
-    if isinstance(head, str) and isinstance(anchor, str):
-        return Boundary(head, anchor, tail if isinstance(tail, str) else None)
-    return Boundary()
+    metadata = object_or_empty(record.get("compactMetadata"))
+    return _listed(object_or_empty(metadata.get("preservedMessages"))) or _segment(
+        object_or_empty(metadata.get("preservedSegment"))
+    )
+
+
+def _listed(kept: Mapping[str, Any]) -> Boundary | None:
+    anchor, names = text_or_none(kept.get("anchorUuid")), _strings(kept.get("uuids"))
+    if anchor is None or not names:
+        return None
+    return Boundary(names[0], anchor, names[-1], tuple(names))
+
+
+def _segment(kept: Mapping[str, Any]) -> Boundary:
+    head, anchor, tail = (
+        text_or_none(kept.get(name)) for name in ("headUuid", "anchorUuid", "tailUuid")
+    )
+    return Boundary() if head is None or anchor is None else Boundary(head, anchor, tail)
 
 
 def cleared_by(record: Mapping[str, Any]) -> frozenset[str]:

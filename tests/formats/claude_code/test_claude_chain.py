@@ -1,6 +1,7 @@
 import json
 from typing import Any
 
+import pytest
 from formats.claude_code.sessions import (
     answered,
     attached,
@@ -158,6 +159,116 @@ def test_a_resumed_file_may_start_with_a_boundary_whose_kept_records_are_elsewhe
 
     assert [m.id for m in found.effective] == ["s", "u", "a"]
     assert found.warnings == ()
+
+
+def test_a_compaction_that_lists_what_it_kept_need_not_keep_all_between() -> None:
+    listed = {"anchorUuid": "s", "uuids": ["u1", "a1", "u3", "a3"]}
+    kept = {"headUuid": "u1", "anchorUuid": "s", "tailUuid": "a3"}
+    session = (
+        user("u1", None, "one"),
+        said("a1", "u1", "1"),
+        user("u2", "a1", "two"),
+        said("a2", "u2", "2"),
+        user("u3", "a2", "three"),
+        said("a3", "u3", "3"),
+        boundary("b", "a3", preservedSegment=kept, preservedMessages=listed),
+        summarized("s", "b", "summary"),
+    )
+
+    assert shown(*session) == ["s", "u1", "a1", "u3", "a3"]
+    assert shown(*session, user("u4", "s", "four"))[4:] == ["a3", "u4"]
+    assert shown(*session, user("u4", "a3", "four"))[4:] == ["a3", "u4"]
+
+
+def test_a_later_record_with_the_same_uuid_stands_for_the_earlier_one() -> None:
+    found = claude(
+        user("u", None, "go"),
+        called("a", "u", "c"),
+        answered("r", "a", "c", "a long result"),
+        said("z", "r", "done"),
+        answered("r", "a", "c", "short"),
+        said("z", "r", "done"),
+    )
+
+    assert texts(found.effective) == ["go", 'Read({"file_path":"c"})', "short", "done"]
+    # Taken away, they would uncover what they stand for.
+    assert [bool(m.anchored) for m in found.effective] == [False, False, True, True]
+    assert not any(m.fixed for m in found.effective)
+
+
+def test_the_place_of_a_record_is_below_its_parent_wherever_it_stands() -> None:
+    found = claude(
+        user("u1", None, "one"),
+        said("a1", "u1", "1"),
+        user("u2", "a1", "two"),
+        said("a2", "u2", "2"),
+        summarized("s", None, "summary"),
+        user("u2", "s", "two"),
+        said("a2", "u2", "2"),
+    )
+
+    assert texts(found.effective) == ["summary", "two", "2"]
+
+
+def test_a_result_before_its_call_in_the_file_follows_it() -> None:
+    assert shown(
+        user("u", None, "go"),
+        answered("r", "a", "c"),
+        called("a", "u", "c"),
+        said("z", "r", "done"),
+    ) == ["u", "a", "r", "z"]
+
+
+def test_the_newest_line_ends_the_conversation_whatever_follows_its_record() -> None:
+    assert shown(
+        user("u", None, "go"), said("a", "u", "1"), user("u2", "a", "on"), said("a", "u", "2")
+    ) == ["u", "a#2"]
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ([], ["u1", "a1", "u2"]),
+        # Somebody has gone on since.
+        ([user("u4", "a3", "four")], ["u1", "a1", "u3", "a3", "u4"]),
+    ],
+)
+def test_the_client_goes_on_from_the_last_prompt_it_names(
+    after: list[object], expected: list[str]
+) -> None:
+    assert (
+        shown(
+            user("u1", None, "one"),
+            said("a1", "u1", "1"),
+            user("u2", "a1", "first try"),
+            user("u3", "a1", "second try"),
+            said("a3", "u3", "3"),
+            {"type": "last-prompt", "lastPrompt": "x", "leafUuid": "u2", "sessionId": "s"},
+            *after,
+        )
+        == expected
+    )
+
+
+def test_a_last_prompt_that_something_follows_is_outdated() -> None:
+    pointer = {"type": "last-prompt", "lastPrompt": "x", "leafUuid": "u1", "sessionId": "s"}
+
+    assert shown(user("u1", None, "one"), said("a1", "u1", "1"), pointer) == ["u1", "a1"]
+
+
+def test_commands_to_the_client_are_sent_with_the_next_request() -> None:
+    found = claude(
+        user("u", None, "go"),
+        record("system", "n", "u", subtype="local_command", content="<command-name>/x"),
+        said("a", "n", "done"),
+    )
+
+    assert [(m.id, m.role) for m in found.effective] == [
+        ("u", "user"),
+        ("n", "user"),
+        ("a", "assistant"),
+    ]
+    assert not found.effective[1].starts_turn
 
 
 def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> None:
