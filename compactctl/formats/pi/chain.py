@@ -1,8 +1,9 @@
 """Which entries of a pi session the next request would send, and in which order.
 
-Entries form a tree by ``parentId``; the path from the newest one to its root is effective. Entries
-of version 1 have no ids and follow one another. A compaction puts its summary in place of what is
-older than the first entry it kept.
+Entries form a tree by ``parentId``; the path from the newest one to its root is effective, and of
+several with one id the last counts (found with client 0.73.1). Entries of version 1 have no ids and
+follow one another. A compaction puts its summary in place of what is older than the first entry it
+kept.
 """
 
 from bisect import bisect_left
@@ -11,13 +12,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compactctl.model.message import Message
+from compactctl.model.tags import tags_of
 
 _LEAF = "the client takes the newest entry for the end, and another branch would then have it"
 _KEPT = "the client's own compaction keeps the conversation from here on"
+_AGAIN = "the file holds an earlier entry of it, which would count again"
 
 
 @dataclass(slots=True)
 class _PiNode:
+    """What the last entry with an id says; ``line`` is that of the first."""
+
     line: int
     parent: str | None
     type: str
@@ -39,6 +44,7 @@ class PiChain:
         self.warnings: list[str] = []
         self.resumed: dict[str, str] = {}
         self._nodes: dict[str, _PiNode] = {}
+        self._newest: str | None = None
         # Every record in file order, as version 1 numbers them; None is the header.
         self._records: list[str | None] = []
         self._held: dict[str, str] = {}
@@ -67,15 +73,22 @@ class PiChain:
         if not isinstance(name, str) or not name:
             name, parent = f"entry {len(self._records)}", next(reversed(self._nodes), None)
         self._records.append(name)
-        if name not in self._nodes:
+        earlier = self._nodes.get(name)
+        if earlier is None:
             self._names.append(name)
             self._lines.append(line)
-            self._nodes[name] = _PiNode(
-                line=line,
-                parent=parent if isinstance(parent, str) else None,
-                type=str(entry.get("type")),
-                first_kept=_kept_from(entry),
-            )
+        node = self._nodes[name] = _PiNode(
+            line=earlier.line if earlier else line,
+            parent=parent if isinstance(parent, str) else None,
+            type=str(entry.get("type")),
+            first_kept=_kept_from(entry),
+        )
+        self._newest = name
+        if earlier is not None and tags_of(entry).edit_id is not None:
+            # The tags of an inline compaction tell which of the two is hidden.
+            node.messages = earlier.messages
+        elif earlier is not None:
+            self.hold(name, _AGAIN)
         return name
 
     def message(self, name: str, message: Message) -> None:
@@ -106,7 +119,7 @@ class PiChain:
     def _way_back(self) -> list[str]:
         """Return the newest entry and all it follows, back to a root or a reset."""
         way: dict[str, None] = {}
-        at = next(reversed(self._nodes), None)
+        at = self._newest
         while at is not None and at not in way:
             way[at] = None
             node = self._nodes[at]
@@ -152,19 +165,27 @@ class PiChain:
         return first
 
     def _with_written(self, names: list[str]) -> list[str]:
-        """Return entries in file order, with each written record that stands before one of them.
+        """Return entries, the newest first, as they follow one another, with the written between.
 
-        Such a record leads nowhere when what it stands before still follows its own parent.
+        A written record stands before one of them and leads nowhere when what it stands before
+        still follows its own parent.
         """
-        wanted, followed = set(names), {node.parent for node in self._nodes.values()}
-        found: list[str] = []
-        stands_before = False
+        aside = self._written_before(set(names))
+        return [each for name in reversed(names) for each in (*reversed(aside.get(name, [])), name)]
+
+    def _written_before(self, wanted: set[str]) -> dict[str, list[str]]:
+        """Return the written records that stand before entries, the nearest first."""
+        followed = {node.parent for node in self._nodes.values()}
+        found: dict[str, list[str]] = {}
+        before: str | None = None
         for name in reversed(self._nodes):
-            aside = self._nodes[name].written and name not in followed
-            stands_before = name in wanted or (stands_before and aside)
-            if stands_before:
-                found.append(name)
-        return found[::-1]
+            if name in wanted:
+                before = name
+            elif before is not None and self._nodes[name].written and name not in followed:
+                found.setdefault(before, []).append(name)
+            else:
+                before = None
+        return found
 
     def _messages(self, names: list[str]) -> list[Message]:
         return [

@@ -178,10 +178,26 @@ def test_what_an_entry_on_a_damaged_line_follows_stays() -> None:
     assert [link.id for link in transcript.links] == ["e0", "e1"]
 
 
-def test_two_entries_with_one_id_are_both_read() -> None:
+def test_a_later_entry_with_the_same_id_stands_for_the_earlier_one() -> None:
     transcript = found(prompt("one"), said("a"), said("b") | {"id": "e1", "parentId": "e0"})
 
-    assert [each.id for each in transcript.effective] == ["e0", "e1", "e1#2"]
+    assert texts(transcript.effective) == ["one", "b"]
+    # Taken away, it would uncover what it stands for.
+    assert [bool(each.anchored) for each in transcript.effective] == [False, True]
+
+
+def test_the_place_of_an_entry_is_below_its_parent_wherever_it_stands() -> None:
+    transcript = found(
+        prompt("one"),
+        said("1"),
+        prompt("two"),
+        said("2"),
+        prompt("so far") | {"parentId": None},
+        prompt("two") | {"id": "e2", "parentId": "e4"},
+        said("2") | {"id": "e3", "parentId": "e2"},
+    )
+
+    assert texts(transcript.effective) == ["so far", "two", "2"]
 
 
 WRITTEN = {"condenseId": "g", "compactctl": {"op": "o"}}
