@@ -1,7 +1,8 @@
 """The size of a context from what the provider reported, and what came after."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from compactctl.history.requests import Request, requests
@@ -39,29 +40,37 @@ class Calibration:
     anchor_line: int
 
 
-def calibrate(messages: Sequence[Message], size: Callable[[Message], float]) -> Calibration | None:
+def calibrate(
+    messages: Sequence[Message], size: Callable[[Message], float], *, ends_reasoning: bool = False
+) -> Calibration | None:
     """Measure a conversation from its recorded usage; None when there is none to trust.
 
-    ``size`` estimates what a message adds to a request. Requests from before compactctl's own
-    edits are not trusted: what they reported is no longer there.
+    ``size`` estimates what a message adds to a request; ``ends_reasoning`` tells that reasoning is
+    no longer sent once its turn has ended. Requests from before compactctl's own edits are not
+    trusted: what they reported is no longer there.
     """
     found = trusted(messages, requests(messages, size))
     if not found:
         return None
+    if not ends_reasoning:
+        found = tuple(replace(request, reasoning=0) for request in found)
     anchor = found[-1]
     since = since_edit(found)
+    has_ended = ends_reasoning and any(m.starts_turn for m in messages[anchor.first :])
+    ended = _of_turn(found, anchor.turn) if has_ended else 0
+    sent = [r for r in since if r.turn == anchor.turn] if ends_reasoning else since
     added = sum(
         size(message)
         for index, message in enumerate(messages)
         if index > anchor.first and index not in anchor.members
     )
     return Calibration(
-        total=round(anchor.context + anchor.answer + added),
+        total=round(anchor.context + anchor.answer + added) - ended,
         reported=anchor.context,
         answer=round(anchor.answer),
         added=round(added),
         overhead=max(0, round(since[0].context - since[0].before)),
-        hidden_reasoning=round(sum(_hidden(request) for request in since)),
+        hidden_reasoning=0 if has_ended else round(sum(map(_hidden, sent))),
         requests=len(found),
         ratio=observed_ratio(found),
         anchor_line=messages[anchor.first].line,
@@ -77,12 +86,32 @@ def trusted(messages: Sequence[Message], found: Sequence[Request]) -> tuple[Requ
 
 
 def since_edit(found: Sequence[Request]) -> tuple[Request, ...]:
-    """Return the requests since the context last shrank: a fall means that it was edited."""
+    """Return the requests since the context last shrank: a fall means that it was edited.
+
+    The reasoning of a turn that ended is no edit.
+    """
     start = 0
+    grown = _growths(found)
     for place in range(1, len(found)):
-        if found[place].context < found[place - 1].context:
+        if grown[place - 1] < 0:
             start = place
     return tuple(found[start:])
+
+
+def _growths(found: Sequence[Request]) -> list[int]:
+    """Return how many tokens each request has more than the one before, what ended put back."""
+    ended: Counter[int] = Counter()
+    for request in found:
+        ended[request.turn] += request.reasoning
+    return [
+        later.context - earlier.context + (ended[earlier.turn] if later.turn > earlier.turn else 0)
+        for earlier, later in pairwise(found)
+    ]
+
+
+def _of_turn(found: Sequence[Request], turn: int) -> int:
+    """Return the reasoning of the requests of a turn, in tokens."""
+    return sum(request.reasoning for request in found if request.turn == turn)
 
 
 def observed_ratio(found: Sequence[Request]) -> float | None:
@@ -91,9 +120,8 @@ def observed_ratio(found: Sequence[Request]) -> float | None:
     from statistics import median
 
     ratios = []
-    for earlier, later in pairwise(found):
+    for (earlier, later), grown in zip(pairwise(found), _growths(found), strict=True):
         counted = later.before - earlier.before - earlier.visible + earlier.answer
-        grown = later.context - earlier.context
         if counted > 0 and grown > 0:
             ratios.append(grown / counted)
     return median(ratios) if len(ratios) >= MIN_STEPS else None

@@ -18,6 +18,8 @@ class Request:
         visible: what was counted of the answer.
         hidden_reasoning: whether the answer holds reasoning whose text is not stored.
         before: what was counted of the messages that were sent.
+        reasoning: what of the output was reported to be reasoning.
+        turn: the number of the turn that it belongs to.
     """
 
     first: int
@@ -27,6 +29,8 @@ class Request:
     visible: float
     hidden_reasoning: bool
     before: float
+    reasoning: int
+    turn: int
 
     @property
     def answer(self) -> float:
@@ -48,12 +52,20 @@ def requests(messages: Sequence[Message], size: Callable[[Message], float]) -> t
     for index, message in enumerate(messages):
         if message.response_id is not None:
             responses.setdefault(message.response_id, []).append(index)
-    found = (_request(members, messages, sizes, sums) for members in responses.values())
+    turns = list(accumulate(int(message.starts_turn) for message in messages))
+    found = (
+        _request(members, messages, sizes, sums, turns[members[0]])
+        for members in responses.values()
+    )
     return tuple(request for request in found if request is not None)
 
 
 def _request(
-    members: Sequence[int], messages: Sequence[Message], sizes: list[float], sums: list[float]
+    members: Sequence[int],
+    messages: Sequence[Message],
+    sizes: list[float],
+    sums: list[float],
+    turn: int,
 ) -> Request | None:
     usages = [messages[index].usage for index in members]
     reported = [usage for usage in usages if usage is not None and usage.context > 0]
@@ -67,6 +79,8 @@ def _request(
         visible=sum(sizes[index] for index in members),
         hidden_reasoning=any(_hides_reasoning(messages[index]) for index in members),
         before=sums[members[0]],
+        reasoning=reported[-1].reasoning,
+        turn=turn,
     )
 
 

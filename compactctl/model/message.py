@@ -144,11 +144,13 @@ class Tags:
 class ReportedUsage:
     """What the provider reported for the request that this message answers, in tokens.
 
-    ``context`` is everything that was sent; ``output`` is None when the number is a placeholder.
+    ``context`` is everything that was sent; ``output`` is None when the number is a placeholder;
+    ``reasoning`` is what of the output was told to be reasoning.
     """
 
     context: int
     output: int | None = None
+    reasoning: int = 0
 
 
 NO_TAGS = Tags()

@@ -89,6 +89,8 @@ class Transcript:
         model: the model in force at the end, when the file says so.
         window: context window in tokens, when the file says so.
         cwd: the session's working folder, when the file says so.
+        ends_reasoning: whether the client sends reasoning only until the turn it belongs to ends.
+        compacted: whether the client's own compaction put something in the place of what was said.
         warnings: one line each, ready to be shown.
         split: what the client counted of the effective history, when the file says so.
     """
@@ -105,5 +107,7 @@ class Transcript:
     model: str | None = None
     window: int | None = None
     cwd: str | None = None
+    ends_reasoning: bool = False
+    compacted: bool = False
     warnings: tuple[str, ...] = ()
     split: ClientSplit | None = None

@@ -1,11 +1,13 @@
 """The size of a transcript's context, from recorded usage where there is any."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.sizing.restored import NOTHING_RESTORED, restored_by
 from compactctl.history.calibration import Calibration, calibrate
 from compactctl.history.conversations import conversations
+from compactctl.history.requests import Request, requests
 from compactctl.history.turns import leading_system
 from compactctl.model.message import Message
 from compactctl.model.transcript import ClientSplit, Transcript
@@ -20,23 +22,36 @@ class ContextSize:
     Attributes:
         counted: the text and media of the messages.
         overhead: system prompt, tool definitions and the like, which are not in the transcript.
+        restored: what the client adds once more after its own compaction.
         hidden_reasoning: reasoning that is sent although its text is not stored.
         unexplained: framing of messages and counting error; negative when more was counted.
         source: where the rows beside ``counted`` come from, in words; "" when there are none.
         calibration: what they were derived from, None without recorded usage to trust.
+        least, most: between which ``restored`` lies in nine of ten cases.
     """
 
     counted: int
     overhead: int = 0
+    restored: int = 0
     hidden_reasoning: int = 0
     unexplained: int = 0
     source: str = ""
     calibration: Calibration | None = None
+    least: int = 0
+    most: int = 0
 
     @property
     def total(self) -> int:
         """The tokens of the next request."""
         return self.counted + self.unseen
+
+    @property
+    def range(self) -> tuple[int, int] | None:
+        """Between what the next request lies, None where no part of it is a guess."""
+        if self.least == self.most:
+            return None
+        sure = self.total - self.restored
+        return sure + self.least, sure + self.most
 
     @property
     def unseen(self) -> int:
@@ -46,15 +61,16 @@ class ContextSize:
     def beside(self, tokens: int) -> int:
         """Return what a request with ``tokens`` of the messages holds beside them.
 
-        The overhead is in every request; hidden reasoning, framing and counting error come with
-        messages, and go with them.
+        The overhead is in every request, and what a client restores; hidden reasoning, framing and
+        counting error come with messages, and go with them.
         """
         rest = self.hidden_reasoning + self.unexplained
-        return self.overhead + (round(rest * tokens / self.counted) if self.counted else rest)
+        always = self.overhead + self.restored
+        return always + (round(rest * tokens / self.counted) if self.counted else rest)
 
     def room(self, limit: int) -> int:
         """Return how many tokens of the messages a request of ``limit`` tokens may hold."""
-        left = limit - self.overhead
+        left = limit - self.overhead - self.restored
         whole = self.counted + self.hidden_reasoning + self.unexplained
         if left <= 0 or whole <= 0:
             return left
@@ -62,10 +78,13 @@ class ContextSize:
         return room if room + self.beside(room) <= limit else room - 1
 
 
-def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:
+def context_size(
+    messages: Sequence[Message], measured: Measure, *, ends_reasoning: bool = False
+) -> ContextSize:
     """Measure one conversation: from its newest trustworthy usage, else by counting alone.
 
-    After a compaction, until the provider reports again, the rows are those of the compaction.
+    ``ends_reasoning`` tells that its client sends reasoning only until the turn ends. After a
+    compaction, until the provider reports again, the rows are those of the compaction.
     """
     framing = framing_for(measured.model, measured.counter)
     counted = measured.meter.total(messages)
@@ -73,7 +92,7 @@ def context_size(messages: Sequence[Message], measured: Measure) -> ContextSize:
     def size(message: Message) -> float:
         return framed_tokens(message, measured.meter, framing)
 
-    found = calibrate(messages, size)
+    found = calibrate(messages, size, ends_reasoning=ends_reasoning)
     if found is None:
         return _uncalibrated(messages, measured, counted)
     rest = found.total - counted - found.overhead - found.hidden_reasoning
@@ -111,10 +130,48 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     talks = conversations(transcript.effective)
     if len(talks) != 1:
         return ContextSize(counted=measured.meter.total(transcript.effective))
-    size = context_size(talks[0], measured)
+    size = context_size(talks[0], measured, ends_reasoning=transcript.ends_reasoning)
     if size.calibration is None and transcript.split is not None:
         return _from_split(transcript.split, talks[0], measured)
-    return size
+    return size if size.source else _from_before(transcript, talks[0], measured, size)
+
+
+def _from_before(
+    transcript: Transcript, messages: Sequence[Message], measured: Measure, size: ContextSize
+) -> ContextSize:
+    """Measure with the overhead of the session's first request, which is sent no more.
+
+    It says nothing where compactctl took out messages, which may have stood before it.
+    """
+    first = _first_request(transcript.messages, measured)
+    if first is None or any(message.synthetic for message in transcript.messages):
+        return size
+    framing = framing_for(measured.model, measured.counter)
+    framed = sum(framed_tokens(message, measured.meter, framing) for message in messages)
+    restored = restored_by(transcript.format) if transcript.compacted else NOTHING_RESTORED
+    line = transcript.messages[first.first].line + 1
+    return replace(
+        size,
+        overhead=max(0, round(first.context - first.before)),
+        restored=restored.usual,
+        least=restored.least,
+        most=restored.most,
+        unexplained=round(framed) - size.counted,
+        source=f"inferred from the usage reported on line {line}, of what is sent no more",
+    )
+
+
+def _first_request(messages: Sequence[Message], measured: Measure) -> Request | None:
+    """Return the first request with a reported context; what follows it is not counted."""
+    reported = (i for i, m in enumerate(messages) if m.usage is not None and m.usage.context > 0)
+    end = next(reported, None)
+    if end is None:
+        return None
+    framing = framing_for(measured.model, measured.counter)
+    found = requests(
+        messages[: end + 1], lambda message: framed_tokens(message, measured.meter, framing)
+    )
+    return found[0] if found else None
 
 
 def _from_split(split: ClientSplit, messages: Sequence[Message], measured: Measure) -> ContextSize:

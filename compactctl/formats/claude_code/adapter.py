@@ -227,7 +227,13 @@ class _Reader:
             for link in self.gather.links
         ]
         self.gather.warnings += self.chain.warnings
-        return self.gather.transcript(ClaudeCode.name, effective, model=self.model, cwd=self.cwd)
+        return self.gather.transcript(
+            ClaudeCode.name,
+            effective,
+            model=self.model,
+            cwd=self.cwd,
+            compacted=any(message.summary for message in effective),
+        )
 
 
 def _kind(record: Mapping[str, Any]) -> str:

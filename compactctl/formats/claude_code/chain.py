@@ -260,7 +260,8 @@ class ClaudeChain:
         placed.sort(key=lambda each: (each[0], each[1].line))
         start = max((node.line for _, node in placed if node.boundary), default=0)
         return tuple(
-            message if node.line >= start else replace(message, anchored=_KEPT)
+            # What was reported for what was kept describes a context that the compaction ended.
+            message if node.line >= start else replace(message, anchored=_KEPT, usage=None)
             for _, node in placed
             for message in node.messages
         )
@@ -304,11 +305,17 @@ def _answers(node: _ClaudeNode, calls: set[CallId]) -> bool:
 
 
 def _clear(messages: tuple[Message, ...], cleared: dict[str, int]) -> tuple[Message, ...]:
+    """Put placeholders for what was cleared; what was reported before held it still."""
     if not cleared:
         return messages
+    newest = max(cleared.values())
     return tuple(
-        replace(m, parts=tuple(_cleared_part(part, m, cleared) for part in m.parts))
-        for m in messages
+        replace(
+            message,
+            parts=tuple(_cleared_part(part, message, cleared) for part in message.parts),
+            usage=message.usage if message.line > newest else None,
+        )
+        for message in messages
     )
 
 

@@ -68,8 +68,16 @@ class CodexReader:
         by_id = {str(message.id): message for message in self.gather.messages}
         header = [self.header.id] if self.header else []
         effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
+        replaced = {name for each in self._replacements for name in each.ids}
         return self.gather.transcript(
-            name, effective, model=self.model, window=self.counts.window, cwd=self.cwd
+            name,
+            effective,
+            model=self.model,
+            window=self.counts.window,
+            cwd=self.cwd,
+            # As the contexts tell that were reported before and after 173 turns of 0.121 to 0.142.
+            ends_reasoning=True,
+            compacted=any(m.summary or m.id in replaced for m in effective),
         )
 
     def _held(self, message: Message) -> Message:

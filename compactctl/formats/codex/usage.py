@@ -31,4 +31,7 @@ class TokenCounts:
         context, output = last.get("input_tokens"), last.get("output_tokens")
         if not isinstance(context, int) or context <= 0:
             return None
-        return ReportedUsage(context=context, output=integer_or_none(output))
+        reasoning = integer_or_none(last.get("reasoning_output_tokens")) or 0
+        return ReportedUsage(
+            context=context, output=integer_or_none(output), reasoning=max(0, reasoning)
+        )

@@ -85,6 +85,9 @@ def _facts(result: StatsResult) -> Iterator[Fact]:
     verdict, style = _LEVELS[usage.level]
     share = f"{share_text(usage.ratio)} of the available input, {usage.percent_left} % left"
     yield Fact(name, f"{tokens_text(usage.tokens)}, {share}: {verdict}", style)
+    if result.size.range is not None:
+        least, most = result.size.range
+        yield Fact("", f"between {least:,} and {most:,}: what the client restores is not known")
     if result.conversations > 1:
         yield Fact("", f"of {plural(result.conversations, 'conversation')}, sent one by one")
     yield from _health(result)
@@ -103,6 +106,7 @@ def _size(result: StatsResult) -> Iterator[Fact]:
     )
     rows = (
         ("overhead", size.overhead, "of system prompt, tool definitions and the like"),
+        ("restored", size.restored, "that the client usually adds after its compaction (estimate)"),
         ("hidden reasoning", size.hidden_reasoning, "that are sent but not stored as text"),
         ("unexplained", size.unexplained, "of message framing and counting error"),
     )

@@ -202,7 +202,7 @@ def test_the_place_of_a_record_is_below_its_parent_wherever_it_stands() -> None:
         said("a1", "u1", "1"),
         user("u2", "a1", "two"),
         said("a2", "u2", "2"),
-        summarized("s", None, "summary"),
+        user("s", None, "summary"),
         user("u2", "s", "two"),
         said("a2", "u2", "2"),
     )
@@ -290,6 +290,28 @@ def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> No
     assert (results["r3"].text, results["r3"].cleared) == ("the id again", False)
     assert texts(found.effective)[5] == CLEARED
     assert found.messages[2].results[0].text == "long ago"
+
+
+def test_what_was_reported_before_the_client_took_something_away_is_not_its_context_now() -> None:
+    usage = {"input_tokens": 900, "output_tokens": 5}
+    first = said("a", "u", "1", inner={"usage": usage, "stop_reason": "end_turn"})
+    call = called("c", "a", "c1")
+    cleared = claude(
+        user("u", None, "go"), first, call, answered("r", "c", "c1"), microcompacted("m", "r", "c1")
+    )
+    segment = {"headUuid": "a", "anchorUuid": "s", "tailUuid": "a"}
+    kept = claude(
+        user("u", None, "go"),
+        first,
+        boundary("b", "a", preservedSegment=segment),
+        summarized("s", "b", "summary"),
+    )
+
+    assert [m.id for m in kept.effective] == ["s", "a"]
+    for found in (cleared, kept):
+        assert not any(m.usage for m in found.effective)
+        assert any(m.usage for m in found.messages)
+    assert (cleared.compacted, kept.compacted) == (False, True)
 
 
 def test_a_microcompaction_at_the_end_counts() -> None:

@@ -119,6 +119,29 @@ def test_found_tools_are_definitions_that_stay() -> None:
     assert orphans(found.effective) == frozenset()
 
 
+def test_what_of_an_answer_was_reasoning_is_read_and_ends_with_its_turn() -> None:
+    last = {"input_tokens": 100, "output_tokens": 30, "reasoning_output_tokens": 20}
+    found = read(
+        "codex",
+        message("user", "go"),
+        message("assistant", "done"),
+        event("token_count", info={"total_token_usage": last, "last_token_usage": last}),
+    )
+
+    assert [(m.usage.output, m.usage.reasoning) for m in found.effective if m.usage] == [(30, 20)]
+    assert found.ends_reasoning
+    assert not found.compacted
+
+
+def test_a_history_that_the_client_put_in_place_is_told() -> None:
+    kept = message("user", "go")["payload"]
+    compaction = record("compacted", message="", replacement_history=[kept])
+    rolled_back = event("thread_rolled_back", num_turns=9)
+
+    assert read("codex", message("user", "go"), compaction).compacted
+    assert not read("codex", message("user", "go"), compaction, rolled_back).compacted
+
+
 def test_reasoning_is_read_where_it_is_not_encrypted() -> None:
     found = codex(
         item(

@@ -89,6 +89,33 @@ def test_a_falling_context_means_it_was_edited_and_starts_anew() -> None:
     assert found.overhead == 400 - 3
 
 
+def thought(text: str, context: int, output: int, reasoning: int, name: str) -> Message:
+    usage = ReportedUsage(context=context, output=output, reasoning=reasoning)
+    return replace(assistant(text), response_id=name, usage=usage)
+
+
+def test_reasoning_goes_with_its_turn_where_the_client_sends_it_no_longer() -> None:
+    messages = conversation(
+        user("go"),
+        thought("a", 100, 41, 40, "r1"),
+        user("on"),
+        # What the first turn thought is gone: 100 + 41 - 40 + 1.
+        thought("b", 102, 31, 30, "r2"),
+        thought("c", 133, 11, 10, "r3"),
+    )
+    found = calibrate(messages, words, ends_reasoning=True)
+    assert found is not None
+    # One turn's end is no edit: the first request still tells the overhead.
+    assert (found.total, found.overhead) == (133 + 11, 99)
+    ended = calibrate((*messages, user("next")), words, ends_reasoning=True)
+    assert ended is not None
+    assert ended.total == 133 + 11 - 40 + 1
+    assert ended.hidden_reasoning == 0
+    kept = calibrate((*messages, user("next")), words)
+    assert kept is not None
+    assert kept.total == 133 + 11 + 1
+
+
 def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
     stale = reply("b", 9_000, 1, "r1")
     messages = conversation(summary("short"), stale, user("next"))

@@ -80,6 +80,38 @@ def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:
     assert (size.overhead, size.source) == (5_000, "recorded when it was compacted")
 
 
+def compacted(format_name: str, *sent: Message) -> Transcript:
+    """Return a transcript whose client put the last messages in the place of a request."""
+    usage = ReportedUsage(context=9_000, output=40)
+    answer = replace(assistant("fine"), response_id="r", usage=usage)
+    found = conversation(user("four" * 10), answer, *sent)
+    return replace(transcript(*found), format=format_name, effective=found[2:], compacted=True)
+
+
+def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() -> None:
+    found = compacted("claude-code", replace(user("four" * 100), summary=True))
+    size = unseen_size(found, measured(found))
+    # 10 tokens of text were in the first request, times what a person's text is in reported tokens.
+    assert 8_970 < size.overhead < 8_995
+    assert size.source == "inferred from the usage reported on line 2, of what is sent no more"
+    assert size.restored > 0
+    assert size.total == 100 + size.overhead + size.restored + size.unexplained
+    assert size.range == (size.total - size.restored, size.total - size.restored + size.most)
+
+
+def test_where_it_is_not_known_that_a_client_restores_anything_nothing_is_added() -> None:
+    found = compacted("test", user("four" * 100))
+    size = unseen_size(found, measured(found))
+    assert (size.restored, size.range) == (0, None)
+    back = replace(compacted("claude-code", user("another way")), compacted=False)
+    assert unseen_size(back, measured(back)).restored == 0
+
+
+def test_what_was_said_before_compactctl_took_messages_out_tells_no_overhead() -> None:
+    found = compacted("claude-code", replace(user("four"), synthetic=True))
+    assert unseen_size(found, measured(found)).source == ""
+
+
 def test_a_clients_own_split_tells_the_overhead() -> None:
     split = ClientSplit(system=30, conversation=10, tool_definitions=400, total=445)
     found = transcript(system("s" * 40), user("four" * 10), split=split)
@@ -93,6 +125,12 @@ def test_several_conversations_share_nothing_unseen() -> None:
     other = replace(user("more"), conversation=1)
     found = transcript(user("four" * 10), other)
     assert unseen_size(found, measured(found)).unseen == 0
+
+
+def test_what_a_client_restores_is_in_every_request() -> None:
+    size = ContextSize(counted=80_000, overhead=20_000, restored=5_000, unexplained=8_000)
+    assert size.beside(40_000) == 29_000
+    assert size.room(25_000) == 0
 
 
 def test_what_came_with_messages_goes_with_them() -> None:
