@@ -88,7 +88,7 @@ def trusted(messages: Sequence[Message], found: Sequence[Request]) -> tuple[Requ
 def since_edit(found: Sequence[Request]) -> tuple[Request, ...]:
     """Return the requests since the context last shrank: a fall means that it was edited.
 
-    The reasoning of a turn that ended is no edit.
+    That the reasoning of a turn ended with it is not an edit.
     """
     start = 0
     grown = _growths(found)

@@ -115,7 +115,7 @@ def _text_column() -> "ProgressColumn":
     from rich.progress import TextColumn
     from rich.table import Column
 
-    # Names of files are no markup, and what has no room is cut instead of wrapped.
+    # Names of files are not markup, and what has no room is cut instead of wrapped.
     column = Column(no_wrap=True, overflow="ellipsis")
     return TextColumn("{task.description}", markup=False, table_column=column)
 
