@@ -20,7 +20,7 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
 settings.register_profile("any", deadline=None, suppress_health_check=HARMLESS)
 # A run that decides about a change tries the same examples each time.
 settings.register_profile(
-    "change", settings.get_profile("any"), max_examples=25, derandomize="CI" in os.environ
+    "change", settings.get_profile("any"), max_examples=15, derandomize="CI" in os.environ
 )
 settings.register_profile("long", settings.get_profile("any"), max_examples=USUAL)
 settings.register_profile("nightly", settings.get_profile("any"), max_examples=20 * USUAL)

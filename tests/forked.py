@@ -11,24 +11,74 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from fcntl import F_DUPFD, fcntl
 from functools import cache, partial
 from pathlib import Path
+from subprocess import CompletedProcess
+from tempfile import TemporaryFile
+from threading import Thread
+from types import MappingProxyType
+from typing import IO
 
 import click
 
 from compactctl.__main__ import main
 from compactctl.cli.group import COMMANDS, cli
 
+# In seconds: much more than anything takes on a machine that does a lot beside it.
+_PATIENCE = 300
+Streams = tuple[int | None, int | None, int | None]
+
 
 def started(
     arguments: Sequence[str],
     folder: str | Path,
     environment: Mapping[str, str],
-    streams: tuple[int, int, int],
+    streams: Streams,
 ) -> int:
     """Start the program with these standard streams; return the number of its process."""
     _read_modules()
     return _forked(partial(_become, arguments, folder, environment, streams))
+
+
+def completed(
+    arguments: Sequence[str],
+    folder: str | Path,
+    environment: Mapping[str, str],
+    *,
+    stdin: bytes = b"",
+    streams: Mapping[int, int | None] = MappingProxyType({}),
+) -> CompletedProcess[bytes]:
+    """Run the program to its end, with bytes in a pipe for standard input.
+
+    ``streams`` gives standard streams by their number: a descriptor, or None for a closed one. What
+    is written to one of them is not in the result. A program that goes on for ever is ended.
+    """
+    reader, writer = os.pipe()
+    with TemporaryFile() as out, TemporaryFile() as told:
+        numbers = {0: reader, 1: out.fileno(), 2: told.fileno(), **streams}
+        feeder = Thread(target=_feed, args=(writer, stdin))
+        standard = (numbers[0], numbers[1], numbers[2])
+        _read_modules()
+        child = _forked(partial(_become, arguments, folder, environment, standard, _PATIENCE))
+        os.close(reader)
+        feeder.start()
+        code = ended(child)
+        feeder.join()
+        found = [_content(stream) for stream in (out, told)]
+    return CompletedProcess(list(arguments), code, *found)
+
+
+def _feed(writer: int, data: bytes) -> None:
+    # The program may not read all of it.
+    with suppress(BrokenPipeError), open(writer, "wb") as stream:
+        stream.write(data)
+
+
+def _content(stream: IO[bytes]) -> bytes:
+    stream.seek(0)
+    return stream.read()
 
 
 def killed(work: Callable[[], object]) -> bool:
@@ -67,21 +117,36 @@ def _become(
     arguments: Sequence[str],
     folder: str | Path,
     environment: Mapping[str, str],
-    streams: tuple[int, int, int],
+    streams: Streams,
+    seconds: int = 0,
 ) -> None:
     """Do what the program would, and end."""
+    signal.alarm(seconds)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0)), encoding="utf-8")
-    sys.stdout = _writer(1, line_buffering=os.isatty(1))
-    sys.stderr = _writer(2, line_buffering=True)
+    _connect(streams)
     sys.argv = ["compactctl", *arguments]
     main()
 
 
-def _writer(number: int, *, line_buffering: bool) -> io.TextIOWrapper:
+def _connect(streams: Streams) -> None:
+    """Give this process its standard streams and nothing else that its parent has open.
+
+    A closed one is None, as where Python starts.
+    """
+    own = [None if each is None else fcntl(each, F_DUPFD, 10) for each in streams]
+    for number, stream in enumerate(own):
+        os.close(number) if stream is None else os.dup2(stream, number)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    sys.stdin, sys.stdout, sys.stderr = (
+        None if stream is None else _text_stream(number) for number, stream in enumerate(own)
+    )
+
+
+def _text_stream(number: int) -> io.TextIOWrapper:
+    if number == 0:
+        return io.TextIOWrapper(io.BufferedReader(io.FileIO(0)), encoding="utf-8")
     raw = io.BufferedWriter(io.FileIO(number, "w"))
-    return io.TextIOWrapper(raw, encoding="utf-8", line_buffering=line_buffering)
+    is_direct = number == 2 or os.isatty(number)
+    return io.TextIOWrapper(raw, encoding="utf-8", line_buffering=is_direct)

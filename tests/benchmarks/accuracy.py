@@ -157,16 +157,23 @@ def estimates(
     measured = measure(before, MeasureOptions())
     measured.meter.prime(before.effective)
     project = Path(before.cwd or "unknown").name
-    common = {"family": measured.model.family, "project": project, "truth": request.context}
     for horizon, anchor in anchors(earlier, kind, is_due=is_due):
         seen = known_at(before, anchor)
         size = unseen_size(seen, measured)
         low, high = size.range or (0, 0)
-        inside = low <= request.context <= high if size.range else None
-        yield Trial(estimator=OURS, horizon=horizon, guess=size.total, in_range=inside, **common)
+        ours = Trial(
+            family=measured.model.family,
+            project=project,
+            estimator=OURS,
+            horizon=horizon,
+            guess=size.total,
+            truth=request.context,
+            in_range=low <= request.context <= high if size.range else None,
+        )
+        yield ours
         for title, name in PLAIN.items():
             guess = plain(seen.effective, anchor, Meter(counter_named(name)))
-            yield Trial(estimator=title, horizon=horizon, guess=guess, **common)
+            yield replace(ours, estimator=title, guess=guess, in_range=None)
 
 
 def anchors(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cli.asking import SAMPLES, Ask
 from cli.screens.terminal import PLAIN, PROGRAM, ended_on_terminal, run_piped
+from forked import completed
 
 COMMANDS = ("stats", "compact", "rewind", "check", "view", "log")
 HOUR = 3_600
@@ -129,26 +130,16 @@ def test_a_pipe_without_a_byte_is_no_input(command: str, tmp_path: Path) -> None
     done = run_piped(command)
     assert (done.returncode, done.stdout) == (3, b"")
     assert b"nothing on standard input; name a transcript" in done.stderr
-    for redirection in ("</dev/null", "<&-", "0>sink"):
-        done = subprocess.run(
-            ["/bin/sh", "-c", f'exec "$@" {redirection}', "sh", *PROGRAM, command],
-            capture_output=True,
-            check=False,
-            env=PLAIN,
-            cwd=tmp_path,
-        )
-        assert (done.returncode, done.stdout) == (3, b"")
-        assert b"standard input" in done.stderr
-        assert done.stderr.count(b"\n") == 1
+    with Path(os.devnull).open("rb") as nothing, (tmp_path / "sink").open("wb") as sink:
+        for standard_input in (nothing.fileno(), None, sink.fileno()):
+            done = completed((command,), tmp_path, PLAIN, streams={0: standard_input})
+            assert (done.returncode, done.stdout) == (3, b"")
+            assert b"standard input" in done.stderr
+            assert done.stderr.count(b"\n") == 1
 
 
 def test_closed_standard_input_is_no_input_where_it_is_asked_for() -> None:
-    done = subprocess.run(
-        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *PROGRAM, "stats", "-"],
-        capture_output=True,
-        check=False,
-        env=PLAIN,
-    )
+    done = completed(("stats", "-"), Path.cwd(), PLAIN, streams={0: None})
     assert done.returncode == 3
     assert done.stderr.startswith(b"compactctl: standard input: is closed")
 

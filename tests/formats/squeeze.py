@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions
@@ -20,6 +22,22 @@ from compactctl.stages.registry import ALL_STAGES
 _NOTHING_TO_DO = {"repair", "drop", "images", "prioritize", "shorten"}
 ALL = tuple(stage.name for stage in ALL_STAGES if stage.name not in _NOTHING_TO_DO)
 PLANS = (*((stage,) for stage in ALL), ALL)
+# A change is tried with one stage of each kind, and all together; a long run with every one.
+_USUAL = {("dedup",), ("prune",), ("summarize",), ("truncate",), ALL}
+
+
+def each_plan(*left_out: str) -> pytest.MarkDecorator:
+    """Parametrize a test over the plans, but for those of the stages that are named."""
+    return pytest.mark.parametrize(
+        "stages",
+        [
+            pytest.param(each, id="+".join(each), marks=() if each in _USUAL else pytest.mark.long)
+            for each in PLANS
+            if each not in {(name,) for name in left_out}
+        ],
+    )
+
+
 # Low limits, so that small documents have something to give; other stages do as they always do.
 _SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
     "prune": {"min_savings": 1, "protect_tokens": 200},

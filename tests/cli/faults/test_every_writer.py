@@ -49,10 +49,13 @@ def quietly(arguments: list[str]) -> None:
     run(arguments)
 
 
-@pytest.mark.parametrize(
+each_writer = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name in KILLED else pytest.mark.long) for name in WRITING],
 )
+
+
+@each_writer
 def test_killed_at_any_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, name: str
 ) -> None:
@@ -73,7 +76,7 @@ def test_killed_at_any_call(
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC] if LONG else [errno.EACCES])
-@pytest.mark.parametrize("name", WRITING)
+@each_writer
 def test_refused_at_any_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, name: str, number: int
 ) -> None:

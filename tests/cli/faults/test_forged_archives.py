@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from cli.asking import SAMPLES, Ask, archives
-from cli.screens.terminal import PLAIN, PROGRAM
+from cli.screens.terminal import PLAIN
+from forked import completed
 from store.archive.forging import change_operation, change_rows, forge, record_of, rows_of
 
 from compactctl.__main__ import run
@@ -123,13 +123,7 @@ def test_a_pipe_in_the_place_of_an_archive_is_not_waited_for(
     newest = archives(compacted)[-1]
     newest.unlink()
     os.mkfifo(newest)
-    done = subprocess.run(
-        [*PROGRAM, *command, str(compacted)],
-        capture_output=True,
-        text=True,
-        env=PLAIN,
-        check=False,
-        timeout=60,
-    )
+    done = completed((*command, str(compacted)), Path.cwd(), PLAIN)
     assert done.returncode == (7 if command == ("verify",) else 6)
-    assert f"{newest}: cannot be read (it is not a regular file)" in done.stdout + done.stderr
+    said = (done.stdout + done.stderr).decode()
+    assert f"{newest}: cannot be read (it is not a regular file)" in said

@@ -10,7 +10,7 @@ import sys
 import termios
 from pathlib import Path
 
-from forked import ended, started
+from forked import completed, ended, started
 
 # Progress that was shown and taken back; where a machine is fast there may be none.
 _TAKEN_BACK = re.compile(r"\x1b\[\?25l.*\x1b\[\?25h(?:\r|\x1b\[\d[AK])*", re.DOTALL)
@@ -22,14 +22,8 @@ PLAIN = {"PATH": os.environ.get("PATH", ""), "TERM": "xterm-256color", "HOME": "
 def run_piped(
     *arguments: str | Path, stdin: bytes = b"", **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the program with its output in pipes."""
-    return subprocess.run(
-        [*PROGRAM, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        check=False,
-        env=PLAIN | environment,
-    )
+    """Run the program with nothing but pipes and files around it."""
+    return completed(tuple(map(str, arguments)), Path.cwd(), PLAIN | environment, stdin=stdin)
 
 
 def run_on_terminal(width: int, folder: Path, *arguments: str | Path, **environment: str) -> str:

@@ -2,12 +2,13 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from cli.asking import Ask, Sample
-from cli.screens.terminal import PLAIN, PROGRAM, run_piped
+from cli.screens.terminal import PLAIN, run_piped
+from forked import completed
 
 FULL = Path("/dev/full")
 
@@ -17,46 +18,28 @@ FULL = Path("/dev/full")
 )
 def test_a_closed_pipe_is_no_error(sample: Sample, arguments: tuple[str, ...]) -> None:
     command, *options = arguments
-    with subprocess.Popen(
-        [*PROGRAM, command, str(sample("claude-code-session")), *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=PLAIN,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        told = process.stderr.read()
-    assert process.returncode == 0
-    assert b"rror" not in told
+    reader, writer = os.pipe()
+    os.close(reader)
+    path = str(sample("claude-code-session"))
+    done = completed((command, path, *options), Path.cwd(), PLAIN, streams={1: writer})
+    os.close(writer)
+    assert done.returncode == 0
+    assert b"rror" not in done.stderr
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
 def test_a_full_disk_behind_standard_output_is_told(desk: Path) -> None:
     with FULL.open("wb") as full:
-        done = subprocess.run(
-            [*PROGRAM, "stats", str(desk)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env=PLAIN,
-            check=False,
-        )
+        done = completed(("stats", str(desk)), Path.cwd(), PLAIN, streams={1: full.fileno()})
     assert done.returncode == 74
     assert done.stderr == (
         b"compactctl: standard output: No space left on device; make room and run it again\n"
     )
 
 
-def with_closed(stream: int, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+def with_closed(stream: int, *arguments: str | Path) -> CompletedProcess[bytes]:
     """Run the program with one of its standard streams closed."""
-    return subprocess.run(
-        [*PROGRAM, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        preexec_fn=lambda: os.close(stream),
-        env=PLAIN,
-        check=False,
-    )
+    return completed(tuple(map(str, arguments)), Path.cwd(), PLAIN, streams={stream: None})
 
 
 def test_closed_standard_output_is_told(desk: Path) -> None:

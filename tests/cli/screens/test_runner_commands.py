@@ -4,14 +4,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from cli.asking import Ask
 from cli.screens.runners import PIECES, commands_in
 from cli.screens.terminal import run_on_terminal
-from examples import LONG
+from examples import LONG, tries
+from forked import completed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,17 +64,18 @@ def test_none_appears_where_letters_are_replaced(hostile: str, encoding: str) ->
     assert commands_in(shown.encode(encoding, PLAIN).decode(encoding)) == []
 
 
-@given(HOSTILE.filter(lambda name: "\0" not in name))
-def test_a_path_with_a_command_can_be_pasted(name: str) -> None:
-    path = name.encode("utf-8", "replace").decode() or "x"
-    shown = shell_path(path)
+@settings(tries(5))
+@given(st.lists(HOSTILE.filter(lambda name: "\0" not in name), min_size=5, max_size=20))
+def test_a_path_with_a_command_can_be_pasted(names: list[str]) -> None:
+    paths = [name.encode("utf-8", "replace").decode() or "x" for name in names]
     told = subprocess.run(
-        ["/bin/bash", "-c", f"printf %s {shown}"],
+        ["/bin/bash", "-c", f"printf '%s\\0' {' '.join(map(shell_path, paths))}"],
         capture_output=True,
         check=True,
         env={"LC_ALL": "C.UTF-8"},
     )
-    assert os.path.normpath(told.stdout.decode()) == os.path.normpath(path)
+    shown = told.stdout.decode().split("\0")[:-1]
+    assert list(map(os.path.normpath, shown)) == list(map(os.path.normpath, paths))
 
 
 @given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=1), st.integers(20, 100))
@@ -218,12 +219,8 @@ def test_no_bundled_profile_holds_one(ask: Ask) -> None:
 def test_the_environment_makes_no_difference(desk: Path) -> None:
     path = transcript(desk.parent, ALL)
     shown = {
-        subprocess.run(
-            [sys.executable, "-m", "compactctl", "view", path],
-            capture_output=True,
-            check=True,
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **variables},
-        ).stdout
+        completed(("view", str(path)), desk.parent, {"LC_ALL": "C.UTF-8"} | variables).stdout
         for variables in ({}, {"GITHUB_ACTIONS": "true"}, {"TF_BUILD": "True"}, {"CI": "true"})
     }
     assert len(shown) == 1
+    assert shown != {b""}

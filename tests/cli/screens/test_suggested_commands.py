@@ -70,7 +70,14 @@ def newest_group(ask: Ask, path: str) -> str:
     return [str(g["id"]) for each in operations for g in each["groups"] if g["inEffect"]][-1]
 
 
-@pytest.mark.parametrize("name", ["run.jsonl", "it's $HOME & more.jsonl", "-run.jsonl"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("run.jsonl", marks=pytest.mark.long),
+        "it's $HOME & more.jsonl",
+        pytest.param("-run.jsonl", marks=pytest.mark.long),
+    ],
+)
 def test_every_suggested_command_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, name: str
 ) -> None:

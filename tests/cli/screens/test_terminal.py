@@ -127,7 +127,13 @@ def test_slow_work_in_a_pipe_says_nothing(desk: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_any_encoding_will_do(desk: Path, encoding: str) -> None:
-    done = run_piped("stats", desk, PYTHONIOENCODING=encoding)
+    # What Python itself reads from the environment it reads when it starts.
+    done = subprocess.run(
+        [*PROGRAM, "stats", str(desk)],
+        capture_output=True,
+        check=False,
+        env=PLAIN | {"PYTHONIOENCODING": encoding},
+    )
     assert done.returncode == 0
     assert b"=====" in done.stdout
     assert b"\\u" not in done.stdout

@@ -17,7 +17,7 @@ from formats.cline.tasks import (
     user,
 )
 from formats.jsonl import read, texts
-from formats.squeeze import PLANS, edited, plan, pretty, squeezed
+from formats.squeeze import each_plan, edited, plan, pretty, squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -293,7 +293,7 @@ def test_a_written_message_is_like_its_neighbour() -> None:
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("stages", PLANS, ids="+".join)
+@each_plan()
 @pytest.mark.parametrize("shape", ["pretty", "one line", "session"])
 def test_a_task_is_compacted_and_taken_back(
     shape: str, stages: tuple[str, ...], layout: Layout, tmp_path: Path
@@ -369,7 +369,7 @@ def test_what_a_real_task_reports(real_transcripts: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("stages", PLANS, ids="+".join)
+@each_plan()
 @pytest.mark.parametrize(
     "name", ["task-1769064454592/api_conversation_history.json", "cline-sdk-basic.compaction.json"]
 )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from formats.cline.tasks import assistant, call, result, results, task, text, user
 from formats.jsonl import read, texts
-from formats.squeeze import ALL, PLANS, pretty, squeezed
+from formats.squeeze import ALL, each_plan, pretty, squeezed
 
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
@@ -205,7 +205,7 @@ def condensed_task() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("stages", PLANS, ids="+".join)
+@each_plan()
 def test_a_condensed_task_is_compacted_and_taken_back(
     stages: tuple[str, ...], layout: Layout, tmp_path: Path
 ) -> None:
@@ -218,7 +218,7 @@ def test_a_condensed_task_is_compacted_and_taken_back(
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("stages", PLANS, ids="+".join)
+@each_plan()
 @pytest.mark.parametrize(
     "name", ["heavy-uncondensed", "natural-already-condensed", "synthetic-3-tool-dedup"]
 )

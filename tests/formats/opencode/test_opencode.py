@@ -14,7 +14,7 @@ from formats.opencode.sessions import (
     tool,
     user,
 )
-from formats.squeeze import PLANS, edited, plan, pretty, squeezed
+from formats.squeeze import PLANS, each_plan, edited, plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.formats.opencode.adapter import OpenCode
@@ -222,7 +222,7 @@ def test_several_documents_are_several_conversations() -> None:
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("stages", PLANS, ids="+".join)
+@each_plan()
 def test_a_session_is_compacted_and_taken_back(
     stages: tuple[str, ...], layout: Layout, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from formats.opencode.sessions import (
     text,
     user,
 )
-from formats.squeeze import ALL, PLANS, pretty, squeezed
+from formats.squeeze import ALL, each_plan, pretty, squeezed
 
 from compactctl.pipeline.layout import Layout
 
@@ -130,7 +130,7 @@ def test_answers_that_failed_are_not_sent() -> None:
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
-@pytest.mark.parametrize("stages", PLANS[1:], ids="+".join)
+@each_plan("dedup")
 @pytest.mark.parametrize("tail", [None, message_id(3)])
 def test_a_compacted_session_is_compacted_and_taken_back(
     tail: str | None, stages: tuple[str, ...], layout: Layout, tmp_path: Path
