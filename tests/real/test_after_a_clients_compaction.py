@@ -1,0 +1,62 @@
+"""After a client's own compaction the next request is near what was then reported."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import orjson
+import pytest
+from examples import LONG
+from real.choice import FILES, client_of, needs_files
+
+from compactctl.commands.loading.load import Loaded, load, parse
+from compactctl.commands.sizing.context_size import unseen_size
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+
+BOUNDARY = b'"subtype":"compact_boundary"'
+_TRIED = 99 if LONG else 4
+
+
+def compacted() -> list[Path]:
+    found = [
+        path for path in FILES if client_of(path) == "claude-code" and BOUNDARY in path.read_bytes()
+    ]
+    return sorted(found, key=lambda path: path.stat().st_size)[:_TRIED]
+
+
+def next_requests(loaded: Loaded) -> Iterator[tuple[int, int]]:
+    """Yield the lines of the first answers after compactions, with the reported contexts."""
+    lines = [bytes(line) for line in loaded.lines]
+    for place, line in enumerate(lines):
+        if BOUNDARY not in line:
+            continue
+        for index in range(place + 1, len(lines)):
+            context = context_of(lines[index])
+            if context:
+                yield index, context
+                break
+
+
+def context_of(line: bytes) -> int:
+    record = orjson.loads(line)
+    if record.get("type") != "assistant" or record.get("isSidechain"):
+        return 0
+    usage = record["message"].get("usage") or {}
+    kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return sum(usage.get(kind, 0) for kind in kinds)
+
+
+@needs_files
+def test_the_next_request_is_not_the_summary_alone() -> None:
+    errors = []
+    for path in compacted():
+        loaded = load(str(path))
+        for line, context in next_requests(loaded):
+            cut = parse(loaded.lines[:line], loaded.format)
+            size = unseen_size(cut, measure(cut, MeasureOptions()))
+            if size.source:
+                assert size.range is not None
+                errors.append(abs(size.total - context) / context)
+    if not errors:
+        pytest.skip("no session of Claude Code was compacted after a reported request")
+    assert median(errors) < 0.25
