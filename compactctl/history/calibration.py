@@ -41,15 +41,20 @@ class Calibration:
 
 
 def calibrate(
-    messages: Sequence[Message], size: Callable[[Message], float], *, ends_reasoning: bool = False
+    messages: Sequence[Message],
+    size: Callable[[Message], float],
+    visible: Callable[[Message], float] | None = None,
+    *,
+    ends_reasoning: bool = False,
 ) -> Calibration | None:
     """Measure a conversation from its recorded usage; None when there is none to trust.
 
-    ``size`` estimates what a message adds to a request; ``ends_reasoning`` tells that reasoning is
+    ``size`` estimates what a message adds to a request, ``visible`` the same without reasoning that
+    is not stored as text, where ``size`` guesses it; ``ends_reasoning`` tells that reasoning is
     no longer sent once its turn has ended. Requests from before compactctl's own edits are not
     trusted: what they reported is no longer there.
     """
-    found = trusted(messages, requests(messages, size))
+    found = trusted(messages, requests(messages, size, visible))
     if not found:
         return None
     if not ends_reasoning:
@@ -121,7 +126,7 @@ def observed_ratio(found: Sequence[Request]) -> float | None:
 
     ratios = []
     for (earlier, later), grown in zip(pairwise(found), _growths(found), strict=True):
-        counted = later.before - earlier.before - earlier.visible + earlier.answer
+        counted = later.before - earlier.before - earlier.visible - earlier.guessed + earlier.answer
         if counted > 0 and grown > 0:
             ratios.append(grown / counted)
     return median(ratios) if len(ratios) >= MIN_STEPS else None

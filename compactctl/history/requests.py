@@ -16,6 +16,7 @@ class Request:
         context: what the provider reported for everything that was sent.
         output: what it reported for the answer; None when the number is a placeholder.
         visible: what was counted of the answer.
+        guessed: what of its reasoning is not stored, by what is stored beside it.
         hidden_reasoning: whether the answer holds reasoning whose text is not stored.
         before: what was counted of the messages that were sent.
         reasoning: what of the output was reported to be reasoning.
@@ -27,6 +28,7 @@ class Request:
     context: int
     output: int | None
     visible: float
+    guessed: float
     hidden_reasoning: bool
     before: float
     reasoning: int
@@ -36,13 +38,18 @@ class Request:
     def answer(self) -> float:
         """The tokens of the answer: as reported where that can be true, else as counted."""
         if self.output is None or self.output < self.visible:
-            return self.visible
+            return self.visible + self.guessed
         return float(self.output)
 
 
-def requests(messages: Sequence[Message], size: Callable[[Message], float]) -> tuple[Request, ...]:
+def requests(
+    messages: Sequence[Message],
+    size: Callable[[Message], float],
+    visible: Callable[[Message], float] | None = None,
+) -> tuple[Request, ...]:
     """Return the requests with a reported context, in order; ``size`` counts a message.
 
+    ``visible`` counts it without the reasoning that is guessed, where ``size`` does guess some.
     The lines of one response repeat its usage and count once: context from the first line,
     output from the last.
     """
@@ -54,7 +61,7 @@ def requests(messages: Sequence[Message], size: Callable[[Message], float]) -> t
             responses.setdefault(message.response_id, []).append(index)
     turns = list(accumulate(int(message.starts_turn) for message in messages))
     found = (
-        _request(members, messages, sizes, sums, turns[members[0]])
+        _request(members, messages, (sizes, sums), visible or size, turns[members[0]])
         for members in responses.values()
     )
     return tuple(request for request in found if request is not None)
@@ -63,21 +70,25 @@ def requests(messages: Sequence[Message], size: Callable[[Message], float]) -> t
 def _request(
     members: Sequence[int],
     messages: Sequence[Message],
-    sizes: list[float],
-    sums: list[float],
+    counted: tuple[list[float], list[float]],
+    visible: Callable[[Message], float],
     turn: int,
 ) -> Request | None:
     usages = [messages[index].usage for index in members]
     reported = [usage for usage in usages if usage is not None and usage.context > 0]
     if not reported:
         return None
+    sizes, sums = counted
+    seen = sum(visible(messages[index]) for index in members)
+    guessed = sum(sizes[index] for index in members) - seen
     return Request(
         first=members[0],
         members=tuple(members),
         context=reported[0].context,
         output=reported[-1].output,
-        visible=sum(sizes[index] for index in members),
-        hidden_reasoning=any(_hides_reasoning(messages[index]) for index in members),
+        visible=seen,
+        guessed=guessed,
+        hidden_reasoning=guessed > 0 or any(_hides_reasoning(messages[index]) for index in members),
         before=sums[members[0]],
         reasoning=reported[-1].reasoning,
         turn=turn,

@@ -26,10 +26,14 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReasoningPart:
-    """Thinking of the model; ``opaque`` when only a signature or encrypted data is stored."""
+    """Thinking of the model; ``opaque`` when only a signature or encrypted data is stored.
+
+    ``sealed`` is the length of that signature or data in characters.
+    """
 
     text: str
     opaque: bool = False
+    sealed: int = 0
     path: JsonPath = ()
 
 

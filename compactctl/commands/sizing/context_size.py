@@ -12,7 +12,7 @@ from compactctl.history.turns import leading_system
 from compactctl.model.message import Message
 from compactctl.model.transcript import ClientSplit, Transcript
 from compactctl.tokens.counters.chars import NeuroLinkCounter
-from compactctl.tokens.framing import framed_tokens, framing_for
+from compactctl.tokens.framing import framed_tokens, framing_for, visible_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,10 @@ def context_size(
     def size(message: Message) -> float:
         return framed_tokens(message, measured.meter, framing)
 
-    found = calibrate(messages, size, ends_reasoning=ends_reasoning)
+    def visible(message: Message) -> float:
+        return visible_tokens(message, measured.meter, framing)
+
+    found = calibrate(messages, size, visible, ends_reasoning=ends_reasoning)
     if found is None:
         return _uncalibrated(messages, measured, counted)
     rest = found.total - counted - found.overhead - found.hidden_reasoning

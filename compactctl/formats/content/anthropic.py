@@ -93,10 +93,13 @@ def _plain_block(block: Mapping[str, Any], path: JsonPath) -> Part:
             key = "text" if kind == "text" else "content"
             return TextPart(text=text_or_empty(block.get(key)), path=(*path, key))
         case "thinking":
-            text = text_or_empty(block.get("thinking"))
-            return ReasoningPart(text=text, opaque=not text, path=(*path, "thinking"))
+            text, sealed = text_or_empty(block.get("thinking")), _length(block.get("signature"))
+            return ReasoningPart(
+                text=text, opaque=not text, sealed=sealed, path=(*path, "thinking")
+            )
         case "redacted_thinking":
-            return ReasoningPart(text="", opaque=True, path=(*path, "data"))
+            sealed = _length(block.get("data"))
+            return ReasoningPart(text="", opaque=True, sealed=sealed, path=(*path, "data"))
         case "image" | "document":
             return _media(block, path)
         case "file":
@@ -104,6 +107,10 @@ def _plain_block(block: Mapping[str, Any], path: JsonPath) -> Part:
             return FilePart(file_path=name, text=text, path=(*path, "content"))
         case _:
             return TextPart(text=json_text(block), path=path)
+
+
+def _length(value: object) -> int:
+    return len(text_or_empty(value))
 
 
 def _result(block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> ToolResultPart:

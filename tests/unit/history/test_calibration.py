@@ -79,6 +79,27 @@ def test_reasoning_whose_text_is_not_stored_is_told_apart() -> None:
     assert found.hidden_reasoning == 28
 
 
+def test_reasoning_is_guessed_only_where_the_answer_was_not_reported() -> None:
+    def with_thoughts(message: Message) -> float:
+        return words(message) + (50 if message.calls else 0)
+
+    asked = replace(call("c1", "Read", path="a"), response_id="r1")
+    told = replace(asked, usage=ReportedUsage(context=1_000, output=30))
+    silent = replace(asked, usage=ReportedUsage(context=1_000, output=None))
+    found = calibrate(conversation(user("go"), told), with_thoughts, words)
+    assert found is not None
+    assert (found.total, found.hidden_reasoning) == (1_030, 30 - words(asked))
+    guessed = calibrate(conversation(user("go"), silent), with_thoughts, words)
+    assert guessed is not None
+    assert (guessed.total, guessed.hidden_reasoning) == (1_050 + words(asked), 50)
+    # What came after the newest report is counted with what is guessed of it.
+    later = calibrate(
+        conversation(user("go"), told, replace(asked, response_id="r2")), with_thoughts, words
+    )
+    assert later is not None
+    assert later.total == 1_030 + 50 + words(asked)
+
+
 def test_a_falling_context_means_it_was_edited_and_starts_anew() -> None:
     messages = conversation(
         user("a"), reply("b", 900, 1, "r1"), user("c"), reply("d", 400, 1, "r2")

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import assistant, call, conversation, result, user
+from builders import assistant, call, conversation, result, thinking, user
 
-from compactctl.model.message import MediaPart, Message
+from compactctl.model.message import MediaPart, Message, ReasoningPart
 from compactctl.tokens.counters.choose import counter_for, counter_named
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.framing import framed_tokens, framing_for
+from compactctl.tokens.framing import framed_tokens, framing_for, visible_tokens
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 from compactctl.tokens.units import unit_of
@@ -126,6 +126,20 @@ def test_results_with_line_numbers_have_a_ratio_of_their_own(shown: str, ratio: 
     [tokens] = counter.count_many([shown])
     found = added(conversation(result("c1", shown)), OPUS_OLD, counter)
     assert found == pytest.approx(tokens * ratio + 27)
+
+
+def test_thinking_that_is_only_signed_is_guessed_by_its_signature() -> None:
+    counter = counter_for(OPUS)
+    framing, meter = framing_for(OPUS, counter), Meter(counter)
+    (bare,) = conversation(thinking("", opaque=True))
+    signed = replace(bare, parts=(ReasoningPart(text="", opaque=True, sealed=1_000),))
+    assert framed_tokens(signed, meter, framing) == pytest.approx(240)
+    assert visible_tokens(signed, meter, framing) == 0
+    # A summary that is stored is part of it, not added to it.
+    told = replace(bare, parts=(ReasoningPart(text="a plan " * 20, sealed=1_000),))
+    assert framed_tokens(told, meter, framing) == pytest.approx(240)
+    old = framing_for(OPUS_OLD, counter_for(OPUS_OLD))
+    assert framed_tokens(signed, meter, old) == 0
 
 
 def test_pictures_have_the_same_size_in_every_unit() -> None:
