@@ -3,8 +3,8 @@
 They read files anew, list tasks and tools, and state the environment. The figures are what the
 provider reported for the first request after a compaction, without the overhead of the session's
 first request and without what the transcript holds: of 16 compactions of Claude Code 2.0.76 to
-2.1.49 in 14 sessions, median 10,035, nine in ten between -100 and 18,200 (one of 34,492); of 10 of
-Codex 0.140 to 0.142 in 5 sessions, median 2,160, nine in ten between 500 and 3,900.
+2.1.49 in 13 sessions, median 10,035, fourteen between -824 and 18,222, two above (the largest
+34,492); of 9 of Codex 0.140 to 0.142 in 5 sessions, median 2,174, all between 487 and 3,914.
 """
 
 from collections.abc import Mapping
