@@ -12,7 +12,6 @@ from typing import Any
 
 from compactctl.formats.claude_code.marks import Boundary, boundary_of, cleared_by
 from compactctl.model.message import CallId, FilePart, Message, Part, ToolResultPart
-from compactctl.model.tags import tags_of
 
 # What the client sends in place of results and attachments it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
@@ -77,10 +76,11 @@ class ClaudeChain:
         )
         if "subtype" in record:
             node.boundary, node.cleared = boundary_of(record), cleared_by(record)
-        if earlier is not None and tags_of(record).edit_id is not None:
-            # The tags of an inline compaction tell which of the two is hidden.
-            node.messages = earlier.messages
-        elif earlier is not None:
+        if earlier is None:
+            return
+        # What an inline compaction has tagged as hidden stands beside what was made of it.
+        node.messages = [message for message in earlier.messages if message.tags.parents]
+        if not node.messages:
             self.hold(uuid, "the file holds an earlier record of it, which would count again")
 
     def point(self, uuid: str, line: int) -> None:

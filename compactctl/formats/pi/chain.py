@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compactctl.model.message import Message
-from compactctl.model.tags import tags_of
 
 _LEAF = "the client takes the newest entry for the end, and another branch would then have it"
 _KEPT = "the client's own compaction keeps the conversation from here on"
@@ -84,11 +83,11 @@ class PiChain:
             first_kept=_kept_from(entry),
         )
         self._newest = name
-        if earlier is not None and tags_of(entry).edit_id is not None:
-            # The tags of an inline compaction tell which of the two is hidden.
-            node.messages = earlier.messages
-        elif earlier is not None:
-            self.hold(name, _AGAIN)
+        if earlier is not None:
+            # What an inline compaction has tagged as hidden stands beside what was made of it.
+            node.messages = [message for message in earlier.messages if message.tags.parents]
+            if not node.messages:
+                self.hold(name, _AGAIN)
         return name
 
     def message(self, name: str, message: Message) -> None:

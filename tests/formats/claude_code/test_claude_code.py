@@ -12,11 +12,13 @@ from formats.claude_code.sessions import (
     user,
 )
 from formats.jsonl import read, texts
+from formats.squeeze import squeezed
 from unit.commands.conversations import back, jsonl, saved, squeeze, words
 
 from compactctl.commands.loading.load import load
 from compactctl.model.message import FilePart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.layout import Layout
 
 USAGE = {
     "input_tokens": 3,
@@ -206,3 +208,28 @@ def test_of_a_rewritten_record_and_its_original_the_client_takes_the_rewritten_o
     assert squeeze(path, "truncate").compacted
     back(path, all=True)
     assert path.read_bytes() == jsonl(records)
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_a_record_that_stands_for_another_is_edited_and_taken_back(
+    layout: Layout, tmp_path: Path
+) -> None:
+    long = [answered(f"r{n}", f"a{n}", f"c{n}", words(300)) for n in range(4)]
+    session = [user("u", None, "go")]
+    for n, each in enumerate(long):
+        session += [called(f"a{n}", f"r{n - 1}" if n else "u", f"c{n}"), each]
+    again = [answered(f"r{n}", f"a{n}", f"c{n}", words(200)) for n in (0, 1)]
+    path = tmp_path / "run.jsonl"
+    turns = [
+        record
+        for n in range(4)
+        for record in (
+            user(f"p{n}", f"z{n - 1}" if n else "r3", "on"),
+            said(f"z{n}", f"p{n}", "ok"),
+        )
+    ]
+    path.write_bytes(jsonl([*session, *again, *turns]))
+    result = squeezed(path, ("strip",), layout, tmp_path)
+
+    assert result.compacted
+    assert not result.warnings
