@@ -62,7 +62,7 @@ def calibrate(
     anchor = found[-1]
     since = since_edit(found)
     has_ended = ends_reasoning and any(m.starts_turn for m in messages[anchor.first :])
-    ended = _of_turn(found, anchor.turn) if has_ended else 0
+    ended = _reasoning_by_turn(found)[anchor.turn] if has_ended else 0
     sent = [r for r in since if r.turn == anchor.turn] if ends_reasoning else since
     added = sum(
         size(message)
@@ -105,18 +105,19 @@ def since_edit(found: Sequence[Request]) -> tuple[Request, ...]:
 
 def _growths(found: Sequence[Request]) -> list[int]:
     """Return how many tokens each request has more than the one before, what ended put back."""
-    ended: Counter[int] = Counter()
-    for request in found:
-        ended[request.turn] += request.reasoning
+    ended = _reasoning_by_turn(found)
     return [
         later.context - earlier.context + (ended[earlier.turn] if later.turn > earlier.turn else 0)
         for earlier, later in pairwise(found)
     ]
 
 
-def _of_turn(found: Sequence[Request], turn: int) -> int:
-    """Return the reasoning of the requests of a turn, in tokens."""
-    return sum(request.reasoning for request in found if request.turn == turn)
+def _reasoning_by_turn(found: Sequence[Request]) -> Counter[int]:
+    """Return how much the requests of each turn thought, in tokens."""
+    thought: Counter[int] = Counter()
+    for request in found:
+        thought[request.turn] += request.reasoning
+    return thought
 
 
 def observed_ratio(found: Sequence[Request]) -> float | None:

@@ -1,6 +1,6 @@
 """The size of a transcript's context, from recorded usage where there is any."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.commands.sizing.measure import Measure
@@ -86,15 +86,8 @@ def context_size(
     ``ends_reasoning`` tells that its client sends reasoning only until the turn ends. After a
     compaction, until the provider reports again, the rows are those of the compaction.
     """
-    framing = framing_for(measured.model, measured.counter)
     counted = measured.meter.total(messages)
-
-    def size(message: Message) -> float:
-        return framed_tokens(message, measured.meter, framing)
-
-    def visible(message: Message) -> float:
-        return visible_tokens(message, measured.meter, framing)
-
+    size, visible = _sizes(measured)
     found = calibrate(messages, size, visible, ends_reasoning=ends_reasoning)
     if found is None:
         return _uncalibrated(messages, measured, counted)
@@ -106,6 +99,15 @@ def context_size(
         unexplained=rest,
         source=f"inferred from the usage reported on line {found.anchor_line + 1}",
         calibration=found,
+    )
+
+
+def _sizes(measured: Measure) -> tuple[Callable[[Message], float], Callable[[Message], float]]:
+    """Return what estimates a message in reported tokens: all of it, and what is stored of it."""
+    meter, framing = measured.meter, framing_for(measured.model, measured.counter)
+    return (
+        lambda message: framed_tokens(message, meter, framing),
+        lambda message: visible_tokens(message, meter, framing),
     )
 
 
@@ -146,11 +148,10 @@ def _from_before(
 
     It says nothing where compactctl took out messages, which may have stood before it.
     """
-    first = _first_request(transcript.messages, measured)
+    estimate, _ = _sizes(measured)
+    first = _first_request(transcript.messages, estimate)
     if first is None or any(message.synthetic for message in transcript.messages):
         return size
-    framing = framing_for(measured.model, measured.counter)
-    framed = sum(framed_tokens(message, measured.meter, framing) for message in messages)
     restored = restored_by(transcript.format) if transcript.compacted else NOTHING_RESTORED
     line = transcript.messages[first.first].line + 1
     return replace(
@@ -159,22 +160,16 @@ def _from_before(
         restored=restored.usual,
         least=restored.least,
         most=restored.most,
-        unexplained=round(framed) - size.counted,
+        unexplained=round(sum(map(estimate, messages))) - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )
 
 
-def _first_request(messages: Sequence[Message], measured: Measure) -> Request | None:
+def _first_request(messages: Sequence[Message], size: Callable[[Message], float]) -> Request | None:
     """Return the first request with a reported context; what follows it is not counted."""
     reported = (i for i, m in enumerate(messages) if m.usage is not None and m.usage.context > 0)
     end = next(reported, None)
-    if end is None:
-        return None
-    framing = framing_for(measured.model, measured.counter)
-    found = requests(
-        messages[: end + 1], lambda message: framed_tokens(message, measured.meter, framing)
-    )
-    return found[0] if found else None
+    return None if end is None else requests(messages[: end + 1], size)[0]
 
 
 def _from_split(split: ClientSplit, messages: Sequence[Message], measured: Measure) -> ContextSize:

@@ -3,8 +3,8 @@
 They read files anew, list tasks and tools, and state the environment. The figures are what the
 provider reported for the first request after a compaction, without the overhead of the session's
 first request and without what the transcript holds: of 16 compactions of Claude Code 2.0.76 to
-2.1.49 in 13 sessions, median 10,035, fifteen between -824 and 18,222, one above (it is
-34,492); of 9 of Codex 0.140 to 0.142 in 5 sessions, median 2,174, all between 487 and 3,914.
+2.1.49 in 13 sessions, median 10,035, fifteen between -824 and 18,222, one of 34,492; of 9 of Codex
+0.140 to 0.142 in 5 sessions, median 2,174, all between 487 and 3,914.
 """
 
 from collections.abc import Mapping

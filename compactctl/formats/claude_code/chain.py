@@ -162,10 +162,11 @@ class ClaudeChain:
 
     def _splice(self, anchor: str | None, kept: list[str]) -> dict[str, str | None]:
         """Put what was kept behind the anchor; what followed the anchor follows the last of it."""
-        beside = (u for u, n in self._nodes.items() if n.parent == anchor and u not in set(kept))
+        beside = (uuid for uuid, node in self._nodes.items() if node.parent == anchor)
+        # Those that were kept may have followed the anchor themselves: their own place counts.
         return {
-            **dict(zip(kept, (anchor, *kept[:-1]), strict=True)),
             **dict.fromkeys(beside, kept[-1]),
+            **dict(zip(kept, (anchor, *kept[:-1]), strict=True)),
         }
 
     def _next(self, at: str, parent: str | None, path: dict[str, None]) -> str | None:
