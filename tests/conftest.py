@@ -1,10 +1,12 @@
 """Fixtures shared by all tests."""
 
 import os
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import pytest
-from examples import HARMLESS, LONG, USUAL
+from examples import HARMLESS, LONG, USUAL, each_choice
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +22,7 @@ for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
 settings.register_profile("any", deadline=None, suppress_health_check=HARMLESS)
 # A run that decides about a change tries the same examples each time.
 settings.register_profile(
-    "change", settings.get_profile("any"), max_examples=15, derandomize="CI" in os.environ
+    "change", settings.get_profile("any"), max_examples=10, derandomize="CI" in os.environ
 )
 settings.register_profile("long", settings.get_profile("any"), max_examples=USUAL)
 settings.register_profile("nightly", settings.get_profile("any"), max_examples=20 * USUAL)
@@ -28,12 +30,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "long" if LONG else "
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked as long, unless COMPACTCTL_LONG_TESTS=1 asks for it."""
+    """Leave out what takes long, unless COMPACTCTL_LONG_TESTS=1 asks for it."""
     if LONG:
         return
-    long = [item for item in items if item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=long)
-    items[:] = [item for item in items if not item.get_closest_marker("long")]
+    tried = set(_tried(items))
+    config.hook.pytest_deselected(items=[item for item in items if item not in tried])
+    items[:] = [item for item in items if item in tried]
+
+
+def _tried(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """Yield what a change is tried with."""
+    short = (item for item in items if not item.get_closest_marker("long"))
+    for _, cases in groupby(short, key=lambda item: item.nodeid.partition("[")[0]):
+        each = list(cases)
+        yield from each_choice(each) if each[0].get_closest_marker("each_choice") else each
 
 
 @pytest.fixture(scope="session")

@@ -53,15 +53,13 @@ def completed(
     """Run the program to its end, with bytes in a pipe for standard input.
 
     ``streams`` gives standard streams by their number: a descriptor, or None for a closed one. What
-    is written to one of them is not in the result. A program that goes on for ever is ended.
+    is written to one of them is not in the result.
     """
     reader, writer = os.pipe()
     with TemporaryFile() as out, TemporaryFile() as told:
         numbers = {0: reader, 1: out.fileno(), 2: told.fileno(), **streams}
         feeder = Thread(target=_feed, args=(writer, stdin))
-        standard = (numbers[0], numbers[1], numbers[2])
-        _read_modules()
-        child = _forked(partial(_become, arguments, folder, environment, standard, _PATIENCE))
+        child = started(arguments, folder, environment, (numbers[0], numbers[1], numbers[2]))
         os.close(reader)
         feeder.start()
         code = ended(child)
@@ -118,10 +116,11 @@ def _become(
     folder: str | Path,
     environment: Mapping[str, str],
     streams: Streams,
-    seconds: int = 0,
 ) -> None:
-    """Do what the program would, and end."""
-    signal.alarm(seconds)
+    """Do what the program would, and end; what goes on for ever is ended by a signal."""
+    signal.alarm(_PATIENCE)
+    # A shell starts what runs in its background with SIGINT ignored, and so everything below it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

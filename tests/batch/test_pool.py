@@ -56,7 +56,10 @@ def test_workers_run_no_module_of_the_working_folder(tmp_path: Path) -> None:
     for name in ("multiprocessing", "signal", "pickle", "struct", "socket", "orjson"):
         (tmp_path / f"{name}.py").write_text("open('run', 'w').close()\n")
     done = subprocess.run(
-        [program, "batch", SAMPLES, "-j", "2"], cwd=tmp_path, capture_output=True, check=False
+        [program, "batch", SAMPLES / "neurolink.jsonl", SAMPLES / "openai-chat.jsonl", "-j", "2"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "run").exists()

@@ -29,6 +29,7 @@ def test_a_private_archive_is_read_without_a_word(
     assert warnings_of(ask, reader, compacted) == []
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
 def test_a_folder_that_others_may_write_is_told(

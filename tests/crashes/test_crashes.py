@@ -23,8 +23,8 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 
-TRIES = 300 if LONG else 6
-REAL_TRIES = 40 if LONG else 2
+TRIES = 300 if LONG else 3
+REAL_TRIES = 40 if LONG else 1
 SIZES = (12, 30, 60)
 STAGES = (*((stage,) for stage in ALL), ("window", "summarize"), ALL)
 

@@ -1,6 +1,9 @@
 """What is known of files of other formats beside the checkout."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import pytest
 
 
 @dataclass(frozen=True)
@@ -60,3 +63,19 @@ OURS = (
     Known("roo/natural-already-condensed/api_conversation_history.json", "roo"),
     Known("roo/synthetic-3-tool-dedup/api_conversation_history.json", "roo"),
 )
+
+
+def each_known(files: Sequence[Known]) -> pytest.MarkDecorator:
+    """Parametrize a test over files; a change is tried on the first one of each client."""
+    first: dict[str, Known] = {}
+    for file in files:
+        first.setdefault(file.path.partition("/")[0], file)
+    return pytest.mark.parametrize(
+        "known",
+        [
+            pytest.param(
+                file, id=file.path, marks=() if file in first.values() else pytest.mark.long
+            )
+            for file in files
+        ],
+    )

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from formats.jsonl import decoded, file_lines
-from formats.known import OURS, Known
+from formats.known import OURS, Known, each_known
 
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.registry import detect
@@ -28,7 +28,7 @@ def transcript(path: Path) -> Transcript:
     return detect(lines, path.name).read(lines)
 
 
-@pytest.mark.parametrize("known", READ, ids=lambda known: known.path)
+@each_known(READ)
 def test_every_line_of_a_real_file_is_accounted_for(known: Known, real_transcripts: Path) -> None:
     path = real_transcripts / known.path
     found = transcript(path)
@@ -41,14 +41,14 @@ def test_every_line_of_a_real_file_is_accounted_for(known: Known, real_transcrip
     assert len(lines_with_messages) + silent + known.damaged == found.n_lines
 
 
-@pytest.mark.parametrize("known", READ, ids=lambda known: known.path)
+@each_known(READ)
 def test_reading_a_real_file_parts_no_tool_pair(known: Known, real_transcripts: Path) -> None:
     found = transcript(real_transcripts / known.path)
 
     assert len(orphans(found.effective)) == known.orphans
 
 
-@pytest.mark.parametrize("known", READ, ids=lambda known: known.path)
+@each_known(READ)
 def test_reading_a_real_file_twice_gives_the_same(known: Known, real_transcripts: Path) -> None:
     path = real_transcripts / known.path
     found = transcript(path)

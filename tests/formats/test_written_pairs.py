@@ -33,6 +33,7 @@ def options(path: Path, output: Path, layout: Layout) -> CompactOptions:
     )
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @pytest.mark.parametrize("name", WRITTEN)
 def test_an_answer_is_read_back_as_a_summary_and_taken_back(

@@ -8,7 +8,7 @@ from formats.anthropic_talk import TALK as ANTHROPIC
 from formats.claude_code.sessions import answered, called, said, user
 from formats.codex.rollouts import call, message, output, record, tokens
 from formats.jsonl import decoded, file_lines, raw_lines, texts
-from formats.known import OURS, Known
+from formats.known import OURS, Known, each_known
 from formats.neurolink_talk import TALK as NEUROLINK
 from formats.openai_talk import TALK as OPENAI
 from formats.openai_talk import answered as openai_answer
@@ -137,7 +137,8 @@ def test_the_new_file_is_still_of_its_format(case: Case) -> None:
     assert len(again.messages) == len(before.messages) - len(case.hide) + 1
 
 
-@pytest.mark.parametrize("known", OURS, ids=lambda known: known.path)
+@pytest.mark.each_choice
+@each_known(OURS)
 @pytest.mark.parametrize("layout", ["split", "inline"])
 def test_a_real_file_reads_back_as_its_edits_say(
     known: Known, layout: Layout, real_transcripts: Path

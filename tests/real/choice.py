@@ -7,6 +7,7 @@ all of them in all ways.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import log
 from pathlib import Path
 from zlib import crc32
 
@@ -31,6 +32,8 @@ READ = {
     "pi",
     "roo",
 }
+# Big enough for every stage to find something to do, small enough to be tried on every change.
+_USUAL_BYTES = 100_000
 # The screen and bookkeeping files that clients keep beside a history.
 _NO_HISTORY = {"ui_messages.json", "task_metadata.json"}
 
@@ -53,10 +56,9 @@ FILES = list(transcripts()) if REAL.is_dir() else []
 
 
 def usual() -> Iterator[Path]:
-    """Yield one file of each client, of the smaller ones but not the smallest."""
+    """Yield the file of each client that comes nearest to the usual size, many times or few."""
     for _, group in groupby(FILES, client_of):
-        by_size = sorted(group, key=lambda path: path.stat().st_size)
-        yield by_size[len(by_size) // 3]
+        yield min(group, key=lambda path: abs(log(path.stat().st_size / _USUAL_BYTES)))
 
 
 TRIED = FILES if LONG else list(usual())

@@ -61,6 +61,7 @@ def test_stats_accounts_for_every_byte(path: Path) -> None:
     assert result.size.total == result.usage.tokens or result.conversations != 1
 
 
+@pytest.mark.each_choice
 @needs_files
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_file

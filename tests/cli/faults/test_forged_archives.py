@@ -102,6 +102,7 @@ def test_a_state_that_is_larger_than_what_may_be_read(
     assert "allow more with --max-unpacked" in said
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("edits", ["[" * 5_000, "{}", '[{"edit":"hide"}]', "null", "[1]"])
 @pytest.mark.parametrize(
     "command", [("log",), ("view", "--all"), ("rewind", "--group", "GROUP"), ("compact", "-n")]

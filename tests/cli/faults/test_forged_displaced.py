@@ -22,6 +22,7 @@ def link(place: Path) -> None:
     place.symlink_to("/dev/zero")
 
 
+@pytest.mark.each_choice
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
 @pytest.mark.parametrize("make", [link, os.mkfifo, Path.mkdir])
 @pytest.mark.parametrize("command", [("rewind",), ("rewind", "--check")])

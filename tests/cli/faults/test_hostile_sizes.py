@@ -32,6 +32,7 @@ def packed(path: Path, start: bytes, unit: bytes, times: int, end: bytes = b"") 
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 def test_little_that_unpacks_to_one_endless_line(tmp_path: Path, command: str) -> None:
     size = 1_600 if LONG else 300

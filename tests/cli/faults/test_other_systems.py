@@ -76,7 +76,9 @@ def test_without_file_locks_reading_works(
     assert outcome.code == 0, outcome.err
 
 
-@pytest.mark.parametrize(("command", "code"), [("check", 1), ("compact", 2)])
+@pytest.mark.parametrize(
+    ("command", "code"), [pytest.param("check", 1, marks=pytest.mark.long), ("compact", 2)]
+)
 def test_a_program_started_without_file_locks_reads_and_says_why_it_does_not_write(
     desk: Path, command: str, code: int
 ) -> None:

@@ -22,6 +22,7 @@ def put(path: Path, data: bytes) -> Path:
     return path
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("name", ["run.jsonl", "run.jsonl.gz", "-"])
 @pytest.mark.parametrize("command", READING)
 @pytest.mark.parametrize("limit", ["line", "unpacked"])

@@ -34,6 +34,7 @@ def shown_lines(shown: str) -> list[str]:
     return ESCAPES.sub("", shown).replace("\r", "\n").splitlines()
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("width", [60, 80])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_report_fits_the_terminal(desk: Path, width: int, command: tuple[str, ...]) -> None:

@@ -292,6 +292,7 @@ def test_a_written_message_is_like_its_neighbour() -> None:
     }
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_plan()
 @pytest.mark.parametrize("shape", ["pretty", "one line", "session"])
@@ -368,6 +369,7 @@ def test_what_a_real_task_reports(real_transcripts: Path) -> None:
     assert sum(message.starts_turn for message in found.effective) == 1
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_plan()
 @pytest.mark.parametrize(

@@ -204,6 +204,7 @@ def condensed_task() -> list[dict[str, Any]]:
     return [*condensed(*records[:13]), SUMMARY, *records[13:23], marker, *records[23:]]
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_plan()
 def test_a_condensed_task_is_compacted_and_taken_back(
@@ -217,6 +218,7 @@ def test_a_condensed_task_is_compacted_and_taken_back(
     assert stages != ALL or found.messages_after < found.messages_before
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_plan()
 @pytest.mark.parametrize(

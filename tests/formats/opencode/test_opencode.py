@@ -221,6 +221,7 @@ def test_several_documents_are_several_conversations() -> None:
     assert len({m.id for m in found.messages}) == 2
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_plan()
 def test_a_session_is_compacted_and_taken_back(
@@ -309,7 +310,7 @@ def test_attached_files_and_arguments_can_be_replaced_and_reasoning_cannot() -> 
         OpenCode().new_value(only({"type": "reasoning", "text": "hm"}), 0, "hm", "gone")
 
 
-@pytest.mark.parametrize("layout", ["split", "inline"])
+@pytest.mark.parametrize("layout", ["split", pytest.param("inline", marks=pytest.mark.long)])
 def test_a_real_session_is_compacted_and_taken_back(
     layout: Layout, real_transcripts: Path, tmp_path: Path
 ) -> None:

@@ -129,6 +129,7 @@ def test_answers_that_failed_are_not_sent() -> None:
     assert len(found.messages) == 3
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @each_plan("dedup")
 @pytest.mark.parametrize("tail", [None, message_id(3)])

@@ -80,6 +80,7 @@ def shown(path: Path) -> tuple[Message, ...]:
     return load(str(path)).transcript.effective
 
 
+@pytest.mark.each_choice
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @pytest.mark.parametrize("shape", ["lines", "array"])
 @pytest.mark.parametrize("policy", ["drop", "synth"])

@@ -429,7 +429,7 @@ def test_a_repair_that_comes_to_no_end_loses_nothing_and_is_done_by_the_next(
     held = {each.read_bytes() for each in archives(path)}
     for harm in (misname, leave_drafts, open_up, lose_readme):
         harm(path)
-    for n in itertools.count(1, 1 if LONG else 4):
+    for n in itertools.count(1, 1 if LONG else 8):
         folder = tmp_path_factory.mktemp("copy") / "here"
         copy = Path(shutil.copytree(path.parent, folder)) / path.name
         was_disturbed = disturbed(copy, only(copy).findings, n)
@@ -442,7 +442,7 @@ def test_a_repair_that_comes_to_no_end_loses_nothing_and_is_done_by_the_next(
 
 def test_many_abandoned_archives_take_time_by_their_number(path: Path, tmp_path: Path) -> None:
     """Counted are calls of functions; the compacted transcripts are many as well, and renamed."""
-    few, many = (_calls(_abandoned(path, tmp_path / str(n), n)) for n in (10, 40))
+    few, many = (_calls(_abandoned(path, tmp_path / str(n), n)) for n in (5, 20))
     assert many < 5 * few
 
 

@@ -73,7 +73,11 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "off"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE]
+    ("text", "expected", "off"),
+    [
+        pytest.param(*case, id=name, marks=() if number % 3 == 0 else pytest.mark.long)
+        for number, (name, *case) in enumerate(HOSTILE)
+    ],
 )
 def test_hostile_texts_are_counted_and_labelled(text: str, expected: int, off: int) -> None:
     counter = BpeCounter("o200k_base")
