@@ -88,6 +88,7 @@ class Transcript:
         opaque: lines that are carried without being understood.
         model: the model in force at the end, when the file says so.
         window: context window in tokens, when the file says so.
+        client_version: version of the client that wrote the newest record, when the file says so.
         cwd: the session's working folder, when the file says so.
         ends_reasoning: whether the client sends reasoning only until the turn it belongs to ends.
         compacted: whether the client's own compaction put something in the place of what was said.
@@ -106,6 +107,7 @@ class Transcript:
     opaque: tuple[Opaque, ...] = ()
     model: str | None = None
     window: int | None = None
+    client_version: str | None = None
     cwd: str | None = None
     ends_reasoning: bool = False
     compacted: bool = False

@@ -70,14 +70,19 @@ def output_reserve(
 class Budget:
     """A context window and what of it is kept for the answer, in tokens.
 
-    ``source`` says in words where the window comes from, to be shown beside every percentage;
-    ``usable`` is the share of what is left that may be filled.
+    ``source`` says in words where the window comes from, to be shown beside it;
+    ``usable`` is the share of what is left that may be filled. ``max_output`` is the model's
+    longest answer, None when not known. ``recorded`` tells that the transcript names the window,
+    ``for_input`` that it is for input alone, beside the answer.
     """
 
     window: int
     output_reserve: int
     source: str
     usable: Fraction = Fraction(1)
+    max_output: int | None = None
+    recorded: bool = False
+    for_input: bool = False
 
     @property
     def available(self) -> int:

@@ -16,6 +16,7 @@ _HELP = """List the models that are known, or show how a name is looked up.
 
 NAME is a model as transcripts write it, with or without a provider. Without it: every row of
 the table, by the beginning of the names it holds for; the longest one that fits counts.
+Below it: where the windows are from, and from which size on clients compact by themselves.
 """
 
 

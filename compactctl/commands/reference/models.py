@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from compactctl.tokens.budget import Budget, output_reserve
+from compactctl.tokens.clients import CLIENTS, Client
 from compactctl.tokens.counters.choose import counter_for
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.models.lookup import ModelInfo, listed_models, resolve_model
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
+from compactctl.tokens.models.table import SOURCES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +27,14 @@ class KnownModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsResult:
-    """The rows of the tables, the user's own first; ``resolved`` when a name was asked for."""
+    """The rows of the tables, the user's own first; ``resolved`` when a name was asked for.
+
+    ``sources`` say where the windows are from and as of when, ``clients`` where these compact.
+    """
 
     rows: tuple[KnownModel, ...] = ()
+    clients: tuple[Client, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
     resolved: KnownModel | None = None
 
 
@@ -40,7 +47,8 @@ def models(name: str | None = None, own: OwnModels = NO_MODELS) -> ModelsResult:
     if name is not None:
         return ModelsResult(resolved=_known(resolve_model(name, own)))
     first = (resolve_model(row.prefix, own) for row in own.rows)
-    return ModelsResult(rows=tuple(map(_known, (*first, *listed_models()))))
+    rows = tuple(map(_known, (*first, *listed_models())))
+    return ModelsResult(rows=rows, clients=CLIENTS, sources=SOURCES)
 
 
 def _known(model: ModelInfo) -> KnownModel:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
+from compactctl.commands.sizing.window import Window, window_of
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
@@ -13,7 +14,6 @@ from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
-from compactctl.tokens.models.table import LONG_WINDOW
 from compactctl.tokens.models.windows import parse_window
 
 
@@ -55,9 +55,7 @@ class Measure:
 def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     """Choose counter and window. Raises UsageError for names and sizes that mean nothing.
 
-    The window is the one given, else the one in the user's table, else the one the transcript
-    records, else the model's, or the long one where the provider reported a larger context than
-    that.
+    The window is the one given, else that of ``window_of``.
     """
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
@@ -67,10 +65,27 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
 
 def budget_of(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
     """Return the window and what of it is kept for the answer, by the profile's rule if any."""
-    window, source = _window(transcript, options, model)
+    window = _given(options) or window_of(transcript, model, named=bool(options.model))
     rule = options.profile.budget if options.profile else DEFAULT_RULE
-    reserve = output_reserve(window, options.max_tokens, rule, model.max_output)
-    return Budget(window=window, output_reserve=reserve, source=source, usable=rule.usable)
+    return Budget(
+        window=window.tokens,
+        output_reserve=output_reserve(window.tokens, options.max_tokens, rule, model.max_output),
+        source=window.source,
+        usable=rule.usable,
+        max_output=model.max_output,
+        recorded=window.recorded,
+        for_input=window.for_input,
+    )
+
+
+def _given(options: MeasureOptions) -> Window | None:
+    """Return the window that the user or the profile names."""
+    profile = options.profile
+    if options.window:
+        return Window(tokens=parse_window(options.window), source="--window")
+    if profile and profile.window:
+        return Window(tokens=parse_window(profile.window), source=f"profile {profile.name}")
+    return None
 
 
 def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
@@ -93,21 +108,3 @@ def counter_asked_for(name: str) -> TokenCounter:
         return counter_named(name)
     except UsageError as error:
         raise UsageError(f"--counter: {error}") from error
-
-
-def _window(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> tuple[int, str]:
-    if options.window:
-        return parse_window(options.window), "--window"
-    if options.profile and options.profile.window:
-        return parse_window(options.profile.window), f"profile {options.profile.name}"
-    if model.own and model.own.window:
-        return model.window, f"{model.own.prefix!r} in {model.own.source}"
-    if transcript.window and not options.model:
-        return transcript.window, "recorded in the transcript"
-    peak = max((m.usage.context for m in transcript.messages if m.usage), default=0)
-    if model.window < peak <= LONG_WINDOW and not options.model:
-        return LONG_WINDOW, f"inferred: the provider reported {peak:,} tokens"
-    if not model.known:
-        return model.window, "default for unknown models"
-    where = "--model" if options.model else "model in the transcript"
-    return model.window, f"{model.name}, {where}"

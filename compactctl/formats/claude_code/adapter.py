@@ -110,6 +110,7 @@ class _Reader:
         self.tools: dict[str, str] = {}
         self.model: str | None = None
         self.cwd: str | None = None
+        self.version: str | None = None
 
     def line(self, decoded: Decoded) -> None:
         self.gather.line(decoded)
@@ -136,6 +137,7 @@ class _Reader:
             self.gather.meta(_kind(record), decoded.n_bytes)
             return
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
+        self.version = text_or_none(record.get("version")) or self.version
         self.gather.messages.append(message)
         self.chain.message(message, uuid if isinstance(uuid, str) else "")
 
@@ -231,6 +233,7 @@ class _Reader:
             ClaudeCode.name,
             effective,
             model=self.model,
+            client_version=self.version,
             cwd=self.cwd,
             compacted=any(message.summary for message in effective),
         )

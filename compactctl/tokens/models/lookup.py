@@ -31,6 +31,8 @@ class ModelInfo:
         known: whether a table knows the name; if not, window and family are defaults.
         match: the row it was found by: a beginning of the name or a provider; "" for none.
         rule: how that row was chosen.
+        longer: the longer window that the model can have as well; None when there is one alone.
+        for_input: whether the window is for input alone, beside the answer.
         own: the row of the user's table that has the last word; None without one.
     """
 
@@ -45,6 +47,8 @@ class ModelInfo:
     known: bool
     match: str
     rule: Rule
+    longer: int | None = None
+    for_input: bool = False
     own: OwnModel | None = None
 
 
@@ -57,6 +61,7 @@ class _Row:
     family: Family
     window: int
     max_output: int | None = None
+    longer: int | None = None
 
 
 _LONG_WINDOW = re.compile(r"\[1m\]|[-:](?:1m|1000k)(?![0-9a-z])")
@@ -81,11 +86,23 @@ def resolve_model(name: str | None, own: OwnModels = NO_MODELS) -> ModelInfo:
         built_in,
         window=row.window or built_in.window,
         max_output=row.max_output or built_in.max_output,
+        longer=None if row.window else built_in.longer,
+        for_input=built_in.for_input and row.window is None,
         known=True,
         match=row.prefix,
         rule="own table",
         own=row,
     )
+
+
+def window_holding(model: ModelInfo, tokens: int) -> int:
+    """Return the smallest window known of the model's family that holds ``tokens``.
+
+    Where none does it is the long one that names can ask for, and ``tokens`` themselves above it.
+    """
+    known = {*_WINDOWS.get(model.family, ()), model.window}
+    longest = max(table.LONG_WINDOW, tokens)
+    return min((window for window in known if window >= tokens), default=longest)
 
 
 def listed_models() -> Iterator[ModelInfo]:
@@ -116,6 +133,8 @@ def _built_in(name: str | None) -> ModelInfo:
         known=found is not None,
         match=row.match,
         rule=row.rule,
+        longer=row.longer if own == bare else None,
+        for_input=row.match in table.INPUT_WINDOWS and own == bare,
     )
 
 
@@ -130,6 +149,10 @@ def _letters(name: str) -> str:
 
 
 _ROWS = {dashed(row[0]): _Row(row[0], "longest prefix", *row[1:]) for row in table.MODELS}
+_WINDOWS = {
+    family.label: {row[2] for row in table.MODELS if row[1] is family}
+    for family in {row[1] for row in table.MODELS}
+}
 _LONGEST_ROW = max(map(len, _ROWS))
 _PROVIDERS = {
     _letters(name): _Row(f"{name}/", "provider default", *row)
@@ -164,7 +187,9 @@ def _claude(bare: str) -> _Row | None:
     if not reached:
         return _Row(name, "Claude line", family, table.CLAUDE_WINDOW)
     which, first, window, max_output = max(reached, key=lambda row: row[1])
-    return _Row(_claude_match(which, first), "Claude version", family, window, max_output)
+    longer = table.LONG_WINDOW if (which, first) in table.CLAUDE_OR_LONG else None
+    match = _claude_match(which, first)
+    return _Row(match, "Claude version", family, window, max_output, longer)
 
 
 def _claude_match(line: str, version: tuple[int, int]) -> str:

@@ -1,24 +1,25 @@
 """What is known of models: context windows, output limits, and whose tokens they count.
 
-Sources, in the order of their weight where they differ:
-
-1. The window tables of NeuroLink (its later corrections of ``gpt-5``, ``mistral-large`` and
-   ``mistral-medium`` and its later models and providers included), Codebuddy and agent-code.
-2. The vendors' model pages, as of November 2026.
-3. The models.dev and genai-prices registries, as of July and November 2026.
-
-Where sources of one rank differ the smaller window is listed: one taken for larger than it is
-would hide that a transcript no longer fits. A row that names a model counts more than a rule for
-all names of its kind, such as agent-code's 128,000 for everything that begins with ``gpt-4``. A
-client may use less than the model has (Claude Code runs Claude 4.6 to 4.8 with 200,000 unless told
-otherwise, Codex gpt-5.4 and gpt-5.5 with 272,000), so a window that a transcript records counts
-more than this table.
+``SOURCES`` are in the order of their weight where they differ. Where sources of one rank differ
+the smaller window is listed: one taken for larger than it is would hide that a transcript no
+longer fits. A row that names a model counts more than a rule for all names of its kind, such as
+agent-code's 128,000 for everything that begins with ``gpt-4``. A client may use less than the
+model has (Claude Code runs Claude 4.6 to 4.8 with 200,000 unless told otherwise, Codex gpt-5.4 and
+gpt-5.5 with 272,000), so a window that a transcript records counts more than this table.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
 VocabularyName = Literal["o200k_base", "cl100k_base"]
+
+# Where the windows are from, and as of when. NeuroLink's later corrections of ``gpt-5``,
+# ``mistral-large`` and ``mistral-medium`` and its later models and providers are included.
+SOURCES: tuple[tuple[str, str], ...] = (
+    ("window tables of NeuroLink, Codebuddy and agent-code", "2026-08"),
+    ("the vendors' model pages", "2026-11"),
+    ("the models.dev and genai-prices registries", "2026-11"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +69,6 @@ LONG_WINDOW = 1_000_000
 NEW_CLAUDE_VOCABULARY = (4, 7)
 
 # Line, first version, window, output limit. A row holds up to the line's next one.
-# Versions 4.6 to 4.8 can have 1,000,000 tokens, but sessions with them were compacted by their
-# client at 167,000 to 178,000, so the smaller window is the default.
 CLAUDE_LIMITS: tuple[tuple[str, tuple[int, int], int, int], ...] = (
     ("opus", (3, 0), 200_000, 4_096),
     ("opus", (4, 0), 200_000, 32_000),
@@ -88,6 +87,9 @@ CLAUDE_LIMITS: tuple[tuple[str, tuple[int, int], int, int], ...] = (
     ("fable", (5, 0), 1_000_000, 128_000),
     ("mythos", (5, 0), 1_000_000, 128_000),
 )
+# Rows whose models can have ``LONG_WINDOW`` tokens as well: sessions with Claude 4.6 to 4.8 were
+# compacted by their client at 167,000 to 178,000, so the smaller window is the one to assume.
+CLAUDE_OR_LONG = frozenset({("opus", (4, 6)), ("sonnet", (4, 6))})
 # For a Claude without a version in its name (NeuroLink's default for its provider).
 CLAUDE_WINDOW = 200_000
 
@@ -223,6 +225,9 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("nvidia.nemotron-nano-3-30b", NEMOTRON, 256_000, None),
     ("nvidia-nemotron-3-nano-30b", NEMOTRON, 1_000_000, None),
 )
+
+# Rows whose window is for input alone: the answer has room of its own beside it.
+INPUT_WINDOWS = frozenset({"gpt-5-codex", "gpt-5.1-codex", "gpt-5.2-codex", "gpt-5.3-codex"})
 
 # NeuroLink's defaults for a model it does not know, by the provider in front of the name.
 PROVIDERS: dict[str, tuple[Family, int]] = {

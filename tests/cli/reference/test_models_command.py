@@ -24,6 +24,13 @@ def test_every_row_is_listed(ask: Ask) -> None:
     assert "1,047,576" in shown
 
 
+def test_clients_are_listed_with_rule_source_and_date(ask: Ask) -> None:
+    shown = ask("models").out
+    assert "\nClaude Code before 2.1.21 " in shown
+    assert "\nCodex " in shown
+    assert "2026-08: openai/codex" in shown
+
+
 @pytest.mark.parametrize("width", [60, 80])
 def test_the_table_fits_a_terminal(tmp_path: Path, width: int) -> None:
     lines = run_on_terminal(width, tmp_path, "models", NO_COLOR="1").splitlines()
@@ -35,6 +42,8 @@ def test_the_table_fits_a_terminal(tmp_path: Path, width: int) -> None:
     ("name", "words"),
     [
         ("gpt-4.1-2025-04-14", ("longest beginning", "gpt-4.1", "1,047,576", "983,576")),
+        ("claude-opus-4-6", ("200,000", "1,000,000 once a larger request was answered")),
+        ("gpt-5.3-codex", ("272,000 tokens for input alone",)),
         ("anthropic/new", ("provider anthropic", "200,000", "136,000")),
         ("none-such", ("unknown models", "128,000", "83,200")),
     ],
@@ -48,7 +57,12 @@ def test_how_a_name_is_looked_up(ask: Ask, name: str, words: tuple[str, ...]) ->
 def test_the_documents(ask: Ask) -> None:
     listed = json.loads(ask("models", "--json").out)
     assert listed["resolved"] is None
-    assert {row["match"]: row["windowTokens"] for row in listed["models"]}["gpt-4"] == 8_192
+    rows = {row["match"]: row for row in listed["models"]}
+    assert rows["gpt-4"]["windowTokens"] == 8_192
+    assert rows["claude-opus-4.6"]["longerWindowTokens"] == 1_000_000
+    assert rows["gpt-5-codex"]["windowForInput"]
+    assert {row["client"] for row in listed["clients"]} >= {"Claude Code", "Codex", "OpenCode"}
+    assert all(row["date"] and row["source"] for row in listed["windowSources"])
     found = json.loads(ask("models", "gpt-4o", "--json").out)
     assert found["models"] == []
     assert found["resolved"]["availableInputTokens"] == 83_200

@@ -3,6 +3,7 @@
 from typing import Any
 
 from compactctl.commands.reference.models import KnownModel, ModelsResult
+from compactctl.tokens.clients import Client
 
 
 def models_json(result: ModelsResult) -> dict[str, Any]:
@@ -10,6 +11,8 @@ def models_json(result: ModelsResult) -> dict[str, Any]:
     return {
         "schema": "compactctl.models/1",
         "models": [_row(row) for row in result.rows],
+        "windowSources": [{"source": source, "date": date} for source, date in result.sources],
+        "clients": [_client(client) for client in result.clients],
         "resolved": _resolved(result.resolved) if result.resolved else None,
     }
 
@@ -20,9 +23,22 @@ def _row(row: KnownModel) -> dict[str, Any]:
         "rule": row.model.rule,
         "family": row.model.family,
         "windowTokens": row.model.window,
+        "longerWindowTokens": row.model.longer,
+        "windowForInput": row.model.for_input,
         "maxOutputTokens": row.model.max_output,
         "counter": row.counter.id,
         "exactness": row.counter.exactness,
+    }
+
+
+def _client(client: Client) -> dict[str, Any]:
+    return {
+        "format": client.format,
+        "client": client.name,
+        "versions": client.versions or None,
+        "rule": client.rule,
+        "source": client.source,
+        "date": client.date,
     }
 
 

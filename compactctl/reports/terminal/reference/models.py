@@ -7,6 +7,7 @@ from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line
 from compactctl.reports.rendering.wording import tokens_text
+from compactctl.tokens.clients import Client
 from compactctl.tokens.models.lookup import ModelInfo
 
 
@@ -24,6 +25,12 @@ def models_screen(result: ModelsResult) -> Iterator[ScreenItem]:
         text("Family", "end", spare=4),
     )
     yield table(columns, map(_cells, result.rows))
+    yield ""
+    yield "windows are from"
+    yield Facts(tuple(Fact(date, source) for source, date in result.sources))
+    yield ""
+    yield "where clients compact by themselves"
+    yield Facts(tuple(fact for client in result.clients for fact in _client(client)))
 
 
 def _cells(row: KnownModel) -> tuple[str, ...]:
@@ -38,17 +45,29 @@ def _cells(row: KnownModel) -> tuple[str, ...]:
     )
 
 
+def _client(client: Client) -> Iterator[Fact]:
+    yield Fact(f"{client.name} {client.versions}".rstrip(), client.rule)
+    yield Fact("", f"{client.date}: {client.source}")
+
+
 def _facts(found: KnownModel) -> Iterator[Fact]:
     model, budget = found.model, found.budget
     yield Fact("model", one_line(model.name))
     yield Fact("found by", _rule(model))
     yield Fact("family", model.family)
     yield Fact("counter", f"{found.counter.id} ({found.counter.exactness})")
-    yield Fact("window", tokens_text(model.window))
+    yield Fact("window", f"{tokens_text(model.window)}{_also(model)}")
     if model.max_output:
         yield Fact("max output", tokens_text(model.max_output))
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     yield Fact("available input", tokens_text(budget.available))
+
+
+def _also(model: ModelInfo) -> str:
+    """Return what else there is to say about a window."""
+    if model.longer is not None:
+        return f"; {model.longer:,} once a larger request was answered"
+    return " for input alone" if model.for_input else ""
 
 
 def _rule(model: ModelInfo) -> str:

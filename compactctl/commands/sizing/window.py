@@ -1,0 +1,77 @@
+"""Which context window a transcript is measured against, and why that one."""
+
+from dataclasses import dataclass
+
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.tokens.clients import client_of
+from compactctl.tokens.models.lookup import ModelInfo, window_holding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A context window in tokens, and in words where it comes from.
+
+    ``recorded`` tells that the transcript names it, ``for_input`` that it is for input alone.
+    """
+
+    tokens: int
+    source: str
+    recorded: bool = False
+    for_input: bool = False
+
+
+def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) -> Window:
+    """Return the window of the user's table, else the recorded one, else the model's.
+
+    ``named`` tells that the model was asked for, whatever the transcript was written with. Of the
+    latter two, a request that was answered shows that they are at least as large as it was.
+    """
+    if model.own and model.own.window:
+        return Window(tokens=model.window, source=f"{model.own.prefix!r} in {model.own.source}")
+    if named:
+        return _of_model(model, "--model")
+    found = _recorded(transcript) or _of_model(model, "model in the transcript")
+    return _corrected(found, transcript, model)
+
+
+def _recorded(transcript: Transcript) -> Window | None:
+    if not transcript.window:
+        return None
+    client = client_of(transcript.format, transcript.client_version)
+    return Window(
+        tokens=transcript.window,
+        source="recorded in the transcript",
+        recorded=True,
+        for_input=client is not None and client.records_input,
+    )
+
+
+def _of_model(model: ModelInfo, where: str) -> Window:
+    source = f"{model.name}, {where}"
+    if not model.known:
+        source = "default for unknown models"
+    elif model.longer is not None:
+        source = f"{source}; assumed, it may have {model.longer:,}"
+    return Window(tokens=model.window, source=source, for_input=model.for_input)
+
+
+def _corrected(found: Window, transcript: Transcript, model: ModelInfo) -> Window:
+    """Return the window that holds the largest request that the model answered."""
+    answered = [m for m in transcript.messages if m.usage and _is_by(m, transcript.model)]
+    largest = max(answered, key=_context, default=None)
+    if largest is None or _context(largest) <= found.tokens:
+        return found
+    tokens = _context(largest)
+    return Window(
+        tokens=window_holding(model, tokens),
+        source=f"a request of {tokens:,} tokens was answered, line {largest.line + 1}",
+    )
+
+
+def _is_by(message: Message, model: str | None) -> bool:
+    return model is None or message.model in (None, model)
+
+
+def _context(message: Message) -> int:
+    return message.usage.context if message.usage else 0

@@ -1,0 +1,194 @@
+"""Where clients compact by themselves: from about which size of the next request on.
+
+One row for each client, or range of its versions, whose rule is known from its source, its
+documentation or its compactions; all with their settings as they come. What a client measures
+differs a little from what it sends next, so it is about there.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from compactctl.tokens.budget import Budget
+
+# Codex records what it will fill, 95 % of the model's input: 258,400 of 272,000.
+CODEX_RECORDS = Fraction(95, 100)
+
+_VERSION = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A client, and from which size on it compacts by itself.
+
+    Attributes:
+        format: the transcripts that it writes.
+        name: what people call it.
+        rule: how the size follows from the window, in words.
+        limit: the same as a function.
+        source, date: where the rule is from, and as of when.
+        before: the first version that has another rule, which stands in the next row; () for none.
+        records_input: whether a window that it records is for input alone, beside the answer.
+    """
+
+    format: str
+    name: str
+    rule: str
+    limit: Callable[[Budget], int]
+    source: str
+    date: str
+    before: tuple[int, ...] = ()
+    records_input: bool = False
+
+    @property
+    def versions(self) -> str:
+        """The versions with this rule, in words; "" for all."""
+        if self.before:
+            return f"before {'.'.join(map(str, self.before))}"
+        earlier = (row for row in CLIENTS if row.format == self.format and row.before)
+        return next((f"{'.'.join(map(str, row.before))} and later" for row in earlier), "")
+
+    def compacts_at(self, budget: Budget) -> int | None:
+        """Return that size in tokens; None where the window leaves nothing of it."""
+        limit = self.limit(budget)
+        return limit if limit > 0 else None
+
+
+def _claude_code_at_first(budget: Budget) -> int:
+    return budget.window - _answer(budget, 32_000) - 13_000
+
+
+def _claude_code(budget: Budget) -> int:
+    return budget.window - _answer(budget, 20_000) - 13_000
+
+
+def _codex(budget: Budget) -> int:
+    whole = budget.window / CODEX_RECORDS if budget.recorded else Fraction(budget.window)
+    return int(whole * Fraction(9, 10))
+
+
+def _copilot_cli(budget: Budget) -> int:
+    return budget.window * 8 // 10
+
+
+def _opencode(budget: Budget) -> int:
+    kept = _answer(budget, 32_000)
+    return budget.window - (min(20_000, kept) if budget.for_input else kept)
+
+
+def _cline(budget: Budget) -> int:
+    usual = max(budget.window - 40_000, budget.window * 8 // 10)
+    return {64_000: 37_000, 128_000: 98_000}.get(budget.window, usual)
+
+
+def _roo(budget: Budget) -> int:
+    longest = budget.max_output or 8_192
+    return budget.window * 9 // 10 - min(longest, -(-budget.window // 5))
+
+
+def _pi(budget: Budget) -> int:
+    return budget.window - 16_384
+
+
+def _answer(budget: Budget, most: int) -> int:
+    """Return what is kept for the answer: the model's longest one, at most ``most`` tokens."""
+    return min(budget.max_output or most, most)
+
+
+CLIENTS: tuple[Client, ...] = (
+    Client(
+        format="claude-code",
+        name="Claude Code",
+        rule="window - longest answer (at most 32,000) - 13,000",
+        limit=_claude_code_at_first,
+        source=(
+            "the program of 2.1.19, as published; eight compactions of 2.0.76 to 2.1.20,"
+            " seven at 155,258 to 157,925 of 200,000, one at 176,700"
+        ),
+        date="2026-01",
+        before=(2, 1, 21),
+    ),
+    Client(
+        format="claude-code",
+        name="Claude Code",
+        rule="window - longest answer (at most 20,000) - 13,000",
+        limit=_claude_code,
+        source=(
+            "anthropics/claude-code, changelog of 2.1.21 and issue 31806; eight compactions of"
+            " 2.1.37 to 2.1.49, seven at 167,081 to 171,656 of 200,000, one at 178,144; one of"
+            " 2.1.219 at 998,659 of 1,000,000"
+        ),
+        date="2026-03",
+    ),
+    Client(
+        format="codex",
+        name="Codex",
+        rule="90 % of the model's input, of which it records 95 % as its window",
+        limit=_codex,
+        source=(
+            "openai/codex, protocol/src/openai_models.rs and issue 40095; seven compactions of"
+            " 0.140 to 0.142, seen from 188,493 to 240,937 where 258,400 are recorded"
+        ),
+        date="2026-08",
+        records_input=True,
+    ),
+    Client(
+        format="copilot-cli",
+        name="Copilot CLI",
+        rule="80 % of the window; from 95 % on it waits for that",
+        limit=_copilot_cli,
+        source="GitHub's documentation of Copilot CLI (context management) and of its SDK",
+        date="2026-04",
+    ),
+    Client(
+        format="opencode",
+        name="OpenCode",
+        rule=("window - longest answer (at most 32,000); of a window for input alone - 20,000"),
+        limit=_opencode,
+        source="anomalyco/opencode, src/session/overflow.ts and pull request 48813",
+        date="2026-09",
+    ),
+    Client(
+        format="cline",
+        name="Cline",
+        rule="window - 40,000 or 80 % of it, which is more; 98,000 of 128,000, 37,000 of 64,000",
+        limit=_cline,
+        source=(
+            "cline/cline, context-window-utils.ts; its SDK takes 81 % of the window (issue 14329)"
+        ),
+        date="2026-09",
+    ),
+    Client(
+        format="roo",
+        name="Roo Code",
+        rule="90 % of the window - longest answer (at most 20 % of the window, else 8,192)",
+        limit=_roo,
+        source="RooCodeInc/Roo-Code, src/core/context-management and src/shared/api.ts",
+        date="2026-04",
+    ),
+    Client(
+        format="pi",
+        name="pi",
+        rule="window - 16,384",
+        limit=_pi,
+        source="badlogic/pi-mono, compaction.ts of its coding agent, and its documentation",
+        date="2026-11",
+    ),
+)
+
+
+def client_of(format_name: str, version: str | None = None) -> Client | None:
+    """Return the client that writes a format; the newest rule where the version is not known."""
+    rows = _rows(format_name)
+    number = _number(version)
+    return next((row for row in rows if not row.before or (number and number < row.before)), None)
+
+
+def _rows(format_name: str) -> Iterator[Client]:
+    return (row for row in CLIENTS if row.format == format_name)
+
+
+def _number(version: str | None) -> tuple[int, ...]:
+    found = _VERSION.match(version or "")
+    return tuple(map(int, found[0].split("."))) if found else ()

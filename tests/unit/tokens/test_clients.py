@@ -1,0 +1,115 @@
+"""Where clients compact by themselves."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.clients import CLIENTS, client_of
+
+
+def at(format_name: str, window: int, version: str | None = None, **fields: Any) -> int | None:
+    client = client_of(format_name, version)
+    assert client is not None
+    budget = Budget(window=window, output_reserve=0, source="", **fields)
+    return client.compacts_at(budget)
+
+
+@pytest.mark.parametrize(
+    ("version", "window", "max_output", "size"),
+    [
+        ("2.0.76", 200_000, 64_000, 155_000),
+        ("2.1.20", 200_000, 64_000, 155_000),
+        ("2.1.20", 200_000, 8_192, 178_808),
+        ("2.1.21", 200_000, 64_000, 167_000),
+        ("2.1.217", 200_000, None, 167_000),
+        ("2.1.37", 200_000, 4_096, 182_904),
+        ("2.1.37", 1_000_000, 128_000, 967_000),
+        (None, 200_000, 64_000, 167_000),
+        ("who knows", 200_000, 64_000, 167_000),
+    ],
+)
+def test_claude_code_by_version(
+    version: str | None, window: int, max_output: int | None, size: int
+) -> None:
+    assert at("claude-code", window, version, max_output=max_output) == size
+
+
+def test_codex_fills_nine_tenths_of_what_it_records_19_twentieths_of() -> None:
+    assert at("codex", 258_400, recorded=True) == 244_800
+    assert at("codex", 121_600, recorded=True) == 115_200
+    assert at("codex", 272_000, for_input=True) == 244_800
+
+
+@pytest.mark.parametrize(
+    ("window", "max_output", "for_input", "size"),
+    [
+        (200_000, 64_000, False, 168_000),
+        (200_000, 8_192, False, 191_808),
+        (272_000, 128_000, True, 252_000),
+        (272_000, 8_192, True, 263_808),
+    ],
+)
+def test_opencode_keeps_less_of_a_window_for_input_alone(
+    window: int,
+    max_output: int,
+    for_input: bool,  # noqa: FBT001 - a case
+    size: int,
+) -> None:
+    assert at("opencode", window, max_output=max_output, for_input=for_input) == size
+
+
+@pytest.mark.parametrize(
+    ("format_name", "window", "size"),
+    [
+        ("copilot-cli", 128_000, 102_400),
+        ("cline", 64_000, 37_000),
+        ("cline", 128_000, 98_000),
+        ("cline", 200_000, 160_000),
+        ("cline", 1_000_000, 960_000),
+        ("cline", 32_000, 25_600),
+        ("roo", 200_000, 171_808),
+        ("pi", 200_000, 183_616),
+    ],
+)
+def test_the_others(format_name: str, window: int, size: int) -> None:
+    assert at(format_name, window) == size
+
+
+def test_roo_code_keeps_at_most_a_fifth_for_the_answer() -> None:
+    assert at("roo", 200_000, max_output=64_000) == 140_000
+    assert at("roo", 200_000, max_output=16_384) == 163_616
+
+
+@pytest.mark.parametrize(("format_name", "window"), [("claude-code", 33_000), ("pi", 8_192)])
+def test_a_window_that_leaves_nothing_has_no_such_size(format_name: str, window: int) -> None:
+    assert at(format_name, window) is None
+
+
+@pytest.mark.parametrize("format_name", ["openai-chat", "anthropic-messages", "neurolink", "none"])
+def test_a_format_of_no_client_has_none(format_name: str) -> None:
+    assert client_of(format_name) is None
+
+
+def test_every_row_is_of_a_format_and_says_where_it_is_from() -> None:
+    assert {row.format for row in CLIENTS} <= {each.name for each in ALL_FORMATS}
+    for row in CLIENTS:
+        assert row.name
+        assert row.rule
+        assert row.source
+        assert re.fullmatch(r"20\d\d-\d\d", row.date)
+
+
+def test_the_newest_row_of_a_client_has_no_end() -> None:
+    newest = {row.format: row for row in CLIENTS}
+    assert [row.name for row in newest.values() if row.before] == []
+    assert set(Counter(row.format for row in CLIENTS if not row.before).values()) == {1}
+
+
+def test_versions_are_told_in_words() -> None:
+    told = [row.versions for row in CLIENTS if row.format == "claude-code"]
+    assert told == ["before 2.1.21", "2.1.21 and later"]
+    assert {row.versions for row in CLIENTS if row.format != "claude-code"} == {""}
