@@ -52,6 +52,12 @@ category over what the next request would send, and set against the model's cont
     show_default=True,
     help="How many of the largest messages to list.",
 )
+@click.option(
+    "--rounds",
+    is_flag=True,
+    help="List the requests one by one instead: what each sent, what of it was new, read from the "
+    "provider's cache or paid again, and what was edited in between.",
+)
 @fail_over_option
 @strict_option
 @shown_as_options

@@ -194,7 +194,14 @@ def _usage(record: Mapping[str, Any]) -> ReportedUsage | None:
     context = integer_or_none(usage.get("prompt_tokens"))
     if context is None:
         return None
-    return ReportedUsage(context=context, output=integer_or_none(usage.get("completion_tokens")))
+    sent = object_or_empty(usage.get("prompt_tokens_details"))
+    written = object_or_empty(usage.get("completion_tokens_details"))
+    return ReportedUsage(
+        context=context,
+        output=integer_or_none(usage.get("completion_tokens")),
+        reasoning=max(0, integer_or_none(written.get("reasoning_tokens")) or 0),
+        cache_read=integer_or_none(sent.get("cached_tokens")),
+    )
 
 
 def _role(record: Mapping[str, Any]) -> Role | None:

@@ -1,9 +1,9 @@
 """Categories: the buckets that every token of a conversation falls into, one each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from compactctl.history.pairs import part_places
+from compactctl.history.pairs import Place, part_places
 from compactctl.history.reads import FileRead
 from compactctl.history.turns import leading_system
 from compactctl.model.message import (
@@ -60,18 +60,27 @@ def category_tokens(
     ``reads`` are the file reads among the messages. Media inside a tool result count as media.
     Injected records and markers are "other"; system messages are the prompt only at the front.
     """
+    tokens: dict[Category, int] = dict.fromkeys(CATEGORIES, 0)
+    for _, category, count in categorised(messages, reads, meter):
+        tokens[category] += count
+    return tokens
+
+
+def categorised(
+    messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
+) -> Iterator[tuple[Place, Category, int]]:
+    """Yield the tokens of every part in order, its media apart; see ``category_tokens``."""
     read_places = {read.place for read in reads}
     front = leading_system(messages)
-    tokens: dict[Category, int] = dict.fromkeys(CATEGORIES, 0)
     for place, part in part_places(messages):
         message = messages[place.message]
         media = _media_tokens(part, meter)
         category = "file reads" if place in read_places else _category(message, part)
         if category == "other" and place.message < front:
             category = "system prompt"
-        tokens["media"] += media
-        tokens[category] += meter.part(part) - media
-    return tokens
+        if media:
+            yield place, "media", media
+        yield place, category, meter.part(part) - media
 
 
 def _category(message: Message, part: Part) -> Category:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from compactctl.model.message import Message, ReasoningPart
+from compactctl.model.message import Message, ReasoningPart, ReportedUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,7 @@ class Request:
         before: what was counted of the messages that were sent.
         reasoning: what of the output was reported to be reasoning.
         turn: the number of the turn that it belongs to.
+        usage: all that was reported of what was sent, as the response's first line tells it.
     """
 
     first: int
@@ -33,6 +34,7 @@ class Request:
     before: float
     reasoning: int
     turn: int
+    usage: ReportedUsage
 
     @property
     def answer(self) -> float:
@@ -92,6 +94,7 @@ def _request(
         before=sums[members[0]],
         reasoning=reported[-1].reasoning,
         turn=turn,
+        usage=reported[0],
     )
 
 

@@ -149,12 +149,17 @@ class ReportedUsage:
     """What the provider reported for the request that this message answers, in tokens.
 
     ``context`` is everything that was sent; ``output`` is None when the number is a placeholder;
-    ``reasoning`` is what of the output was told to be reasoning.
+    ``reasoning`` is what of the output was told to be reasoning. Of the context ``cache_read`` was
+    read from the provider's cache and ``cache_write`` put into it, None where that was not told;
+    ``cache_hour`` is what of the latter is to stay there for an hour.
     """
 
     context: int
     output: int | None = None
     reasoning: int = 0
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cache_hour: int = 0
 
 
 NO_TAGS = Tags()
@@ -175,6 +180,8 @@ class Message:
         synthetic: written by compactctl.
         fixed: why this record must stay exactly as it is; None when it may be edited.
         anchored: why this record must stay where it is, though its content may be replaced.
+        time: when it was written, in seconds since 1970; None where that is not known.
+        aside: a subagent's, whose context is its own.
     """
 
     id: MessageId
@@ -192,6 +199,8 @@ class Message:
     anchored: str | None = None
     tags: Tags = NO_TAGS
     usage: ReportedUsage | None = None
+    time: float | None = None
+    aside: bool = False
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:

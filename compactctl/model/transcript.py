@@ -92,6 +92,7 @@ class Transcript:
         cwd: the session's working folder, when the file says so.
         ends_reasoning: whether the client sends reasoning only until the turn it belongs to ends.
         compacted: whether the client's own compaction put something in the place of what was said.
+        compactions: indices of the lines on which the client says that it compacted or cleared.
         warnings: one line each, ready to be shown.
         split: what the client counted of the effective history, when the file says so.
     """
@@ -111,5 +112,6 @@ class Transcript:
     cwd: str | None = None
     ends_reasoning: bool = False
     compacted: bool = False
+    compactions: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     split: ClientSplit | None = None

@@ -41,7 +41,8 @@ REFUSED = {
     }),
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({
-        "all", "archived", "explain", "full", "grep", "json", "jsonl", "limit", "page", "toml",
+        "all", "archived", "explain", "full", "grep", "json", "jsonl", "limit", "page", "rounds",
+        "toml",
     }),
     _TEXT: frozenset({"marker"}),
 }  # fmt: skip

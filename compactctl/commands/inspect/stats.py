@@ -10,6 +10,7 @@ from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.conversations import conversations
+from compactctl.history.rounds import Rounds, rounds
 from compactctl.history.turns import steps
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -22,7 +23,7 @@ Scope = Literal["effective", "full"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatsOptions:
-    """What to measure and with what."""
+    """What to measure and with what; ``rounds`` asks for the requests one by one."""
 
     path: str
     format: str | None = None
@@ -32,6 +33,7 @@ class StatsOptions:
     scope: Scope = "effective"
     strict: bool = False
     top: int = 5
+    rounds: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,7 @@ class StatsResult:
     inferred and unexplained tokens apart.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript.
+    ``rounds`` are those of everything that was ever sent, None where nobody asked for them.
     """
 
     path: str
@@ -60,6 +63,7 @@ class StatsResult:
     text_bytes: int
     extra_prompt: int = 0
     extra_files: int = 0
+    rounds: Rounds | None = None
 
     @property
     def reported(self) -> int | None:
@@ -101,7 +105,13 @@ def stats(options: StatsOptions) -> StatsResult:
         text_bytes=_text_bytes(messages),
         extra_prompt=_extra(measured, messages, "--prompt"),
         extra_files=_extra(measured, messages, "--attach"),
+        rounds=_rounds(transcript, measured) if options.rounds else None,
     )
+
+
+def _rounds(transcript: Transcript, measured: Measure) -> Rounds:
+    measured.meter.prime(transcript.messages)
+    return rounds(transcript, measured.meter)
 
 
 def _size(

@@ -7,6 +7,7 @@ from typing import Any
 
 from compactctl.formats.claude_code.attachments import attachment_message_parts
 from compactctl.formats.claude_code.chain import ClaudeChain
+from compactctl.formats.claude_code.marks import is_compaction
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
@@ -14,6 +15,7 @@ from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import TranscriptBuilder, damage_reason, is_written, own_id
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
+from compactctl.formats.records.timestamps import time_of
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -130,6 +132,8 @@ class _Reader:
             if decoded.damage is not None and parent is not None:
                 self.chain.hold(parent, "a record on a damaged line follows it")
             self.chain.add(record, decoded.index)
+            if is_compaction(record):
+                self.gather.compactions.append(decoded.index)
         else:
             self.pointer(record, decoded)
         message = self.message(record, decoded)
@@ -219,6 +223,8 @@ class _Reader:
             synthetic=written,
             fixed=damage_reason(decoded),
             tags=tags,
+            time=time_of(record),
+            aside=record.get("isSidechain") is True,
         )
 
     def finish(self) -> Transcript:

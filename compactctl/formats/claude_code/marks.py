@@ -31,6 +31,12 @@ def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
     )
 
 
+def is_compaction(record: Mapping[str, Any]) -> bool:
+    """Tell whether a record says that the client compacted the main conversation or cleared it."""
+    marks = ("compact_boundary", "microcompact_boundary")
+    return record.get("subtype") in marks and record.get("isSidechain") is not True
+
+
 def _listed(kept: Mapping[str, Any]) -> Boundary | None:
     anchor, names = text_or_none(kept.get("anchorUuid")), _strings(kept.get("uuids"))
     if anchor is None or not names:

@@ -190,6 +190,7 @@ class CodexReader:
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
         self.responses.close()
+        self.gather.compactions.append(decoded.index)
         items = payload.get("replacement_history")
         if isinstance(items, list):
             self._replaced(items, decoded)

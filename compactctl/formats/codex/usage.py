@@ -33,5 +33,8 @@ class TokenCounts:
             return None
         reasoning = integer_or_none(last.get("reasoning_output_tokens")) or 0
         return ReportedUsage(
-            context=context, output=integer_or_none(output), reasoning=max(0, reasoning)
+            context=context,
+            output=integer_or_none(output),
+            reasoning=max(0, reasoning),
+            cache_read=integer_or_none(last.get("cached_input_tokens")),
         )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.formats.records.json_values import integer_or_none
+from compactctl.formats.records.json_values import integer_or_none, object_or_empty
 from compactctl.model.message import ReportedUsage
 
 # The three are disjoint; together they are everything that was sent.
@@ -20,4 +20,11 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
         return None
     context = sum(n for n in map(usage.get, _SENT) if isinstance(n, int))
     output = usage.get("output_tokens") if response.get("stop_reason") else None
-    return ReportedUsage(context=context, output=integer_or_none(output))
+    kept = object_or_empty(usage.get("cache_creation"))
+    return ReportedUsage(
+        context=context,
+        output=integer_or_none(output),
+        cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
+        cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
+        cache_hour=integer_or_none(kept.get("ephemeral_1h_input_tokens")) or 0,
+    )

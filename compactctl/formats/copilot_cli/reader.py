@@ -74,7 +74,8 @@ class CopilotReader:
         if draft is None:
             self.gather.meta(kind, decoded.n_bytes)
         else:
-            message = self.gather.message(self._named(draft, event), event, decoded)
+            draft = replace(self._named(draft, event), aside=_is_subagents(event, data))
+            message = self.gather.message(draft, event, decoded)
             self.tools.update((call.call_id, call.tool) for call in message.calls)
         if not _is_subagents(event, data):
             self._facts(kind, data)
@@ -106,8 +107,10 @@ class CopilotReader:
     ) -> None:
         """Take in what an event of the main conversation changes in what is sent."""
         if kind == "session.compaction_complete" and data.get("success") is True:
+            self.gather.compactions.append(line)
             self.history.condense(line, message)
         elif kind == "session.context_cleared":
+            self.gather.compactions.append(line)
             self.history.clear(line, message)
         elif kind == "session.truncation":
             self._truncated(data, line)
@@ -126,6 +129,7 @@ class CopilotReader:
     def _truncated(self, data: Mapping[str, Any], line: int) -> None:
         removed = data.get("messagesRemovedDuringTruncation")
         if isinstance(removed, int) and removed > 0:
+            self.gather.compactions.append(line)
             self.history.truncate(line, removed)
             self.gather.warnings.append(
                 f"line {line + 1}: the client left out {removed:,} of its messages and the file "

@@ -27,8 +27,12 @@ class Usages:
         context, output = data.get("inputTokens"), data.get("outputTokens")
         response = data.get("apiCallId") or self._newest
         if isinstance(context, int) and context > 0 and isinstance(response, str):
-            usage = ReportedUsage(context=context, output=integer_or_none(output))
-            self._by_response[response] = usage
+            self._by_response[response] = ReportedUsage(
+                context=context,
+                output=integer_or_none(output),
+                cache_read=integer_or_none(data.get("cacheReadTokens")),
+                cache_write=integer_or_none(data.get("cacheWriteTokens")),
+            )
 
     def put(self, message: Message) -> Message:
         """Return the message with the usage of its request, if that was reported."""

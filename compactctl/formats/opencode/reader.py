@@ -14,6 +14,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.timestamps import seconds
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
@@ -72,7 +73,9 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
     place = ".".join(map(str, entry.element)) or str(entry.decoded.index)
     if info["role"] == "user":
         injected = not any(map(is_typed, record["parts"]))
-        return MessageDraft(role="user", parts=parts, name=name, injected=injected)
+        return MessageDraft(
+            role="user", parts=parts, name=name, injected=injected, time=_time(info)
+        )
     return MessageDraft(
         role="assistant",
         parts=parts,
@@ -82,6 +85,7 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
         model=text_or_none(info.get("modelID")),
         summary=info.get("summary") is True,
         usage=_usage(info, record["parts"]),
+        time=_time(info),
     )
 
 
@@ -102,7 +106,18 @@ def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | Non
     if isinstance(total, int) and total >= context:
         # Whether ``output`` has the reasoning in it depends on the version; the total always has.
         output = total - context
-    return ReportedUsage(context=context, output=integer_or_none(output))
+    return ReportedUsage(
+        context=context,
+        output=integer_or_none(output),
+        cache_read=integer_or_none(cache.get("read")),
+        cache_write=integer_or_none(cache.get("write")),
+    )
+
+
+def _time(info: Mapping[str, Any]) -> float | None:
+    """Return when a message was finished, else when it was begun."""
+    time = object_or_empty(info.get("time"))
+    return seconds(time.get("completed")) or seconds(time.get("created"))
 
 
 def is_message(record: object) -> bool:

@@ -93,7 +93,12 @@ def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
     context = sum(n for n in map(usage.get, _CONTEXT) if isinstance(n, int))
     if context <= 0:
         return None
-    return ReportedUsage(context=context, output=integer_or_none(usage.get("output")))
+    return ReportedUsage(
+        context=context,
+        output=integer_or_none(usage.get("output")),
+        cache_read=integer_or_none(usage.get("cacheRead")),
+        cache_write=integer_or_none(usage.get("cacheWrite")),
+    )
 
 
 def _shell_command(message: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -9,6 +9,7 @@ import orjson
 
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.timestamps import time_of
 from compactctl.model.message import NO_TAGS, JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
@@ -24,6 +25,7 @@ class TranscriptBuilder:
         self.links: list[Link] = []
         self.pointers: list[Pointer] = []
         self.warnings: list[str] = []
+        self.compactions: list[int] = []
         self.n_lines = 0
         self.n_bytes = 0
         self._opaque: list[Opaque] = []
@@ -80,6 +82,8 @@ class TranscriptBuilder:
             anchored=draft.anchored,
             tags=tags,
             usage=draft.usage,
+            time=time_of(record) if draft.time is None else draft.time,
+            aside=draft.aside,
         )
         self.messages.append(message)
         return message
@@ -116,6 +120,7 @@ class TranscriptBuilder:
             pointers=tuple(self.pointers),
             meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},
             opaque=tuple(self._opaque),
+            compactions=tuple(self.compactions),
             warnings=tuple(self.warnings),
             **facts,
         )

@@ -9,7 +9,8 @@ from compactctl.model.message import Part, ReportedUsage, Role
 class MessageDraft:
     """The half of a message that a format decides; its fields mean what ``Message``'s mean.
 
-    ``name`` is the record's own id, None when it has none.
+    ``name`` is the record's own id, None when it has none; ``time`` is None where the record tells
+    it under a name that every format uses.
     """
 
     role: Role
@@ -22,3 +23,5 @@ class MessageDraft:
     fixed: str | None = None
     anchored: str | None = None
     usage: ReportedUsage | None = None
+    time: float | None = None
+    aside: bool = False

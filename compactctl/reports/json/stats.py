@@ -6,6 +6,7 @@ from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.transcript import Transcript, Volume
 from compactctl.reports.json.other_systems import STATS, told_as
+from compactctl.reports.json.rounds import round_fields
 from compactctl.reports.rendering.json_document import fields_of, measure_fields, opaque_fields
 
 
@@ -43,6 +44,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "largestMessages": [_large(row) for row in found.largest],
         "tools": [fields_of(use) for use in found.tools],
         "rereads": [fields_of(file) for file in found.rereads],
+        **round_fields(result.rounds),
         "file": {**_file(transcript), "textBytes": result.text_bytes},
         "warnings": list(transcript.warnings),
     }

@@ -20,6 +20,7 @@ from compactctl.reports.terminal.breakdown import (
     tool_uses,
     unsent_records,
 )
+from compactctl.reports.terminal.rounds import rounds_screen
 
 _LEVELS: dict[str, tuple[str, TextStyle]] = {
     "none": ("plenty of room", ""),
@@ -36,6 +37,9 @@ def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what to print for a result."""
     yield from _head(result)
     yield ""
+    if result.rounds is not None:
+        yield from rounds_screen(result.rounds)
+        return
     yield category_table(result)
     yield from _exactness(result)
     yield ""

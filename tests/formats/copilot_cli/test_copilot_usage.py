@@ -23,7 +23,7 @@ def test_usage_belongs_to_the_response_it_names_or_follows() -> None:
     assert [message.usage for message in transcript.effective] == [
         None,
         ReportedUsage(context=100, output=7),
-        ReportedUsage(context=120),
+        ReportedUsage(context=120, cache_read=100),
         None,
     ]
 

@@ -1,0 +1,311 @@
+"""Rounds: the requests of a session one by one, with what each sent anew and what it paid again."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from compactctl.history.categories import Category, categorised
+from compactctl.history.conversations import conversations
+from compactctl.history.pairs import result_tools
+from compactctl.history.reads import file_reads
+from compactctl.history.requests import Request, requests
+from compactctl.history.standins import record_name
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.tokens.meter import Meter
+
+K = TypeVar("K", bound=str)
+
+Mark = Literal["compacted", "compactctl", "fell", "missed", "model", "idle"]
+
+# How long providers keep a prompt that is not used again, in seconds: Anthropic five minutes, or an
+# hour where the client asks for it; OpenAI five to ten minutes as a rule.
+CACHE_LIFETIME = 300.0
+LONG_CACHE_LIFETIME = 3_600.0
+# Shorter prompts go into no provider's cache, in tokens.
+LEAST_CACHED = 1_024
+# Providers read a cache in blocks, and never what ended the request before: less than all is usual.
+_HIT = 0.5
+# Smaller falls are reasoning that ended with its turn.
+_FALL = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """A request to the model and its answer. Sizes are in tokens, as the provider reported them.
+
+    Attributes:
+        number: counts from 1 through all conversations of the file.
+        conversation: counts from 0; ``turn`` counts in it, 0 before anybody spoke.
+        step: counts the rounds of a turn from 1.
+        line: index of the raw line on which the answer begins.
+        time: when that was written, in seconds since 1970.
+        idle: seconds from the answer before to what was sent next; None where that is not known.
+        context: everything that was sent.
+        new: by how much that is more than in the round before, whose answer it holds as well;
+            negative where the context fell. Of the first round it is all of the context.
+        cache_read, cache_write: what of the context was read from the provider's cache and put
+            into it, None where that was not reported; ``cache_hour`` of the latter for an hour.
+        output: the answer, by count where ``is_output_reported`` is false.
+        reasoning: what of it was reported to be reasoning.
+        paid_again: what was sent before and was not read from the cache, at most: the smaller one
+            of this context and that before, without what was read. 0 in the first round and after
+            a compaction, None where the cache was not reported.
+        entered: counted tokens by category of what was said from the answer before on.
+        tools: those of tool results by tool.
+        marks: what happened before it or in it:
+            ``compacted`` the client compacted or cleared results; ``compactctl`` compactctl did;
+            ``fell`` the context is smaller by more than a tenth; ``missed`` less than half of what
+            was sent before was read from a cache that had worked before, and neither a compaction
+            nor another model explains that; ``model`` another model answers than before; ``idle``
+            nothing was sent for longer than a cache lasts.
+    """
+
+    number: int
+    conversation: int
+    turn: int
+    step: int
+    line: int
+    model: str | None
+    time: float | None
+    idle: float | None
+    context: int
+    new: int
+    cache_read: int | None
+    cache_write: int | None
+    cache_hour: int
+    output: int
+    is_output_reported: bool
+    reasoning: int
+    paid_again: int | None
+    entered: Mapping[Category, int]
+    tools: Mapping[str, int]
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds:
+    """All rounds of a session in file order; ``aside`` counts the requests of subagents."""
+
+    rounds: tuple[Round, ...]
+    aside: int
+
+    @property
+    def turns(self) -> int:
+        """How many turns have a round."""
+        return len({(each.conversation, each.turn) for each in self.rounds})
+
+    @property
+    def sent(self) -> int:
+        """The contexts of all rounds added up, in tokens."""
+        return sum(each.context for each in self.rounds)
+
+    @property
+    def cache_read(self) -> int:
+        """What of that was read from a cache."""
+        return sum(each.cache_read or 0 for each in self.rounds)
+
+    @property
+    def cache_reports(self) -> int:
+        """How many rounds report what was read from a cache."""
+        return sum(each.cache_read is not None for each in self.rounds)
+
+    @property
+    def paid_again(self) -> int:
+        """What was sent before and was not read from a cache, at most."""
+        return sum(each.paid_again or 0 for each in self.rounds)
+
+    @property
+    def output(self) -> int:
+        """The answers of all rounds, in tokens."""
+        return sum(each.output for each in self.rounds)
+
+    def marked(self, *marks: Mark) -> int:
+        """Return how many rounds have all of these marks."""
+        return sum(set(marks).issubset(each.marks) for each in self.rounds)
+
+
+def rounds(transcript: Transcript, meter: Meter) -> Rounds:
+    """Return the rounds of everything that was ever sent, abandoned branches included.
+
+    Requests of subagents are left out, unless there are no others.
+    """
+    main = tuple(message for message in transcript.messages if not message.aside)
+    aside = tuple(message for message in transcript.messages if message.aside)
+    if not any(message.usage for message in main):
+        main, aside = transcript.messages, ()
+    found: list[Round] = []
+    for talk in conversations(main):
+        found += _rounds(talk, transcript, meter, len(found))
+    return Rounds(rounds=tuple(found), aside=len(requests(aside, meter.message)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """A request, and what was said from the one before it on.
+
+    ``caches`` tells whether a cache was of use before, ``lifetime`` how many seconds it lasts.
+    """
+
+    before: Request | None
+    request: Request
+    caches: bool
+    lifetime: float
+
+    @property
+    def said(self) -> range:
+        """The indices of the messages that the context has in addition to the one before."""
+        return range(self.before.first if self.before else 0, self.request.first)
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """The tokens of one message."""
+
+    categories: Counter[Category]
+    tools: Counter[str]
+
+
+def _rounds(
+    messages: Sequence[Message], transcript: Transcript, meter: Meter, earlier: int
+) -> Iterator[Round]:
+    """Yield the rounds of one conversation, numbered from behind ``earlier`` ones on."""
+    shares = _shares(messages, transcript.cwd, meter)
+    edits = _edits(messages, transcript.compactions)
+    steps: Counter[int] = Counter()
+    for stretch in _stretches(requests(messages, meter.message)):
+        request, first = stretch.request, messages[stretch.request.first]
+        steps[request.turn] += 1
+        earlier += 1
+        said = shares[stretch.said.start : stretch.said.stop]
+        idle = _idle(stretch, messages)
+        marks = tuple(_marks(stretch, messages, edits, idle))
+        yield Round(
+            number=earlier,
+            conversation=first.conversation,
+            turn=request.turn,
+            step=steps[request.turn],
+            line=first.line,
+            model=first.model,
+            time=first.time,
+            idle=idle,
+            context=request.context,
+            new=request.context - (stretch.before.context if stretch.before else 0),
+            cache_read=_cache_read(request),
+            cache_write=_cache_write(request),
+            cache_hour=min(max(0, request.usage.cache_hour), _cache_write(request) or 0),
+            output=round(request.answer) if request.output is None else request.output,
+            is_output_reported=request.output is not None,
+            reasoning=request.reasoning,
+            paid_again=_paid_again(stretch, marks),
+            entered=_sum(share.categories for share in said),
+            tools=_sum(share.tools for share in said),
+            marks=marks,
+        )
+
+
+def _cache_read(request: Request) -> int | None:
+    """Return what was read from the cache; a file may hold any number, so within the context."""
+    read = request.usage.cache_read
+    return None if read is None else min(max(0, read), request.context)
+
+
+def _cache_write(request: Request) -> int | None:
+    write, rest = request.usage.cache_write, request.context - (_cache_read(request) or 0)
+    return None if write is None else min(max(0, write), rest)
+
+
+def _stretches(found: Sequence[Request]) -> Iterator[_Stretch]:
+    before, caches, lifetime = None, False, CACHE_LIFETIME
+    for request in found:
+        yield _Stretch(before, request, caches, lifetime)
+        usage = request.usage
+        caches = caches or bool(usage.cache_read or usage.cache_write)
+        if usage.cache_write:
+            is_long = 2 * usage.cache_hour > usage.cache_write
+            lifetime = LONG_CACHE_LIFETIME if is_long else CACHE_LIFETIME
+        before = request
+
+
+def _shares(messages: Sequence[Message], cwd: str | None, meter: Meter) -> list[_Share]:
+    shares = [_Share(Counter(), Counter()) for _ in messages]
+    reads = file_reads(messages, cwd=cwd)
+    for place, category, tokens in categorised(messages, reads, meter):
+        shares[place.message].categories[category] += tokens
+    for place, tool in result_tools(messages).items():
+        part = messages[place.message].parts[place.part]
+        shares[place.message].tools[tool] += meter.part(part)
+    return shares
+
+
+def _sum(counts: Iterable[Counter[K]]) -> dict[K, int]:
+    """Add counts up, the largest first, without those that are 0."""
+    total: Counter[K] = Counter()
+    for each in counts:
+        total.update(each)
+    return {name: count for name, count in total.most_common() if count > 0}
+
+
+def _edits(messages: Sequence[Message], compactions: Sequence[int]) -> tuple[set[int], set[int]]:
+    """Return the indices of the messages behind which the client or compactctl edited.
+
+    compactctl notes which message was the newest one then.
+    """
+    places = {record_name(message.id): index for index, message in enumerate(messages)}
+    ours, clients = set(), set()
+    for index, message in enumerate(messages):
+        if message.synthetic or message.tags.through:
+            ours.add(places.get(record_name(message.tags.through or ""), index))
+        elif message.summary:
+            clients.add(index)
+    lines = [message.line for message in messages]
+    clients |= {at - 1 for line in compactions if (at := bisect_left(lines, line)) > 0}
+    return clients, ours
+
+
+def _idle(stretch: _Stretch, messages: Sequence[Message]) -> float | None:
+    """Return the seconds from the answer before to the newest message that was sent next."""
+    if stretch.before is None:
+        return None
+    ended = max((messages[at].time or 0.0 for at in stretch.before.members), default=0.0)
+    sent = messages[stretch.said.stop - 1].time or messages[stretch.request.first].time
+    # Clients put records with older times behind a compaction.
+    return sent - ended if sent and ended and sent >= ended else None
+
+
+def _marks(
+    stretch: _Stretch,
+    messages: Sequence[Message],
+    edits: tuple[set[int], set[int]],
+    idle: float | None,
+) -> Iterator[Mark]:
+    before, request = stretch.before, stretch.request
+    if before is None:
+        return
+    clients, ours = (not each.isdisjoint(stretch.said) for each in edits)
+    changed = messages[before.first].model != messages[request.first].model
+    found: dict[Mark, bool] = {
+        "compacted": clients,
+        "compactctl": ours,
+        "fell": request.context < _FALL * before.context,
+        "missed": not (clients or ours or changed) and _missed(stretch, before),
+        "model": changed,
+        "idle": idle is not None and idle > stretch.lifetime,
+    }
+    yield from (mark for mark, is_so in found.items() if is_so)
+
+
+def _missed(stretch: _Stretch, before: Request) -> bool:
+    read, sent = _cache_read(stretch.request), min(before.context, stretch.request.context)
+    return stretch.caches and read is not None and sent >= LEAST_CACHED and read < _HIT * sent
+
+
+def _paid_again(stretch: _Stretch, marks: Sequence[Mark]) -> int | None:
+    before, read = stretch.before, _cache_read(stretch.request)
+    if read is None:
+        return None
+    if before is None or "compacted" in marks or "compactctl" in marks:
+        return 0
+    return max(0, min(before.context, stretch.request.context) - read)

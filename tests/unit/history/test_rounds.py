@@ -1,0 +1,221 @@
+"""Requests one by one: what was new, cached and paid again, and what happened in between."""
+
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Any
+
+import pytest
+from builders import assistant, call, conversation, result, summary, system, thinking, user
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.stages.support.trials import meter, words
+
+from compactctl.history.rounds import CACHE_LIFETIME, LONG_CACHE_LIFETIME, Round, Rounds, rounds
+from compactctl.model.message import Message, ReportedUsage, Tags
+from compactctl.model.transcript import Transcript
+
+
+def session(*messages: Message, **facts: Any) -> Transcript:
+    found = conversation(*messages)
+    return Transcript(
+        format="test", n_lines=len(found), n_bytes=0, messages=found, effective=found, **facts
+    )
+
+
+def answer(context: int, read: int | None = None, name: str = "", **fields: Any) -> Message:
+    """Build an answer; ``output`` and ``write`` are what was reported as well."""
+    reported = {"output": fields.pop("output", 10), "cache_write": fields.pop("write", None)}
+    usage = ReportedUsage(context=context, cache_read=read, **reported)
+    return replace(assistant("ok"), response_id=name or f"r{context}", usage=usage, **fields)
+
+
+def found(*messages: Message, **facts: Any) -> tuple[Round, ...]:
+    return rounds(session(*messages, **facts), meter()).rounds
+
+
+def test_without_reported_usage_there_are_no_rounds() -> None:
+    assert rounds(session(user("hi"), assistant("hello")), meter()) == Rounds(rounds=(), aside=0)
+
+
+def test_rounds_are_numbered_by_turn_and_step() -> None:
+    talk = found(
+        user("go"), answer(100), user("well", injected=True), answer(200), user("on"), answer(300)
+    )
+    assert [(each.number, each.turn, each.step, each.line) for each in talk] == [
+        (1, 1, 1, 1),
+        (2, 1, 2, 3),
+        (3, 2, 1, 5),
+    ]
+
+
+def test_the_lines_of_one_response_are_one_round_with_the_last_output() -> None:
+    usage = ReportedUsage(context=500, cache_read=400)
+    first = replace(call("a", "Read"), response_id="r", usage=usage)
+    second = replace(call("b", "Read"), response_id="r", usage=replace(usage, output=60))
+    [one] = found(user("go"), first, result("a", "x"), second, result("b", "y"))
+    assert (one.context, one.cache_read, one.output, one.line) == (500, 400, 60, 1)
+
+
+def test_an_answer_without_a_reported_size_is_counted() -> None:
+    said = replace(answer(100, output=None), parts=assistant(words(7)).parts)
+    [one] = found(user("go"), said)
+    assert (one.output, one.is_output_reported) == (7, False)
+
+
+def test_what_entered_is_told_by_category_and_tool() -> None:
+    first = replace(call("a", "Bash"), response_id="r1", usage=ReportedUsage(context=50))
+    one, two = found(
+        system(words(3)),
+        user(words(4)),
+        first,
+        result("a", words(20)),
+        user(words(5), injected=True),
+        answer(90),
+        user("never sent"),
+    )
+    assert one.entered == {"user": 4, "system prompt": 3}
+    assert (two.entered, two.tools) == (
+        {"tool results": 20, "other": 5, "tool calls": 2},
+        {"Bash": 20},
+    )
+    assert list(two.entered.values()) == [20, 5, 2]
+
+
+def test_what_was_sent_before_and_is_not_read_from_the_cache_is_paid_again() -> None:
+    talk = found(user("go"), answer(9_000, 0), answer(9_500, 8_990), answer(9_900, 2_000))
+    assert [each.paid_again for each in talk] == [0, 10, 7_500]
+    assert [each.new for each in talk] == [9_000, 500, 400]
+    assert [each.marks for each in talk] == [(), (), ("missed",)]
+
+
+def test_where_no_cache_is_reported_nothing_is_said_of_it() -> None:
+    talk = found(user("go"), answer(9_000), answer(9_500))
+    assert [(each.cache_read, each.paid_again, each.marks) for each in talk] == [
+        (None, None, ())
+    ] * 2
+
+
+def test_a_cache_that_never_worked_is_not_missed() -> None:
+    talk = found(user("go"), answer(9_000, 0), answer(9_500, 0))
+    assert [(each.paid_again, each.marks) for each in talk] == [(0, ()), (9_000, ())]
+
+
+def test_what_was_put_into_a_cache_can_be_missed() -> None:
+    talk = found(user("go"), answer(9_000, 0, write=9_000), answer(9_500, 0))
+    assert talk[1].marks == ("missed",)
+
+
+def test_prompts_too_short_for_a_cache_are_not_missed_in_it() -> None:
+    talk = found(user("go"), answer(900, 0, write=900), answer(950, 0))
+    assert talk[1].marks == ()
+
+
+def test_the_clients_compaction_is_marked_and_nothing_is_paid_again_for_it() -> None:
+    talk = (user("go"), answer(9_000, 8_000), summary("all so far"), answer(3_000, 0))
+    first, second = found(*talk)
+    assert (first.marks, second.marks) == ((), ("compacted", "fell"))
+    assert (second.new, second.paid_again) == (-6_000, 0)
+
+
+@pytest.mark.parametrize("line", [2, 3])
+def test_a_line_that_tells_of_a_compaction_marks_the_next_round(line: int) -> None:
+    talk = (user("go"), answer(9_000), user("more"), answer(8_900), answer(9_100))
+    marked = [each.marks for each in found(*talk, compactions=(line,))]
+    assert marked == [(), ("compacted",), ()]
+
+
+def test_our_compaction_is_marked_where_it_was_made() -> None:
+    written = summary("ours", synthetic=True, injected=True, tags=Tags(through="m2"))
+    talk = found(written, user("go"), answer(9_000, 0), answer(4_000, 0))
+    assert [each.marks for each in talk] == [(), ("compactctl", "fell")]
+
+
+def test_a_context_that_fell_alone_is_marked_and_paid_again() -> None:
+    talk = found(user("go"), answer(9_000, 8_000), answer(5_000, 3_000))
+    assert (talk[1].marks, talk[1].paid_again) == (("fell",), 2_000)
+
+
+def test_another_model_explains_why_the_cache_is_missed() -> None:
+    talk = found(user("go"), answer(9_000, 8_000, model="a"), answer(9_500, 0, model="b"))
+    assert (talk[1].marks, talk[1].paid_again) == (("model",), 9_000)
+
+
+def hourly(context: int, time: float) -> Message:
+    usage = ReportedUsage(context=context, cache_read=0, cache_write=context, cache_hour=context)
+    return replace(answer(context), usage=usage, time=time)
+
+
+@pytest.mark.parametrize(
+    ("first", "pause", "marks"),
+    [
+        (answer(9_000, 0, write=9_000, time=1_000.0), CACHE_LIFETIME, ("missed",)),
+        (answer(9_000, 0, write=9_000, time=1_000.0), CACHE_LIFETIME + 1, ("missed", "idle")),
+        (hourly(9_000, 1_000.0), CACHE_LIFETIME + 1, ("missed",)),
+        (hourly(9_000, 1_000.0), LONG_CACHE_LIFETIME + 1, ("missed", "idle")),
+    ],
+)
+def test_a_gap_is_idle_when_it_is_longer_than_a_cache_lasts(
+    first: Message, pause: float, marks: tuple[str, ...]
+) -> None:
+    asked = user("more", time=1_000.0 + pause)
+    _, second = found(user("go"), first, asked, answer(9_500, 0, time=9_999.0))
+    assert (second.idle, second.marks) == (pause, marks)
+
+
+def test_where_times_are_not_known_or_go_back_nothing_is_idle() -> None:
+    late = answer(9_000, time=5_000.0)
+    assert found(user("go"), late, user("more", time=10.0), answer(9_500))[1].idle is None
+    assert found(user("go"), answer(9_000), user("more", time=10.0), answer(9_500))[1].idle is None
+
+
+def test_requests_of_subagents_are_no_rounds_of_the_main_conversation() -> None:
+    inner = (user("look", aside=True), answer(700, aside=True), answer(800, aside=True))
+    session_ = rounds(session(user("go"), answer(100), *inner, answer(150)), meter())
+    assert [(each.context, each.turn) for each in session_.rounds] == [(100, 1), (150, 1)]
+    assert session_.aside == 2
+    alone = rounds(session(*inner), meter())
+    assert ([each.context for each in alone.rounds], alone.aside) == ([700, 800], 0)
+
+
+def test_conversations_in_one_file_are_told_apart() -> None:
+    one = (user("go"), answer(5_000, 4_000))
+    other = (user("hi", conversation=1), answer(100, 0, conversation=1))
+    talk = found(*one, *other)
+    assert [(each.number, each.conversation, each.turn, each.new) for each in talk] == [
+        (1, 0, 1, 5_000),
+        (2, 1, 1, 100),
+    ]
+    assert talk[1].marks == ()
+
+
+def test_numbers_that_cannot_be_are_taken_for_the_nearest_that_can() -> None:
+    usage = ReportedUsage(context=100, cache_read=-5, cache_write=900, cache_hour=-1)
+    strange = replace(answer(100), usage=usage)
+    [one] = found(user("go"), strange)
+    assert (one.cache_read, one.cache_write, one.cache_hour) == (0, 100, 0)
+
+
+CONTEXTS = st.lists(
+    st.tuples(st.integers(1, 10**6), st.integers(-10, 10**6) | st.none()), max_size=12
+)
+
+
+@given(sizes=CONTEXTS)
+def test_new_tokens_add_up_to_the_context(sizes: list[tuple[int, int | None]]) -> None:
+    said = [answer(size, read, f"r{at}") for at, (size, read) in enumerate(sizes)]
+    talk = found(user("go"), thinking("hm"), *said)
+    assert list(accumulate(each.new for each in talk)) == [size for size, _ in sizes]
+    assert [each.number for each in talk] == list(range(1, len(sizes) + 1))
+
+
+@given(sizes=CONTEXTS)
+def test_what_is_paid_again_was_sent_before_and_not_read(
+    sizes: list[tuple[int, int | None]],
+) -> None:
+    said = [answer(size, read, f"r{at}") for at, (size, read) in enumerate(sizes)]
+    for before, after in pairwise(found(user("go"), *said)):
+        if after.paid_again is None or after.cache_read is None:
+            assert after.paid_again is after.cache_read is None
+        else:
+            assert 0 <= after.paid_again <= min(before.context, after.context)
+            assert after.paid_again + after.cache_read <= max(after.context, after.cache_read)
