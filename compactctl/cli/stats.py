@@ -1,6 +1,6 @@
 """``compactctl stats``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from compactctl.cli.options.shared import (
 )
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 
+if TYPE_CHECKING:
+    from compactctl.tokens.models.prices import Prices
+
 GATE_FAILED = 1
 
 
@@ -28,6 +31,18 @@ _HELP = """Show where the context went.
 FILE is a transcript; without it, or with -, standard input is read. Tokens are counted per
 category over what the next request would send, and set against the model's context window.
 """
+
+
+def _load_prices(
+    context: click.Context,
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> "Prices | None":
+    if value is None or context.resilient_parsing:
+        return None
+    from compactctl.commands.sizing.model_table_file import load_prices
+
+    return load_prices(value)
 
 
 @click.command("stats", help=_HELP)
@@ -57,6 +72,13 @@ category over what the next request would send, and set against the model's cont
     is_flag=True,
     help="List the requests one by one instead: what each sent, what of it was new, read from the "
     "provider's cache or paid again, and what was edited in between.",
+)
+@click.option(
+    "--prices",
+    metavar="FILE|builtin",
+    callback=_load_prices,
+    help="Estimate what the rounds cost, by published prices or by a table of your own (TOML or "
+    'JSON): "my-model" = {input = 2.5, output = 15, cache_read = 0.25}. Lists the rounds.',
 )
 @fail_over_option
 @strict_option

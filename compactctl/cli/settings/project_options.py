@@ -38,6 +38,7 @@ REFUSED = {
     }),
     "says what else is read": frozenset({
         "system", "tools", "prompt", "attach", "summary-file", "from-error", "include", "exclude",
+        "prices",
     }),
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({

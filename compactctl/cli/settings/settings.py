@@ -15,7 +15,7 @@ from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 NO_FILE = "none"
 # Options that name files; in a settings file they are relative to it.
-_PATHS = frozenset({"profile", "windows", "summary-file", "template", "system", "tools"})
+_PATHS = frozenset({"profile", "windows", "summary-file", "template", "system", "tools", "prices"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

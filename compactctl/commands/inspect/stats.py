@@ -10,6 +10,7 @@ from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.conversations import conversations
+from compactctl.history.costs import Costs, costs
 from compactctl.history.rounds import Rounds, rounds
 from compactctl.history.turns import steps
 from compactctl.model.message import Message
@@ -17,13 +18,17 @@ from compactctl.model.transcript import Transcript
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Usage, usage_of
 from compactctl.tokens.meter import part_texts
+from compactctl.tokens.models.prices import Prices
 
 Scope = Literal["effective", "full"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatsOptions:
-    """What to measure and with what; ``rounds`` asks for the requests one by one."""
+    """What to measure and with what.
+
+    ``rounds`` asks for the requests one by one, ``prices`` for what they cost as well.
+    """
 
     path: str
     format: str | None = None
@@ -34,6 +39,7 @@ class StatsOptions:
     strict: bool = False
     top: int = 5
     rounds: bool = False
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +51,8 @@ class StatsResult:
     inferred and unexplained tokens apart.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript.
-    ``rounds`` are those of everything that was ever sent, None where nobody asked for them.
+    ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
+    likewise ``costs``.
     """
 
     path: str
@@ -64,6 +71,7 @@ class StatsResult:
     extra_prompt: int = 0
     extra_files: int = 0
     rounds: Rounds | None = None
+    costs: Costs | None = None
 
     @property
     def reported(self) -> int | None:
@@ -86,6 +94,7 @@ def stats(options: StatsOptions) -> StatsResult:
     measured.meter.prime(messages)
     talks = conversations(history)
     size = _size(options, transcript, measured, messages)
+    listed = _rounds(options, transcript, measured)
     largest = size.unseen + max(
         (measured.meter.total(talk) for talk in conversations(messages)), default=0
     )
@@ -105,11 +114,14 @@ def stats(options: StatsOptions) -> StatsResult:
         text_bytes=_text_bytes(messages),
         extra_prompt=_extra(measured, messages, "--prompt"),
         extra_files=_extra(measured, messages, "--attach"),
-        rounds=_rounds(transcript, measured) if options.rounds else None,
+        rounds=listed,
+        costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
     )
 
 
-def _rounds(transcript: Transcript, measured: Measure) -> Rounds:
+def _rounds(options: StatsOptions, transcript: Transcript, measured: Measure) -> Rounds | None:
+    if not (options.rounds or options.prices):
+        return None
     measured.meter.prime(transcript.messages)
     return rounds(transcript, measured.meter)
 

@@ -3,17 +3,23 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from compactctl.history.costs import Costs, RoundCost
 from compactctl.history.rounds import Round, Rounds
 
 
-def round_fields(found: Rounds | None) -> dict[str, Any]:
-    """Return the fields about rounds; null where nobody asked for them."""
+def round_fields(found: Rounds | None, costs: Costs | None) -> dict[str, Any]:
+    """Return the fields about rounds and their costs; null where nobody asked for them."""
     if found is None:
-        return {"rounds": None, "roundTotals": None}
-    return {"rounds": [_round(each) for each in found.rounds], "roundTotals": _totals(found)}
+        return {"rounds": None, "roundTotals": None, "costs": None}
+    priced = costs.rounds if costs else (None,) * len(found.rounds)
+    return {
+        "rounds": [_round(*each) for each in zip(found.rounds, priced, strict=True)],
+        "roundTotals": _totals(found),
+        "costs": None if costs is None else _costs(costs),
+    }
 
 
-def _round(each: Round) -> dict[str, Any]:
+def _round(each: Round, cost: RoundCost | None) -> dict[str, Any]:
     return {
         "number": each.number,
         "conversation": each.conversation + 1,
@@ -35,6 +41,26 @@ def _round(each: Round) -> dict[str, Any]:
         "entered": dict(each.entered),
         "results": dict(each.tools),
         "marks": list(each.marks),
+        "cost": None if cost is None else _cost(cost),
+    }
+
+
+def _cost(cost: RoundCost) -> dict[str, float]:
+    return {"input": cost.input, "output": cost.output, "paidAgain": cost.again}
+
+
+def _costs(costs: Costs) -> dict[str, Any]:
+    return {
+        "currency": "USD",
+        "exactness": "estimate",
+        "prices": costs.prices.name,
+        "priceDates": list(costs.dates),
+        "total": sum(each.total for each in costs.known),
+        "input": sum(each.input for each in costs.known),
+        "output": sum(each.output for each in costs.known),
+        "paidAgain": sum(each.again for each in costs.known),
+        "carried": dict(costs.carried),
+        "unpriced": dict(costs.unpriced),
     }
 
 

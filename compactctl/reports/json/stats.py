@@ -44,7 +44,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "largestMessages": [_large(row) for row in found.largest],
         "tools": [fields_of(use) for use in found.tools],
         "rereads": [fields_of(file) for file in found.rereads],
-        **round_fields(result.rounds),
+        **round_fields(result.rounds, result.costs),
         "file": {**_file(transcript), "textBytes": result.text_bytes},
         "warnings": list(transcript.warnings),
     }

@@ -1,8 +1,9 @@
 """The rounds of a session on a terminal."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from compactctl.history.costs import Costs, RoundCost
 from compactctl.history.rounds import Mark, Round, Rounds
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Table, number, table, text
@@ -22,40 +23,54 @@ _MOST_ENTERED = 3
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-def rounds_screen(found: Rounds) -> Iterator[ScreenItem]:
+def rounds_screen(found: Rounds, costs: Costs | None = None) -> Iterator[ScreenItem]:
     """Yield the table of rounds and what they come to; a sentence where there are none."""
     if not found.rounds:
         yield _NONE
         return
-    yield _round_table(found)
+    yield _round_table(found, costs)
     yield ""
-    yield Facts(tuple(_facts(found)))
+    yield Facts((*_facts(found), *_cost_facts(costs)))
+    if costs is not None and costs.carried:
+        yield ""
+        yield "What the input was spent on (estimate)"
+        yield _carried_table(costs)
 
 
-def _round_table(found: Rounds) -> Table:
+def _carried_table(costs: Costs) -> Table:
+    total = sum(costs.carried.values()) or 1.0
+    columns = (number("Cost $"), number("Share"), text("For"))
+    rows = [
+        (f"{amount:,.4f}", share_text(amount / total), name)
+        for name, amount in costs.carried.items()
+    ]
+    return table(columns, rows)
+
+
+def _round_table(found: Rounds, costs: Costs | None) -> Table:
     columns = (
         text("Turn"),
-        number("Line", spare=2),
+        number("Line", spare=4),
         number("Context"),
-        number("New"),
+        number("New", spare=1),
         number("Cached"),
-        number("Paid again", spare=3),
-        number("Output"),
+        number("Paid again", spare=5),
+        number("Output", spare=2),
+        number("Cost $"),
         text("Marks", "end", least=9),
-        text("Entered", "end", least=16, spare=1),
+        text("Entered", "end", least=16, spare=3),
     )
     many = len({each.conversation for each in found.rounds}) > 1
-    rows = [_cells(each, many=many) for each in found.rounds]
+    priced = costs.rounds if costs else (None,) * len(found.rounds)
+    rows = [_cells(each, cost, many=many) for each, cost in zip(found.rounds, priced, strict=True)]
     # A document stands on one line, whatever the round.
-    kept = [at for at, column in enumerate(columns) if column.title != "Line" or _tells(rows, at)]
+    lines = {each.line for each in found.rounds}
+    left_out = {*(["Line"] if len(lines) == 1 < len(rows) else []), *([] if costs else ["Cost $"])}
+    kept = [at for at, column in enumerate(columns) if column.title not in left_out]
     return table([columns[at] for at in kept], ([row[at] for at in kept] for row in rows))
 
 
-def _tells(rows: Sequence[Sequence[str]], at: int) -> bool:
-    return len(rows) == 1 or len({row[at] for row in rows}) > 1
-
-
-def _cells(each: Round, *, many: bool) -> tuple[str, ...]:
+def _cells(each: Round, cost: RoundCost | None, *, many: bool) -> tuple[str, ...]:
     turn = f"{each.turn}.{each.step}"
     return (
         f"{each.conversation + 1}: {turn}" if many else turn,
@@ -65,6 +80,7 @@ def _cells(each: Round, *, many: bool) -> tuple[str, ...]:
         "" if each.cache_read is None else f"{each.cache_read:,}",
         "" if each.paid_again is None else f"{each.paid_again:,}",
         f"{each.output:,}" if each.is_output_reported else f"~{each.output:,}",
+        "" if cost is None else f"{cost.total:.4f}",
         ", ".join(_mark_texts(each)),
         _entered_text(each),
     )
@@ -118,3 +134,26 @@ def _cache_facts(found: Rounds) -> Iterator[Fact]:
     missed, idle = found.marked("missed"), found.marked("missed", "idle")
     why = f"the cache was missed in {plural(missed, 'round')}, {idle:,} of them after idle gaps"
     yield Fact("paid again", f"{tokens_text(found.paid_again)} at most; {why}")
+
+
+def _cost_facts(costs: Costs | None) -> Iterator[Fact]:
+    """Yield what the session cost, and what its input was spent on."""
+    if costs is None:
+        return
+    if costs.known:
+        sent, answers = (sum(c.input for c in costs.known), sum(c.output for c in costs.known))
+        parts = f"{sent:,.2f} for input, {answers:,.2f} for output"
+        yield Fact("cost", f"{sent + answers:>11,.2f} US dollars (estimate): {parts}")
+        again = sum(each.again for each in costs.known)
+        yield Fact(
+            "", f"{again:>11,.2f} of it for what was paid again instead of read from a cache"
+        )
+        yield Fact("prices", _prices_text(costs))
+    for model, count in costs.unpriced.items():
+        named = one_line(model, 60)
+        yield Fact("no price", f"{count:>11,} {'round' if count == 1 else 'rounds'} of {named}")
+
+
+def _prices_text(costs: Costs) -> str:
+    dates = f", looked up {' and '.join(costs.dates)}" if costs.dates else ""
+    return f"{one_line(costs.prices.name)}{dates}; without discounts and surcharges, not a bill"

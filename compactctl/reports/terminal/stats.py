@@ -38,7 +38,7 @@ def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
     yield from _head(result)
     yield ""
     if result.rounds is not None:
-        yield from rounds_screen(result.rounds)
+        yield from rounds_screen(result.rounds, result.costs)
         return
     yield category_table(result)
     yield from _exactness(result)

@@ -10,12 +10,14 @@ from unit.stages.support.trials import meter
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.costs import Costs, costs
 from compactctl.history.rounds import Rounds, rounds
 from compactctl.model.message import Message
 from compactctl.reports.json.stats import stats_json
 from compactctl.reports.rendering.screen import item_lines
 from compactctl.reports.terminal.rounds import rounds_screen
 from compactctl.reports.terminal.stats import stats_screen
+from compactctl.tokens.models.price_table import BUILT_IN
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 
@@ -25,8 +27,8 @@ def result_of(name: str, *, wanted: bool = True) -> StatsResult:
     return stats(StatsOptions(path=str(SAMPLES / name), measure=measure, rounds=wanted))
 
 
-def shown(found: Rounds, width: int | None = None) -> list[str]:
-    items = rounds_screen(found)
+def shown(found: Rounds, width: int | None = None, costs: Costs | None = None) -> list[str]:
+    items = rounds_screen(found, costs)
     return [line for item in items for lines, _ in item_lines(item, width) for line in lines]
 
 
@@ -111,3 +113,45 @@ def test_the_document_has_every_round_and_sums() -> None:
 def test_without_the_option_the_document_has_none() -> None:
     found = stats_json(result_of("claude-code-session.jsonl", wanted=False))
     assert found["rounds"] is found["roundTotals"] is None
+
+
+PRICED = "claude-code-session.jsonl"
+
+
+def priced(name: str) -> StatsResult:
+    measure = MeasureOptions(counter="chars/4")
+    return stats(StatsOptions(path=str(SAMPLES / name), measure=measure, prices=BUILT_IN))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_prices_add_a_column_and_what_it_comes_to(width: int) -> None:
+    result = priced(PRICED)
+    assert result.rounds
+    assert result.costs
+    lines = shown(result.rounds, width, costs=result.costs)
+    assert max(map(len, lines)) <= width
+    assert "Cost $" in lines[0]
+    first = result.costs.known[0]
+    assert f" {first.total:.4f}" in lines[2]
+    total = sum(each.total for each in result.costs.known)
+    [cost] = [line for line in lines if line.startswith("cost ")]
+    assert f"{total:,.2f} US dollars (estimate)" in cost
+    assert [line for line in lines if line.startswith("prices ") and "builtin" in line]
+    assert "What the input was spent on (estimate)" in lines
+
+
+def test_a_model_without_a_price_is_named_instead_of_priced() -> None:
+    found = rounds_of(user("go"), answer(100, model="new"), answer(200, model="new"))
+    lines = shown(found, costs=costs(found.rounds, BUILT_IN))
+    assert [" ".join(line.split()) for line in lines][-1] == "no price 2 rounds of new"
+    assert not [line for line in lines if line.startswith("cost ")]
+
+
+def test_the_document_has_the_cost_of_every_round_and_of_all() -> None:
+    found = stats_json(priced(PRICED))
+    each, all_ = found["rounds"], found["costs"]
+    assert sum(one["cost"]["input"] for one in each) == pytest.approx(all_["input"])
+    assert sum(all_["carried"].values()) == pytest.approx(all_["input"])
+    assert all_["total"] == pytest.approx(all_["input"] + all_["output"])
+    assert (all_["exactness"], all_["currency"], all_["unpriced"]) == ("estimate", "USD", {})
+    assert stats_json(result_of(PRICED))["costs"] is None

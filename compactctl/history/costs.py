@@ -1,0 +1,124 @@
+"""What the rounds of a session cost by a table of prices: an estimate in US dollars."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compactctl.history.rounds import Round
+from compactctl.tokens.models.prices import Price, Prices
+
+# The share of a context that no message of the transcript explains.
+UNSEEN = "not in the transcript"
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundCost:
+    """What one round cost, in US dollars.
+
+    ``again`` is by how much the input would have been cheaper, had all that was paid again been
+    read from the cache.
+    """
+
+    input: float
+    output: float
+    again: float
+    price: Price
+
+    @property
+    def total(self) -> float:
+        """Input and output."""
+        return self.input + self.output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What a session cost, in US dollars.
+
+    Attributes:
+        prices: the table.
+        rounds: one for each round, None for those of a model without a price.
+        carried: the input by what it was spent on: each round's is divided as its context is.
+        unpriced: the models without a price, with the number of their rounds.
+    """
+
+    prices: Prices
+    rounds: tuple[RoundCost | None, ...]
+    carried: Mapping[str, float]
+    unpriced: Mapping[str, int]
+
+    @property
+    def known(self) -> tuple[RoundCost, ...]:
+        """The rounds that have a price."""
+        return tuple(each for each in self.rounds if each is not None)
+
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """When the prices in use were looked up, oldest first."""
+        return tuple(sorted({each.price.date for each in self.known if each.price.date}))
+
+
+def costs(rounds: Sequence[Round], prices: Prices) -> Costs:
+    """Return what rounds cost; what is priced nowhere is left out, never guessed."""
+    found = tuple(_cost(each, prices.of(each.model, each.context)) for each in rounds)
+    carried: Counter[str] = Counter()
+    for cost, held in zip(found, contents(rounds), strict=True):
+        if cost is not None:
+            carried.update({name: cost.input * share for name, share in held.items()})
+    missing = (
+        each.model or "unknown" for each, cost in zip(rounds, found, strict=True) if not cost
+    )
+    return Costs(
+        prices=prices,
+        rounds=found,
+        carried=dict(carried.most_common()),
+        unpriced=dict(Counter(missing).most_common()),
+    )
+
+
+def contents(rounds: Sequence[Round]) -> list[dict[str, float]]:
+    """Return the shares of each round's context, by category; together they are 1.
+
+    What has entered stays until the context is compacted; where it only fell, all of it fell alike.
+    Counted tokens are set against the reported context, and ``UNSEEN`` is what is left of that.
+    """
+    shares: list[dict[str, float]] = []
+    held: Counter[str] = Counter()
+    before: Round | None = None
+    for each in rounds:
+        held = _kept(held, before, each)
+        held.update(each.entered)
+        whole = max(each.context, held.total())
+        share: dict[str, float] = {name: size / whole for name, size in held.items()}
+        shares.append({**share, UNSEEN: max(0.0, 1 - sum(share.values()))})
+        before = each
+    return shares
+
+
+def _kept(held: Counter[str], before: Round | None, each: Round) -> Counter[str]:
+    """Return what of the round before is still in the context."""
+    is_new = before is None or before.conversation != each.conversation
+    if before is None or is_new or {"compacted", "compactctl"} & set(each.marks):
+        return Counter()
+    if each.context >= before.context:
+        return held
+    return Counter({name: size * each.context // before.context for name, size in held.items()})
+
+
+def _cost(each: Round, price: Price | None) -> RoundCost | None:
+    if price is None:
+        return None
+    read, write = each.cache_read or 0, each.cache_write or 0
+    fresh = (
+        (each.context - read - write) * price.input
+        + (write - each.cache_hour) * price.cache_write
+        + each.cache_hour * price.cache_hour
+    )
+    unread = each.context - read
+    dearer = fresh / unread - price.cache_read if unread else 0.0
+    return RoundCost(
+        input=(fresh + read * price.cache_read) / _MILLION,
+        output=each.output * price.output / _MILLION,
+        again=(each.paid_again or 0) * max(0.0, dearer) / _MILLION,
+        price=price,
+    )

@@ -1,0 +1,119 @@
+"""What rounds cost, and what that was spent on."""
+
+from dataclasses import replace
+
+import pytest
+from builders import assistant, call, result, summary, system, user
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.history.test_rounds import answer, found
+from unit.stages.support.trials import words
+
+from compactctl.history.costs import UNSEEN, contents, costs
+from compactctl.model.message import Message, ReportedUsage
+from compactctl.tokens.models.prices import Price, Prices
+
+PRICE = Price(
+    model="m",
+    input=10,
+    cache_read=1,
+    cache_write=12,
+    cache_hour=20,
+    output=100,
+    source="",
+    date="d",
+)
+TABLE = Prices("mine", (PRICE, replace(PRICE, input=1_000, over=50_000)))
+
+
+def reported(context: int, **usage: int) -> Message:
+    sent = ReportedUsage(context=context, **usage)
+    return replace(assistant("ok"), response_id=f"r{context}", usage=sent, model="m")
+
+
+def test_every_kind_of_token_has_its_own_price() -> None:
+    usage = {"output": 7, "cache_read": 4_000, "cache_write": 3_000, "cache_hour": 1_000}
+    made = costs(found(user("go"), reported(10_000, **usage)), TABLE)
+    [one] = made.known
+    million = 3_000 * 10 + 4_000 * 1 + 2_000 * 12 + 1_000 * 20
+    assert (one.input, one.output) == pytest.approx((million / 1e6, 700 / 1e6))
+    assert one.total == one.input + one.output
+    assert made.dates == ("d",)
+
+
+def test_input_whose_cache_is_not_reported_costs_as_what_is_not_cached() -> None:
+    [one] = costs(found(user("go"), reported(1_000)), TABLE).known
+    assert one.input == pytest.approx(0.01)
+
+
+def test_what_is_paid_again_costs_what_reading_it_would_have_saved() -> None:
+    talk = found(
+        user("go"),
+        reported(9_000, cache_read=0, cache_write=9_000),
+        reported(10_000, cache_read=0, cache_write=10_000),
+    )
+    first, second = costs(talk, TABLE).known
+    assert first.again == 0
+    assert second.again == pytest.approx(9_000 * (12 - 1) / 1e6)
+
+
+def test_a_model_without_a_price_is_left_out_and_named() -> None:
+    talk = found(user("go"), answer(100, model="other"), answer(200), reported(300))
+    made = costs(talk, TABLE)
+    assert [cost is None for cost in made.rounds] == [True, True, False]
+    assert made.unpriced == {"other": 1, "unknown": 1}
+
+
+def test_large_requests_have_the_price_of_large_requests() -> None:
+    [one] = costs(found(user("go"), reported(60_000)), TABLE).known
+    assert one.input == 60
+
+
+def test_a_context_is_shared_out_by_what_has_entered_it() -> None:
+    asked = replace(call("a", "Bash"), response_id="r1", usage=ReportedUsage(context=100))
+    talk = found(
+        system(words(20)), user(words(30)), asked, result("a", words(48)), reported(200), user("x")
+    )
+    assert contents(talk) == [
+        pytest.approx({"system prompt": 0.2, "user": 0.3, UNSEEN: 0.5}),
+        pytest.approx(
+            {
+                "system prompt": 0.1,
+                "user": 0.15,
+                "tool results": 0.24,
+                "tool calls": 0.01,
+                UNSEEN: 0.5,
+            }
+        ),
+    ]
+
+
+def test_a_compaction_empties_the_context_and_a_fall_thins_it() -> None:
+    before = (user(words(50)), reported(100, output=1))
+    compacted = contents(found(*before, summary(words(9)), reported(50, output=1)))
+    assert compacted[1] == pytest.approx({"summaries": 0.18, "assistant": 0.02, UNSEEN: 0.8})
+    fell = contents(found(*before, reported(50, output=1)))
+    assert fell[1] == pytest.approx({"user": 0.5, "assistant": 0.02, UNSEEN: 0.48})
+
+
+def test_more_than_the_context_cannot_be_in_it() -> None:
+    [one] = contents(found(user(words(300)), reported(100)))
+    assert one == {"user": 1.0, UNSEEN: 0.0}
+
+
+SIZES = st.lists(
+    st.tuples(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 400)), max_size=8
+)
+
+
+@given(sizes=SIZES)
+def test_what_was_carried_adds_up_to_the_input(sizes: list[tuple[int, int, int]]) -> None:
+    talk: list[Message] = []
+    for at, (context, read, said) in enumerate(sizes):
+        usage = ReportedUsage(context=context, output=1, cache_read=read)
+        one = replace(assistant("ok"), response_id=f"r{at}", usage=usage, model="m")
+        talk += [user(words(said)), one]
+    made = costs(found(*talk), TABLE)
+    assert sum(made.carried.values()) == pytest.approx(sum(each.input for each in made.known))
+    assert all(0 <= each.again <= each.input + 1e-9 for each in made.known)
+    assert all(amount >= 0 for amount in made.carried.values())
