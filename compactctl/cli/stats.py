@@ -1,5 +1,6 @@
 """``compactctl stats``."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,6 +81,14 @@ def _load_prices(
     help="Estimate what the rounds cost, by published prices or by a table of your own (TOML or "
     'JSON): "my-model" = {input = 2.5, output = 15, cache_read = 0.25}. Lists the rounds.',
 )
+@click.option(
+    "--rounds-out",
+    metavar="FILE",
+    help="Write a row per round to this Parquet file. Lists the rounds.",
+)
+@click.option(
+    "-f", "--force", is_flag=True, help="Let --rounds-out overwrite what compactctl did not write."
+)
 @fail_over_option
 @strict_option
 @shown_as_options
@@ -89,17 +98,26 @@ def command(path: str, *, fail_over: float | None, shown_as: str, **values: Any)
     measure = measured_with(values)
     del values["profile"]
     with working("measuring", path, shown_as):
-        result = stats(
-            StatsOptions(
-                path=path,
-                format=values.pop("format_name"),
-                measure=measure,
-                extras=extras,
-                **values,
-            )
+        options = StatsOptions(
+            path=path,
+            format=values.pop("format_name"),
+            measure=measure,
+            extras=extras,
+            **values,
         )
+        result = _with_rows(stats(options), options)
     emit(result, shown_as)
     return _gate(result, fail_over)
+
+
+def _with_rows(result: StatsResult, options: StatsOptions) -> StatsResult:
+    """Write a row per round where that is asked for. Raises as ``write_rounds`` does."""
+    if options.rounds_out is None or result.rounds is None:
+        return result
+    from compactctl.reports.parquet.rounds import write_rounds
+
+    warnings = write_rounds(result.rounds, result.costs, options.rounds_out, force=options.force)
+    return replace(result, rounds_out=options.rounds_out, warnings=warnings)
 
 
 def _gate(result: StatsResult, fail_over: float | None) -> int:

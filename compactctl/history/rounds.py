@@ -28,6 +28,8 @@ LONG_CACHE_LIFETIME = 3_600.0
 LEAST_CACHED = 1_024
 # Providers read a cache in blocks, and never what ended the request before: less than all is usual.
 _HIT = 0.5
+# No request and no answer has more tokens; a file may hold any number.
+_MOST = 10**12
 # Smaller falls are reasoning that ended with its turn.
 _FALL = 0.9
 
@@ -175,7 +177,8 @@ def _rounds(
     shares = _shares(messages, transcript.cwd, meter)
     edits = _edits(messages, transcript.compactions)
     steps: Counter[int] = Counter()
-    for stretch in _stretches(requests(messages, meter.message)):
+    found = [each for each in requests(messages, meter.message) if each.context <= _MOST]
+    for stretch in _stretches(found):
         request, first = stretch.request, messages[stretch.request.first]
         steps[request.turn] += 1
         earlier += 1
@@ -195,10 +198,10 @@ def _rounds(
             new=request.context - (stretch.before.context if stretch.before else 0),
             cache_read=_cache_read(request),
             cache_write=_cache_write(request),
-            cache_hour=min(max(0, request.usage.cache_hour), _cache_write(request) or 0),
-            output=round(request.answer) if request.output is None else request.output,
+            cache_hour=_within(request.usage.cache_hour, _cache_write(request) or 0),
+            output=_within(round(request.answer) if request.output is None else request.output),
             is_output_reported=request.output is not None,
-            reasoning=request.reasoning,
+            reasoning=_within(request.reasoning),
             paid_again=_paid_again(stretch, marks),
             entered=_sum(share.categories for share in said),
             tools=_sum(share.tools for share in said),
@@ -207,14 +210,18 @@ def _rounds(
 
 
 def _cache_read(request: Request) -> int | None:
-    """Return what was read from the cache; a file may hold any number, so within the context."""
     read = request.usage.cache_read
-    return None if read is None else min(max(0, read), request.context)
+    return None if read is None else _within(read, request.context)
 
 
 def _cache_write(request: Request) -> int | None:
     write, rest = request.usage.cache_write, request.context - (_cache_read(request) or 0)
-    return None if write is None else min(max(0, write), rest)
+    return None if write is None else _within(write, rest)
+
+
+def _within(reported: int, most: int = _MOST) -> int:
+    """Return a number of tokens as it can be, whatever was reported."""
+    return min(max(0, reported), most)
 
 
 def _stretches(found: Sequence[Request]) -> Iterator[_Stretch]:

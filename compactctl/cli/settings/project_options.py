@@ -28,8 +28,8 @@ _TEXT = "puts text into a transcript or a prompt"
 # What an option does that no project decides -> the options.
 REFUSED = {
     "says where or whether something is written": frozenset({
-        "output", "out", "report", "spill-dir", "in-place", "force", "dry-run", "layout", "tags",
-        "to", "group", "check", "repair",
+        "output", "out", "report", "rounds-out", "spill-dir", "in-place", "force", "dry-run",
+        "layout", "tags", "to", "group", "check", "repair",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
         "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",

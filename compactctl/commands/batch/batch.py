@@ -8,11 +8,12 @@ from functools import partial
 
 from compactctl.commands.batch.one_file import GATE, FileTask, died_row, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
-from compactctl.commands.batch.outputs import check_report, make_folder, output_names
+from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.loading.discover import Choice, Input, discover
 from compactctl.commands.progress import FilesProgress, Tally
+from compactctl.commands.report_file import check_report
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 
@@ -93,7 +94,8 @@ def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ..
     if options.out is not None and options.writes:
         make_folder(options.out)
     if options.report is not None:
-        check_report(options.report, inputs, outputs.values(), force=options.force)
+        taken = (*(item.path for item in inputs), *outputs.values())
+        check_report(options.report, taken, force=options.force)
     return tuple(FileTask(input=item, output=outputs.get(item.path)) for item in inputs)
 
 

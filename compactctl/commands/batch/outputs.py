@@ -1,17 +1,14 @@
 """Where a batch writes to; what would overwrite something is refused before any work."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from compactctl.commands.compact.compact import compacted_name
 from compactctl.commands.loading.discover import Input
-from compactctl.commands.loading.folders import is_folder
 from compactctl.errors import UsageError
-from compactctl.store.archive.sealed import is_sealed
 from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, make_folders
-from compactctl.store.publish.overwrite import foreign
 
 
 def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
@@ -37,26 +34,6 @@ def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
             )
         owners[place] = item.path
     return names
-
-
-def check_report(
-    report: str, inputs: Sequence[Input], outputs: Iterable[str], *, force: bool
-) -> None:
-    """Raise UsageError when the report cannot be written, or not without overwriting.
-
-    An earlier report that nobody changed may be overwritten; by ``force`` any other file that is
-    no input and no output.
-    """
-    place = os.path.realpath(report)
-    taken = {os.path.realpath(path) for path in (*(item.path for item in inputs), *outputs)}
-    if place in taken:
-        raise UsageError(f"{report}: is an input or an output; give the report another name")
-    if is_folder(place) or not is_folder(Path(place).parent):
-        raise UsageError(
-            f"{report}: is a folder, or in one that does not exist; name a file elsewhere"
-        )
-    if not force and Path(place).is_file() and not is_sealed(Path(place)):
-        raise foreign(Path(report))
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.context_size import ContextSize, unseen_size
 from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
@@ -27,7 +28,8 @@ Scope = Literal["effective", "full"]
 class StatsOptions:
     """What to measure and with what.
 
-    ``rounds`` asks for the requests one by one, ``prices`` for what they cost as well.
+    ``rounds`` asks for the requests one by one, ``prices`` for what they cost as well, and
+    ``rounds_out`` is a file that they are written to; ``force`` overwrites any file there.
     """
 
     path: str
@@ -40,6 +42,8 @@ class StatsOptions:
     top: int = 5
     rounds: bool = False
     prices: Prices | None = None
+    rounds_out: str | None = None
+    force: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,7 @@ class StatsResult:
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript.
     ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
-    likewise ``costs``.
+    likewise ``costs``; ``rounds_out`` is the file with them, once it is written.
     """
 
     path: str
@@ -72,6 +76,8 @@ class StatsResult:
     extra_files: int = 0
     rounds: Rounds | None = None
     costs: Costs | None = None
+    rounds_out: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def reported(self) -> int | None:
@@ -85,6 +91,8 @@ def stats(options: StatsOptions) -> StatsResult:
 
     Lines are read one by one; what stays in memory is the messages' text.
     """
+    if options.rounds_out is not None:
+        check_report(options.rounds_out, (options.path,), force=options.force)
     transcript = scan(options.path, options.format, options.limits)
     if options.strict:
         check_strict(transcript, options.path)
@@ -120,7 +128,7 @@ def stats(options: StatsOptions) -> StatsResult:
 
 
 def _rounds(options: StatsOptions, transcript: Transcript, measured: Measure) -> Rounds | None:
-    if not (options.rounds or options.prices):
+    if not (options.rounds or options.prices or options.rounds_out):
         return None
     measured.meter.prime(transcript.messages)
     return rounds(transcript, measured.meter)

@@ -46,7 +46,8 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "rereads": [fields_of(file) for file in found.rereads],
         **round_fields(result.rounds, result.costs),
         "file": {**_file(transcript), "textBytes": result.text_bytes},
-        "warnings": list(transcript.warnings),
+        "roundsOut": result.rounds_out,
+        "warnings": [*transcript.warnings, *result.warnings],
     }
     is_above_warning = usage.level in ("warning", "critical", "over")
     document["as"] = told_as(STATS, {**document, "isAboveWarning": is_above_warning})

@@ -1,15 +1,11 @@
 """The rows of a batch as a Parquet file."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compactctl.commands.batch.row import BatchRow
 from compactctl.history.categories import CATEGORIES, Category
-from compactctl.store.archive.sealed import is_sealed, sealed_table
-from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.publish.publish import write_output
+from compactctl.reports.parquet.table_file import write_table
 
 METADATA = "compactctl.batch"
 VERSION = 1
@@ -55,34 +51,15 @@ CATEGORY_COLUMNS: Mapping[str, Category] = {
 def write_report(
     rows: Sequence[BatchRow], path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
-    """Write one line per file, whole or not at all; return warnings, DiskError when that fails.
+    """Write one line per file; see ``write_table``.
 
-    UsageError for a file that is not a report, or was changed since, unless ``force``. Lone
-    surrogates, as in names that are not UTF-8, are written as escapes. ``stages`` are joined by
-    commas, as ``--stages`` takes them.
+    ``stages`` are joined by commas, as ``--stages`` takes them.
     """
-    import pyarrow as pa
-
     types = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
-    schema = pa.schema(
-        [(name, getattr(pa, kind)()) for name, kind in types.items()],
-        metadata={METADATA: json.dumps({"version": VERSION})},
-    )
-    table = pa.Table.from_pylist([_flat(row) for row in rows], schema=schema)
-    is_ours = force or is_sealed(Path(path))
-    content = Content.of((sealed_table(table),))
-    return write_output(FileSystem(), Path(path), content, force=is_ours)
+    return write_table(map(_flat, rows), types, {METADATA: VERSION}, path, force=force)
 
 
 def _flat(row: BatchRow) -> dict[str, object]:
-    values = {name: _storable(getattr(row, name)) for name in COLUMNS}
+    values = {name: getattr(row, name) for name in COLUMNS}
     sizes = {name: row.categories.get(each) for name, each in CATEGORY_COLUMNS.items()}
     return {**values, **sizes}
-
-
-def _storable(value: object) -> object:
-    if isinstance(value, tuple):
-        value = ",".join(value)
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return value

@@ -52,7 +52,11 @@ def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
 
 def stats_messages(result: StatsResult) -> Iterator[str]:
     """Yield the lines for standard error: warnings, and what to do about a full context."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.transcript.warnings)
+    warnings = (*result.transcript.warnings, *result.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in warnings)
+    if result.rounds_out is not None and result.rounds is not None:
+        rows = plural(len(result.rounds.rounds), "row")
+        yield f"wrote {line_text(result.rounds_out)} ({rows})"
     if _LEVELS[result.usage.level][1] and result.path != "-":
         path = shell_path(result.path)
         yield f"see what a compaction would save: compactctl compact --dry-run {path}"

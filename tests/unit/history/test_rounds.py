@@ -193,6 +193,8 @@ def test_numbers_that_cannot_be_are_taken_for_the_nearest_that_can() -> None:
     strange = replace(answer(100), usage=usage)
     [one] = found(user("go"), strange)
     assert (one.cache_read, one.cache_write, one.cache_hour) == (0, 100, 0)
+    [small] = found(user("go"), answer(100, output=-7), answer(10**400, output=3))
+    assert (small.context, small.output) == (100, 0)
 
 
 CONTEXTS = st.lists(

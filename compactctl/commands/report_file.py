@@ -1,0 +1,27 @@
+"""Files of rows that a command writes beside its report: refused before any work is done."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from compactctl.commands.loading.folders import is_folder
+from compactctl.errors import UsageError
+from compactctl.store.archive.sealed import is_sealed
+from compactctl.store.publish.overwrite import foreign
+
+
+def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
+    """Raise UsageError when the report cannot be written, or not without overwriting.
+
+    ``taken`` are the command's inputs and outputs. An earlier report that nobody changed may be
+    overwritten; by ``force`` any other file that is none of them.
+    """
+    place = os.path.realpath(report)
+    if place in {os.path.realpath(path) for path in taken}:
+        raise UsageError(f"{report}: is an input or an output; give the report another name")
+    if is_folder(place) or not is_folder(Path(place).parent):
+        raise UsageError(
+            f"{report}: is a folder, or in one that does not exist; name a file elsewhere"
+        )
+    if not force and Path(place).is_file() and not is_sealed(Path(place)):
+        raise foreign(Path(report))
