@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 _NAMES = ("timestamp", "ts")
-# The end of the year 9999; what is later is no time.
+# The end of the year 9999; what is later is not a time.
 _LAST = 253_402_300_799.0
 # As seconds a number this large would be in the year 5138: clients mean milliseconds.
 _MILLISECONDS = 1e11

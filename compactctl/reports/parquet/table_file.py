@@ -25,7 +25,7 @@ def write_table(
         types: column -> name of its Arrow type.
         metadata: what the rows are -> version of their columns.
         path: the file.
-        force: overwrite what is no such file, or was changed since; UsageError otherwise.
+        force: overwrite what is another file, or was changed since; UsageError otherwise.
 
     Lone surrogates, as in names that are not UTF-8, are written as escapes; texts in a tuple are
     joined by commas.

@@ -52,7 +52,7 @@ def _rows(name: str, value: object, source: str) -> Iterator[Price]:
 
 def _table(value: object, keys: tuple[str, ...], where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise UsageError(f"{where}: is no table; write it as {{input = 2.5, output = 15}}")
+        raise UsageError(f"{where}: is not a table; write it as {{input = 2.5, output = 15}}")
     for key in value:
         if key not in keys:
             hint = suggestion(key, keys, "put a name with a dot in it in quotes")
@@ -79,12 +79,12 @@ def _number(row: Mapping[str, Any], key: str, where: str, default: float | None 
         raise UsageError(f"{where}: {key} is missing; give a number, such as {key} = 2.5")
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= _MOST:
-        raise UsageError(f"{where}: {key}: {value!r} is no number from 0 to {_MOST:,}")
+        raise UsageError(f"{where}: {key}: {value!r} is not a number from 0 to {_MOST:,}")
     return float(value)
 
 
 def _text(value: object, where: str) -> str:
     """Return a text, or what TOML takes for a date."""
     if isinstance(value, Mapping | list | bool | int | float):
-        raise UsageError(f"{where}: {value!r} is no text")
+        raise UsageError(f"{where}: {value!r} is not text")
     return str(value)
