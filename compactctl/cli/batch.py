@@ -10,6 +10,7 @@ from compactctl.cli.emit import emit
 from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
 from compactctl.cli.options.sections import SectionedCommand, StageOption
 from compactctl.cli.options.shared import (
+    fail_base_option,
     fail_over_option,
     format_option,
     layout_options,
@@ -56,6 +57,7 @@ others; the highest of their exit codes is that of the batch.
 @protect_options
 @click.option("--report", metavar="FILE", help="Write a row per file to this Parquet file.")
 @fail_over_option
+@fail_base_option
 @click.option(
     "--include",
     metavar="GLOB",

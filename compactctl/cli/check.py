@@ -9,6 +9,7 @@ from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
     extras_with,
+    fail_base_option,
     format_option,
     limit_options,
     measure_options,
@@ -38,9 +39,10 @@ measured as by stats, and the trigger is asked.
     "--trigger",
     type=CheckedText(parse_trigger),
     metavar="WHEN",
-    help="When compaction is due: a share of the available input (0.8), tokens (60k), 'turns>20', "
-    "or conditions joined with or. [default: that of the profile, 0.8]",
+    help="When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
+    "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
 )
+@fail_base_option
 @format_option
 @limit_options
 @measure_options

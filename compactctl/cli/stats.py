@@ -10,6 +10,7 @@ from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
     extras_with,
+    fail_base_option,
     fail_over_option,
     format_option,
     limit_options,
@@ -90,6 +91,7 @@ def _load_prices(
     "-f", "--force", is_flag=True, help="Let --rounds-out overwrite what compactctl did not write."
 )
 @fail_over_option
+@fail_base_option
 @strict_option
 @shown_as_options
 def command(path: str, *, fail_over: float | None, shown_as: str, **values: Any) -> int:  # noqa: ANN401
@@ -125,7 +127,8 @@ def _gate(result: StatsResult, fail_over: float | None) -> int:
         return 0
     from compactctl.reports.rendering.screen import tell
     from compactctl.reports.rendering.text import share_text
+    from compactctl.reports.rendering.wording import base_text
 
-    used = share_text(result.usage.ratio)
-    tell(f"over the limit: {used} of the available input is more than {share_text(fail_over)}")
+    used = f"{share_text(result.usage.ratio)} of {base_text(result.measure.limits)}"
+    tell(f"over the limit: {used} is more than {share_text(fail_over)}")
     return GATE_FAILED

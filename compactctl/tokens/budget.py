@@ -92,7 +92,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How full the available input is.
+    """How full the available input is, or another limit in its place.
 
     ``ratio`` is 1.0 when nothing is available; ``percent_left`` is rounded half up, at least 0.
     """

@@ -25,8 +25,8 @@ _EXAMPLES = "write it as 0.8, 60k, 'turns>20', 'tokens>=4000 or turns>20', or al
 class Situation:
     """What a trigger looks at.
 
-    ``tokens`` are those of the next request, ``available`` those free for input; ``turns`` and
-    ``messages`` are those of the effective history.
+    ``tokens`` are those of the next request, ``available`` those free for input, or another limit
+    that shares refer to; ``turns`` and ``messages`` are those of the effective history.
     """
 
     tokens: int

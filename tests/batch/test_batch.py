@@ -17,6 +17,7 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files.disk_errors import DiskError
+from compactctl.tokens.budget import usage_of
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
 # Input that is bad whoever reads it, with the exit code of each file.
@@ -70,7 +71,10 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
         available=expected.measure.budget.available,
         tokens_before=expected.breakdown.total,
         unseen=expected.size.unseen,
-        ratio_before=expected.usage.ratio,
+        ratio_before=usage_of(expected.usage.tokens, expected.measure.budget.available).ratio,
+        base="client",
+        base_tokens=expected.measure.limits.compacts_at,
+        used=expected.usage.ratio,
         level=expected.usage.level,
         messages=expected.messages,
         turns=expected.turns,
@@ -294,7 +298,7 @@ def test_the_gate_is_about_what_is_left_after_compaction() -> None:
     write(Path("small.jsonl"), transcript(1))
     write(Path("large.jsonl"), transcript(20))
     measured = run("small.jsonl", "large.jsonl")
-    small, large = (row.ratio or 0 for row in measured.rows)
+    small, large = (row.used or 0 for row in measured.rows)
     assert measured.exit_code == 0
     gated = run("small.jsonl", "large.jsonl", fail_over=small)
     assert [(row.status, row.exit_code) for row in gated.rows] == [("ok", 0), ("over", 1)]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
@@ -15,6 +15,7 @@ from compactctl.formats.registry import ALL_FORMATS, format_named
 from compactctl.reports.registry import OUTPUTS, TERMINAL
 from compactctl.store.files.limits import READ_LIMITS, parse_size
 from compactctl.tokens.counters.choose import COUNTER_NAMES
+from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
 
 if TYPE_CHECKING:
@@ -209,7 +210,19 @@ def fail_over_option(function: F) -> F:
         "--fail-over",
         type=FiniteRange(min=0),
         metavar="SHARE",
-        help="Exit with 1 when more than this share of the available input is used, such as 0.8.",
+        help="Exit with 1 when more than this share of what --fail-base says is used, such as 0.8.",
+    )(function)
+
+
+def fail_base_option(function: F) -> F:
+    """Add ``--fail-base``; it arrives as ``base`` of ``MeasureOptions``."""
+    return click.option(
+        "--fail-base",
+        type=click.Choice(get_args(Base)),
+        metavar="BASE",
+        help="What levels and gates refer to: client (where it compacts by itself), window, or "
+        "available (for input). [default: client where that is known and no profile is named, "
+        "else available]",
     )(function)
 
 
@@ -289,6 +302,7 @@ def measured_with(values: dict[str, Any]) -> MeasureOptions:
     """
     return MeasureOptions(
         profile=values.get("profile"),
+        base=values.pop("fail_base", None),
         model=values.pop("model"),
         window=values.pop("window"),
         own=values.pop("windows"),

@@ -46,8 +46,8 @@ def run_file(options: BatchOptions, task: FileTask) -> BatchRow:
             why = f"{path}: there is not enough memory; give batch fewer --jobs, or the file alone"
             return failed_row(path, name, why, OUT_OF_MEMORY)
         return failed_row(path, name, f"{path}: {name}: {error}", INTERNAL_ERROR)
-    limit, ratio = options.fail_over, row.ratio
-    is_over = limit is not None and ratio is not None and ratio > limit
+    limit, used = options.fail_over, row.used
+    is_over = limit is not None and used is not None and used > limit
     return replace(row, status="over", exit_code=GATE) if is_over else row
 
 
@@ -71,13 +71,15 @@ def _measured(options: BatchOptions, task: FileTask) -> BatchRow:
 def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
     result = _compact(options, task)
     row = _row(task.input.path, result.format, result.measure, result.figures)
-    usage = usage_of(result.largest_after, result.measure.budget.available)
+    budget, limits = result.measure.budget, result.measure.limits
+    usage = usage_of(result.largest_after, limits.base_tokens)
     return replace(
         row,
         status="unchanged" if result.operation is None else "ok",
         tokens_after=result.tokens_after,
         saved=result.tokens_before - result.tokens_after,
-        ratio_after=usage.ratio,
+        ratio_after=usage_of(result.largest_after, budget.available).ratio,
+        used=usage.ratio,
         level=usage.level,
         stages=tuple(record.name for record in result.stages if record.outcome == "applied"),
         output=result.output,
@@ -116,8 +118,8 @@ def _check_problem(task: FileTask) -> None:
 
 
 def _row(path: str, format_name: str, measured: Measure, figures: Figures) -> BatchRow:
-    budget = measured.budget
-    usage = usage_of(figures.largest, budget.available)
+    budget, limits = measured.budget, measured.limits
+    usage = usage_of(figures.largest, limits.base_tokens)
     return BatchRow(
         path=path,
         format=format_name,
@@ -128,7 +130,10 @@ def _row(path: str, format_name: str, measured: Measure, figures: Figures) -> Ba
         available=budget.available,
         tokens_before=figures.tokens,
         unseen=figures.unseen,
-        ratio_before=usage.ratio,
+        ratio_before=usage_of(figures.largest, budget.available).ratio,
+        base=limits.base,
+        base_tokens=limits.base_tokens,
+        used=usage.ratio,
         level=usage.level,
         messages=figures.messages,
         turns=figures.turns,

@@ -30,7 +30,7 @@ class BatchOptions:
             ``plan`` alone they are compacted for the figures and nothing is written.
         summarizer: who writes summaries; every worker process asks on its own.
         jobs: number of worker processes; 0 chooses.
-        fail_over: share of the available input that no transcript may be over.
+        fail_over: share of the measure's base that no transcript may be over.
         report: a file that is written when the batch is done; kept apart from inputs and outputs.
     """
 
@@ -69,9 +69,7 @@ def check_options(options: BatchOptions) -> None:
     if options.jobs < 0:
         raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to choose one")
     if options.fail_over is not None and not 0 <= options.fail_over < math.inf:
-        raise UsageError(
-            f"--fail-over {options.fail_over:g}: give a share of the available input, such as 0.8"
-        )
+        raise UsageError(f"--fail-over {options.fail_over:g}: give a share, such as 0.8")
     if options.format is not None:
         format_named(options.format)
     if options.measure.counter:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.history.categories import Category
+from compactctl.tokens.fit import Base
 
 Status = Literal["ok", "unchanged", "over", "failed"]
 
@@ -26,7 +27,9 @@ class BatchRow:
             tells; 0 where nothing does.
         ratio_before, ratio_after: the largest conversation and ``unseen`` as a share of
             ``available``.
-        level: how full that is in the end.
+        base: what levels and ``--fail-over`` refer to; base_tokens: its size.
+        used: the largest conversation and ``unseen`` in the end, as a share of that.
+        level: how full that is.
         messages, turns, steps, categories: the effective history before; categories add up to
             ``tokens_before``.
         lines, bytes: of the unpacked input.
@@ -51,6 +54,9 @@ class BatchRow:
     unseen: int | None = None
     ratio_before: float | None = None
     ratio_after: float | None = None
+    base: Base | None = None
+    base_tokens: int | None = None
+    used: float | None = None
     level: str | None = None
     messages: int | None = None
     turns: int | None = None
@@ -66,11 +72,6 @@ class BatchRow:
     error_class: str | None = None
     error: str | None = None
     exit_code: int = 0
-
-    @property
-    def ratio(self) -> float | None:
-        """How full the available input is in the end, as a share."""
-        return self.ratio_before if self.ratio_after is None else self.ratio_after
 
 
 def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:

@@ -50,7 +50,8 @@ class StatsOptions:
 class StatsResult:
     """What a transcript holds and how full it makes the window.
 
-    ``usage`` is that of the largest conversation, with what a request holds beside it;
+    ``usage`` is that of the largest conversation, with what a request holds beside it, against
+    the base of the measure's limits;
     ``breakdown`` covers the counted text and media of all of them. ``size`` tells counted,
     inferred and unexplained tokens apart.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
@@ -112,7 +113,7 @@ def stats(options: StatsOptions) -> StatsResult:
         transcript=transcript,
         measure=measured,
         breakdown=breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top),
-        usage=usage_of(largest, measured.budget.available),
+        usage=usage_of(largest, measured.limits.base_tokens),
         conversations=len(talks),
         largest_conversation=largest,
         messages=len(messages),

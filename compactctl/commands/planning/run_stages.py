@@ -122,7 +122,7 @@ def _not_due(
         return ""
     situation = Situation(
         tokens=measured.meter.total(messages) + unseen,
-        available=measured.budget.available,
+        available=measured.limits.base_tokens,
         turns=sum(message.starts_turn for message in messages),
         messages=len(messages),
     )

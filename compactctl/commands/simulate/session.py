@@ -150,7 +150,7 @@ class SessionSimulator:
         if not self._due.conditions:
             return "manual", ""
         if situation.tokens > situation.available:
-            return "reactive", "the request does not fit"
+            return "reactive", "more than the available input"
         background = self.profile.background
         if background is None:
             return "foreground", self._due.fired(situation)

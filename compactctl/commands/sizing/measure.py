@@ -8,9 +8,11 @@ from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.profile import Profile
 from compactctl.tokens.budget import DEFAULT_RULE, Budget, output_reserve
+from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import CharsCounter
 from compactctl.tokens.counters.choose import counter_for, counter_named
 from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.fit import Base, Limits, limits_of
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
@@ -22,7 +24,8 @@ class MeasureOptions:
     """What the user said about measuring; None and "" mean: find out from the transcript.
 
     ``profile`` says how much of the window is kept for the answer, NeuroLink's rule without one;
-    ``own`` is the user's table of models, asked before the built-in one.
+    ``own`` is the user's table of models, asked before the built-in one; ``base`` is what levels
+    and gates refer to: the available input with a profile, else the client's own compaction.
     """
 
     model: str | None = None
@@ -32,15 +35,17 @@ class MeasureOptions:
     max_tokens: int | None = None
     profile: Profile | None = None
     own: OwnModels = NO_MODELS
+    base: Base | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """The model, the meter and the budget for one transcript."""
+    """The model, the meter, the budget and the limits for one transcript."""
 
     model: ModelInfo
     meter: Meter
     budget: Budget
+    limits: Limits
 
     @property
     def counter(self) -> TokenCounter:
@@ -60,7 +65,10 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
     budget = budget_of(transcript, options, model)
-    return Measure(model=model, meter=Meter(counter), budget=budget)
+    client = client_of(transcript.format, transcript.client_version)
+    base = options.base or ("available" if options.profile else "client")
+    limits = limits_of(budget, client, base)
+    return Measure(model=model, meter=Meter(counter), budget=budget, limits=limits)
 
 
 def budget_of(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:

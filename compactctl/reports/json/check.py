@@ -5,18 +5,20 @@ from typing import Any
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
 from compactctl.reports.json.other_systems import CHECK, told_as
-from compactctl.reports.rendering.json_document import fields_of, measure_fields
+from compactctl.reports.rendering.json_document import fields_of, fit_fields, measure_fields
+from compactctl.tokens.budget import usage_of
 
 
 def check_json(result: CheckResult) -> dict[str, Any]:
     """Return the document."""
-    usage, situation = result.stats.usage, result.situation
+    measured, situation = result.stats.measure, result.situation
+    usage = usage_of(result.stats.usage.tokens, measured.budget.available)
     document = {
         "schema": "compactctl.check/2",
         "path": result.stats.path,
         "format": result.stats.transcript.format,
         "profile": result.profile.name,
-        **measure_fields(result.stats.measure),
+        **measure_fields(measured),
         "trigger": str(result.trigger),
         "fired": result.fired or None,
         "shouldCompact": result.due,
@@ -25,6 +27,7 @@ def check_json(result: CheckResult) -> dict[str, Any]:
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
         "level": result.level,
+        "fit": fit_fields(measured, usage.tokens),
         "message": result.text or None,
         "messageCount": situation.messages,
         "turnCount": situation.turns,

@@ -77,7 +77,7 @@ def _tier(used: Iterable[StageRecord]) -> int:
 def _level(result: CompactResult) -> str:
     situation = Situation(
         tokens=result.largest_after,
-        available=result.measure.budget.available,
+        available=result.measure.limits.base_tokens,
         turns=0,
         messages=result.messages_after,
     )

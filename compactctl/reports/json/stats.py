@@ -7,12 +7,19 @@ from compactctl.history.breakdown import LargeMessage
 from compactctl.model.transcript import Transcript, Volume
 from compactctl.reports.json.other_systems import STATS, told_as
 from compactctl.reports.json.rounds import round_fields
-from compactctl.reports.rendering.json_document import fields_of, measure_fields, opaque_fields
+from compactctl.reports.rendering.json_document import (
+    fields_of,
+    fit_fields,
+    measure_fields,
+    opaque_fields,
+)
+from compactctl.tokens.budget import usage_of
 
 
 def stats_json(result: StatsResult) -> dict[str, Any]:
     """Return the document."""
-    transcript, usage, found = result.transcript, result.usage, result.breakdown
+    transcript, found = result.transcript, result.breakdown
+    usage = usage_of(result.usage.tokens, result.measure.budget.available)
     document = {
         "schema": "compactctl.stats/2",
         "path": result.path,
@@ -23,8 +30,9 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "estimatedInputRange": result.size.range,
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
-        "level": usage.level,
+        "level": result.usage.level,
         "withinBudget": usage.tokens <= usage.available,
+        "fit": fit_fields(result.measure, usage.tokens),
         "reportedContextTokens": result.reported,
         "countedTokens": result.size.counted,
         "overheadTokens": result.size.overhead,

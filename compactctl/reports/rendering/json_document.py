@@ -14,6 +14,8 @@ import click
 from compactctl.commands.sizing.measure import Measure
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
+from compactctl.tokens.budget import usage_of
+from compactctl.tokens.fit import fit_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -57,6 +59,23 @@ def measure_fields(measured: Measure) -> dict[str, Any]:
         "windowSource": budget.source,
         "outputReserveTokens": budget.output_reserve,
         "availableInputTokens": budget.available,
+    }
+
+
+def fit_fields(measured: Measure, tokens: int) -> dict[str, Any]:
+    """Return the fields that say how much room a context of that size leaves."""
+    limits, fit = measured.limits, fit_of(tokens, measured.limits)
+    return {
+        "fits": fit.fits,
+        "windowLeftTokens": fit.window_left,
+        "windowForInput": measured.budget.for_input,
+        "client": None if limits.client is None else limits.client.name,
+        "compactsAtTokens": limits.compacts_at,
+        "untilCompactionTokens": fit.until_compaction,
+        "answerTokens": fit.answer,
+        "base": limits.base,
+        "baseTokens": limits.base_tokens,
+        "baseRatio": usage_of(tokens, limits.base_tokens).ratio,
     }
 
 

@@ -1,11 +1,19 @@
 """What reports of different commands say alike: how figures were measured, what grew."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compactctl.commands.sizing.measure import Measure
 from compactctl.reports.rendering.screen import Fact
 from compactctl.reports.rendering.text import one_line
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.fit import Base, Limits
 
+# What levels and gates refer to, whoever the client is.
+BASES: Mapping[Base, str] = {
+    "client": "where its client compacts",
+    "window": "the window",
+    "available": "the available input",
+}
 # What ``resolve_model`` calls a model that nobody named.
 _UNNAMED = "unknown"
 
@@ -33,11 +41,23 @@ def window_facts(measured: Measure) -> Iterator[Fact]:
     """Yield the context window, with its source, and what of it is free for input."""
     budget = measured.budget
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
+    yield from reserve_facts(budget)
+    yield Fact("available input", tokens_text(budget.available))
+
+
+def reserve_facts(budget: Budget) -> Iterator[Fact]:
+    """Yield what of a window is not for input."""
     yield Fact("output reserve", tokens_text(budget.output_reserve))
     if budget.usable != 1:
         left = budget.window - budget.output_reserve - budget.available
         yield Fact("safety margin", tokens_text(left))
-    yield Fact("available input", tokens_text(budget.available))
+
+
+def base_text(limits: Limits) -> str:
+    """Return what levels and gates refer to."""
+    if limits.base == "client" and limits.client is not None:
+        return f"where {limits.client.name} compacts"
+    return BASES[limits.base]
 
 
 def tokens_text(count: int) -> str:

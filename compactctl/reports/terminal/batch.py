@@ -14,7 +14,7 @@ from compactctl.reports.rendering.text import (
     share_text,
     size_text,
 )
-from compactctl.reports.rendering.wording import tokens_text
+from compactctl.reports.rendering.wording import BASES, tokens_text
 
 _STATUSES = ("ok", "unchanged", "over", "failed")
 
@@ -44,8 +44,14 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     if result.fail_over is not None:
         yield (
             f"{plural(result.totals.over, 'file')} over the limit of "
-            f"{share_text(result.fail_over)} of the available input"
+            f"{share_text(result.fail_over)} of {_bases(result.rows)}"
         )
+
+
+def _bases(rows: Sequence[BatchRow]) -> str:
+    """Return what the limit refers to, which may differ between files."""
+    found = {row.base for row in rows}
+    return " or ".join(text for base, text in BASES.items() if base in found) or "what fits"
 
 
 def _way_back(written: Sequence[BatchRow]) -> str:
@@ -78,7 +84,7 @@ def _cells(row: BatchRow, result: BatchResult) -> tuple[str, ...]:
         one_line(row.model or ""),
         _count(row.tokens_before),
         *after,
-        "" if row.ratio is None else share_text(row.ratio),
+        "" if row.used is None else share_text(row.used),
         row.status,
     )
 

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, share_text
-from compactctl.reports.rendering.wording import tokens_text
+from compactctl.reports.rendering.wording import base_text, tokens_text
+from compactctl.reports.terminal.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.stats import stats_messages
+from compactctl.tokens.fit import fit_of
 
 _STYLES: dict[str, TextStyle] = {
     "warning": "yellow",
@@ -32,11 +34,13 @@ def check_messages(result: CheckResult) -> Iterator[str]:
 
 def _facts(result: CheckResult) -> Iterator[Fact]:
     usage = result.stats.usage
-    share = f"{share_text(usage.ratio)} of the available input, {usage.percent_left} % left"
+    measured = result.stats.measure
+    share = f"{share_text(usage.ratio)} of {base_text(measured.limits)}"
     yield Fact("profile", f"{one_line(result.profile.name)}: {one_line(result.profile.title)}")
     yield Fact("trigger", str(result.trigger))
-    yield Fact("next request", f"{tokens_text(usage.tokens)}, {share}")
-    yield Fact("available input", tokens_text(usage.available))
+    verdict = "" if fit_of(usage.tokens, measured.limits).fits else f": {TOO_LARGE}"
+    yield Fact("next request", f"{tokens_text(usage.tokens)}, {share}{verdict}")
+    yield from fit_facts(measured, usage.tokens)
     counts = result.situation
     yield Fact("history", f"{counts.turns:,} turns, {counts.messages:,} messages")
     yield Fact("level", result.level, _STYLES.get(result.level, ""))

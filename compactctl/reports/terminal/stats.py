@@ -8,11 +8,10 @@ from compactctl.reports.rendering.text import (
     line_text,
     path_name,
     plural,
-    share_text,
     shell_path,
     size_text,
 )
-from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text, window_facts
+from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
 from compactctl.reports.terminal.breakdown import (
     category_table,
     largest_messages,
@@ -20,14 +19,16 @@ from compactctl.reports.terminal.breakdown import (
     tool_uses,
     unsent_records,
 )
+from compactctl.reports.terminal.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.rounds import rounds_screen
+from compactctl.tokens.fit import fit_of
 
 _LEVELS: dict[str, tuple[str, TextStyle]] = {
     "none": ("plenty of room", ""),
-    "info": ("over 60 %: worth a look", ""),
-    "warning": ("over 80 %: time to compact", "yellow"),
-    "critical": ("over 90 %: compact now", "bold red"),
-    "over": ("does not fit", "bold red"),
+    "info": ("over 60 % of {base}, worth a look", ""),
+    "warning": ("over 80 % of {base}, time to compact", "yellow"),
+    "critical": ("over 90 % of {base}, compact now", "bold red"),
+    "over": ("more than {base}, compact now", "bold red"),
 }
 # 14 real sessions gave ratios of 0.90 to 1.09 with the model they name.
 _HEALTHY = (0.85, 1.15)
@@ -87,17 +88,19 @@ def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
 
 def _facts(result: StatsResult) -> Iterator[Fact]:
     usage = result.usage
-    yield from window_facts(result.measure)
     yield from _size(result)
     name = "next request" if result.conversations <= 1 else "largest request"
     verdict, style = _LEVELS[usage.level]
-    share = f"{share_text(usage.ratio)} of the available input, {usage.percent_left} % left"
-    yield Fact(name, f"{tokens_text(usage.tokens)}, {share}: {verdict}", style)
+    if not fit_of(usage.tokens, result.measure.limits).fits:
+        verdict = TOO_LARGE
+    verdict = verdict.format(base=f"{usage.available:,}")
+    yield Fact(name, f"{tokens_text(usage.tokens)}: {verdict}", style)
     if result.size.range is not None:
         least, most = result.size.range
         yield Fact("", f"between {least:,} and {most:,}: what the client restores is not known")
     if result.conversations > 1:
         yield Fact("", f"of {plural(result.conversations, 'conversation')}, sent one by one")
+    yield from fit_facts(result.measure, usage.tokens)
     yield from _health(result)
 
 

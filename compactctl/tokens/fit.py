@@ -1,0 +1,82 @@
+"""What the size of a context means: window, the client's own compaction, and the answer."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from compactctl.tokens.budget import Budget
+from compactctl.tokens.clients import Client
+
+# What levels and gates refer to.
+Base = Literal["client", "window", "available"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The sizes in tokens that a context is judged by.
+
+    Attributes:
+        budget: the window, and what of it a profile, or NeuroLink's rule, leaves for input.
+        base: which of them levels and gates refer to.
+        client: whose own compaction is known; None without one.
+        compacts_at: from about which size on it compacts; None without a client.
+    """
+
+    budget: Budget
+    base: Base
+    client: Client | None = None
+    compacts_at: int | None = None
+
+    @property
+    def base_tokens(self) -> int:
+        """The size that levels and gates refer to."""
+        if self.base == "client" and self.compacts_at is not None:
+            return self.compacts_at
+        return self.budget.window if self.base == "window" else self.budget.available
+
+
+def limits_of(budget: Budget, client: Client | None, wanted: Base = "client") -> Limits:
+    """Return the limits; the available input is the base where the client has none."""
+    limit = None if client is None else client.compacts_at(budget)
+    if limit is None:
+        return Limits(budget=budget, base="available" if wanted == "client" else wanted)
+    return Limits(budget=budget, base=wanted, client=client, compacts_at=limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """How much room a context leaves, in tokens.
+
+    Attributes:
+        window_left: up to the end of the window; negative for what is too much.
+        until_compaction: up to where the client compacts, 0 once it is there; None without one.
+        answer: how long the answer can still be; None when not known.
+    """
+
+    window_left: int
+    until_compaction: int | None
+    answer: int | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be sent at all."""
+        return self.window_left >= 0
+
+
+def fit_of(tokens: int, limits: Limits) -> Fit:
+    """Judge a context of that size."""
+    left = limits.budget.window - tokens
+    at = limits.compacts_at
+    return Fit(
+        window_left=left,
+        until_compaction=None if at is None else max(0, at - tokens),
+        answer=_answer(left, limits.budget),
+    )
+
+
+def _answer(left: int, budget: Budget) -> int | None:
+    """Beside a window for input alone there is room for the longest answer."""
+    if left < 0:
+        return 0
+    if budget.for_input:
+        return budget.max_output
+    return left if budget.max_output is None else min(left, budget.max_output)
