@@ -40,5 +40,6 @@ def each_choice(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 def _choices(item: pytest.Item) -> set[tuple[str, int]]:
-    """Return which value each parameter of a case has, by its place in the parameter's list."""
-    return set(item.callspec.indices.items()) if isinstance(item, pytest.Function) else set()
+    """Return which value each parameter of a case has; values are the same objects in all cases."""
+    parameters = item.callspec.params if isinstance(item, pytest.Function) else {}
+    return {(name, id(value)) for name, value in parameters.items()}
