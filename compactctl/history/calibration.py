@@ -27,6 +27,8 @@ class Calibration:
         requests: how many requests were usable.
         ratio: reported over counted tokens between requests, None when there are too few.
         anchor_line: index of the anchor's raw line.
+        since: the requests since the context was last edited, the anchor the last of them.
+        turn: the number of the turn that the next request belongs to.
     """
 
     total: int
@@ -38,6 +40,8 @@ class Calibration:
     requests: int
     ratio: float | None
     anchor_line: int
+    since: tuple[Request, ...]
+    turn: int
 
 
 def calibrate(
@@ -79,6 +83,8 @@ def calibrate(
         requests=len(found),
         ratio=observed_ratio(found),
         anchor_line=messages[anchor.first].line,
+        since=since,
+        turn=anchor.turn + sum(message.starts_turn for message in messages[anchor.first :]),
     )
 
 
@@ -96,14 +102,14 @@ def since_edit(found: Sequence[Request]) -> tuple[Request, ...]:
     That the reasoning of a turn ended with it is not an edit.
     """
     start = 0
-    grown = _growths(found)
+    grown = growths(found)
     for place in range(1, len(found)):
         if grown[place - 1] < 0:
             start = place
     return tuple(found[start:])
 
 
-def _growths(found: Sequence[Request]) -> list[int]:
+def growths(found: Sequence[Request]) -> list[int]:
     """Return how many tokens each request has more than the one before, what ended put back."""
     ended = _reasoning_by_turn(found)
     return [
@@ -126,7 +132,7 @@ def observed_ratio(found: Sequence[Request]) -> float | None:
     from statistics import median
 
     ratios = []
-    for (earlier, later), grown in zip(pairwise(found), _growths(found), strict=True):
+    for (earlier, later), grown in zip(pairwise(found), growths(found), strict=True):
         counted = later.before - earlier.before - earlier.visible - earlier.guessed + earlier.answer
         if counted > 0 and grown > 0:
             ratios.append(grown / counted)

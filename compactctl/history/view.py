@@ -1,7 +1,7 @@
 """What a stage looks at: one conversation's effective history and what may not be touched."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import Summarizer
@@ -15,6 +15,8 @@ class View:
         messages: the effective history, in the order it is sent.
         protected: messages no stage may hide or rewrite, with the reason in a user's words.
         target: tokens the conversation should get down to; None when there is no target.
+        room: what the target is for the messages that are left, where that depends on them: not
+            all tokens of a request are those of its texts.
         window: the model's context window in tokens; None when it is not known.
         cwd: the session's working folder, to recognise one file under two paths.
         originals: for a summary of an earlier run, the messages it stands for.
@@ -26,8 +28,13 @@ class View:
     messages: tuple[Message, ...]
     protected: Mapping[MessageId, str] = field(default_factory=dict)
     target: int | None = None
+    room: Callable[[tuple[Message, ...]], int] | None = None
     window: int | None = None
     cwd: str | None = None
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     summarizer: Summarizer | None = None
     writes_pairs: bool = False
+
+    def with_room(self) -> "View":
+        """Return the view with the target for what it holds now."""
+        return self if self.room is None else replace(self, target=self.room(self.messages))

@@ -145,6 +145,7 @@ def _run_once(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
 def _run_stage(
     view: View, step: StageStep, meter: Meter
 ) -> tuple[StageRecord, Proposal | None, View]:
+    view = view.with_room()
     before = meter.total(view.messages)
     record = _not_needed(step, before)
     if view.target is not None and before <= view.target and not step.stage.repairs:

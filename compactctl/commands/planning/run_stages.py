@@ -1,11 +1,12 @@
 """Runs the stages over every conversation in a transcript."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.sizing.context_size import ContextSize, unseen_size
 from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.formats.registry import writes_pairs
 from compactctl.history.conversations import conversations
 from compactctl.history.protection import protect
@@ -16,7 +17,6 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import Run, idle, run, summed
-from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Situation, Trigger
 
 # How the reason begins why stages are held back by ``--if-needed``.
@@ -73,12 +73,13 @@ def run_all(
     meter = measured.meter
     meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)
+    request = next_request(size, transcript, measured)
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
     for messages in conversations(transcript.effective):
         view = replace(
             view_of(messages, transcript, measured, options),
-            target=_target(plan, meter.total(messages), size),
+            room=room_for(plan, messages, request),
             originals=originals,
             summarizer=plan.summarizer,
         )
@@ -87,7 +88,7 @@ def run_all(
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )
-    return _outcome(transcript, runs, protected, meter, size)
+    return _outcome(transcript, runs, protected, size, request)
 
 
 def view_of(
@@ -106,12 +107,16 @@ def view_of(
     )
 
 
-def _target(plan: Plan, tokens: int, size: ContextSize) -> int | None:
-    """Return the tokens one conversation is to come to without what is unseen in its requests."""
+def room_for(
+    plan: Plan, messages: Sequence[Message], request: NextRequest
+) -> Callable[[tuple[Message, ...]], int] | None:
+    """Return what tells the tokens that messages may come to for a request within the target."""
     if plan.target is None:
         return None
-    largest = size.room(plan.target - plan.below)
-    return min(largest, tokens - plan.excess) if plan.excess else largest
+    limit = plan.target - plan.below
+    if plan.excess:
+        limit = min(limit, request.tokens(messages) - plan.excess)
+    return lambda left: request.room(left, limit)
 
 
 def _not_due(
@@ -148,9 +153,10 @@ def _outcome(
     transcript: Transcript,
     runs: Sequence[Run],
     protected: Mapping[MessageId, str],
-    meter: Meter,
     size: ContextSize,
+    request: NextRequest,
 ) -> PlanOutcome:
+    meter = request.meter
     after = tuple(message for each in runs for message in each.view.messages)
     sizes = [meter.total(each.view.messages) for each in runs]
     return PlanOutcome(
@@ -166,7 +172,7 @@ def _outcome(
         largest_before=max(map(meter.total, conversations(transcript.effective)), default=0),
         largest_after=max(sizes, default=0),
         unseen_before=size.unseen,
-        unseen=size.beside(max(sizes, default=0)),
+        unseen=request.unseen(after) if len(runs) == 1 else 0,
         unseen_source=size.source,
     )
 

@@ -7,9 +7,9 @@ from random import Random
 from typing import Literal
 
 from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import ProtectOptions, view_of
-from compactctl.commands.sizing.context_size import ContextSize
+from compactctl.commands.planning.run_stages import ProtectOptions, room_for, view_of
 from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.sizing.next_request import NextRequest
 from compactctl.history.turns import steps, turn_starts
 from compactctl.model.edit import Hide, Insert
 from compactctl.model.message import Message, MessageId
@@ -85,6 +85,7 @@ class _SessionState:
     messages: tuple[Message, ...] = ()
     originals: dict[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     tokens: int = 0
+    weight: float = 0.0
     turns: int = 0
     # It is not tried to compact it below so many tokens.
     idle_below: int = 0
@@ -93,7 +94,7 @@ class _SessionState:
 class SessionSimulator:
     """Lives a conversation of a transcript again with a profile, request by request.
 
-    ``measured`` has the profile's budget; ``size`` tells the tokens beside the conversation.
+    ``measured`` has the profile's budget; ``request`` tells what a request comes to.
     """
 
     def __init__(
@@ -101,11 +102,11 @@ class SessionSimulator:
         transcript: Transcript,
         measured: Measure,
         profile: Profile,
-        size: ContextSize,
+        request: NextRequest,
         random: Random | None = None,
     ) -> None:
         self.transcript, self.measured = transcript, measured
-        self.profile, self.size = profile, size
+        self.profile, self.request = profile, request
         self._random = random
         options = PlanOptions(profile=profile)
         self._due = options.due
@@ -134,11 +135,12 @@ class SessionSimulator:
     def _grow(self, life: _SessionState, new: Sequence[Message]) -> None:
         life.messages = (*life.messages, *new)
         life.tokens += self.measured.meter.total(new)
+        life.weight += self.request.weights.total(new)
         life.turns += sum(message.starts_turn for message in new)
 
     def _situation(self, life: _SessionState) -> Situation:
         return Situation(
-            tokens=life.tokens + self.size.beside(life.tokens),
+            tokens=self.request.fixed + round(life.weight),
             available=self.measured.budget.available,
             turns=life.turns,
             messages=len(life.messages),
@@ -166,16 +168,16 @@ class SessionSimulator:
 
     def _compact(self, life: _SessionState) -> bool:
         """Run the stages; tell whether they changed anything."""
-        messages, target = life.messages, self._plan.target
+        messages = life.messages
         view = replace(
             view_of(messages, self.transcript, self.measured, ProtectOptions()),
-            target=None if target is None else self.size.room(target - self._plan.below),
+            room=room_for(self._plan, messages, self.request),
             originals=life.originals,
         )
         result = run(view, self._plan.steps, self.measured.meter)
         life.originals.update(_summarized(result, messages))
         if result.edits:
-            life.messages, life.tokens, life.turns = (), 0, 0
+            life.messages, life.tokens, life.weight, life.turns = (), 0, 0.0, 0
             self._grow(life, result.view.messages)
             life.idle_below = 0
         return bool(result.edits)

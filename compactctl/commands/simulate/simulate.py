@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from random import Random
 
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.simulate.session import SessionSimulator, SimulatedSession, moments
-from compactctl.commands.sizing.context_size import ContextSize, unseen_size
+from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, budget_of, measure
+from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations
 from compactctl.model.message import Message
@@ -65,13 +67,14 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     measured.meter.prime(message for talk in talks for message in talk)
     talk = max(talks, key=measured.meter.total, default=())
     size = unseen_size(transcript, measured)
+    request = next_request(size, transcript, measured)
     random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
-    sizes = _sizes(talk, measured, size)
+    sizes = _sizes(talk, request)
 
     def replayed(profile: Profile) -> SimulatedSession:
         budget = _budget(transcript, options, profile, measured.model)
         return SessionSimulator(
-            transcript, replace(measured, budget=budget), profile, size, random
+            transcript, replace(measured, budget=budget), profile, request, random
         ).live(talk)
 
     replays, unusable = _tried(replayed, options.profiles)
@@ -119,10 +122,7 @@ def default_profiles() -> tuple[Profile, ...]:
     return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
 
 
-def _sizes(talk: Sequence[Message], measured: Measure, size: ContextSize) -> list[int]:
+def _sizes(talk: Sequence[Message], request: NextRequest) -> list[int]:
     """Return the tokens of every request when nothing is ever compacted."""
-    total, sizes = 0, []
-    for moment in moments(talk):
-        total += measured.meter.total(moment.new)
-        sizes.append(total + size.beside(total))
-    return sizes
+    added = (request.weights.total(moment.new) for moment in moments(talk))
+    return [request.fixed + round(tokens) for tokens in accumulate(added)]

@@ -56,26 +56,7 @@ class ContextSize:
     @property
     def unseen(self) -> int:
         """The tokens of the next request beside those counted."""
-        return self.beside(self.counted)
-
-    def beside(self, tokens: int) -> int:
-        """Return what a request with ``tokens`` of the messages holds beside them.
-
-        The overhead is in every request, and what a client restores; hidden reasoning, framing and
-        counting error come with messages, and go with them.
-        """
-        rest = self.hidden_reasoning + self.unexplained
-        always = self.overhead + self.restored
-        return always + (round(rest * tokens / self.counted) if self.counted else rest)
-
-    def room(self, limit: int) -> int:
-        """Return how many tokens of the messages a request of ``limit`` tokens may hold."""
-        left = limit - self.overhead - self.restored
-        whole = self.counted + self.hidden_reasoning + self.unexplained
-        if left <= 0 or whole <= 0:
-            return left
-        room = int(left * self.counted / whole)
-        return room if room + self.beside(room) <= limit else room - 1
+        return self.overhead + self.restored + self.hidden_reasoning + self.unexplained
 
 
 def context_size(
@@ -87,7 +68,7 @@ def context_size(
     compaction, until the provider reports again, the rows are those of the compaction.
     """
     counted = measured.meter.total(messages)
-    size, visible = _sizes(measured)
+    size, visible = estimates(measured)
     found = calibrate(messages, size, visible, ends_reasoning=ends_reasoning)
     if found is None:
         return _uncalibrated(messages, measured, counted)
@@ -102,7 +83,7 @@ def context_size(
     )
 
 
-def _sizes(measured: Measure) -> tuple[Callable[[Message], float], Callable[[Message], float]]:
+def estimates(measured: Measure) -> tuple[Callable[[Message], float], Callable[[Message], float]]:
     """Return what estimates a message in reported tokens: all of it, and what is stored of it."""
     meter, framing = measured.meter, framing_for(measured.model, measured.counter)
     return (
@@ -148,7 +129,7 @@ def _from_before(
 
     It says nothing where compactctl took out messages, which may have stood before it.
     """
-    estimate, _ = _sizes(measured)
+    estimate, _ = estimates(measured)
     first = _first_request(transcript.messages, estimate)
     if first is None or any(message.synthetic for message in transcript.messages):
         return size
@@ -169,7 +150,8 @@ def _first_request(messages: Sequence[Message], size: Callable[[Message], float]
     """Return the first request with a reported context; what follows it is not counted."""
     reported = (i for i, m in enumerate(messages) if m.usage is not None and m.usage.context > 0)
     end = next(reported, None)
-    return None if end is None else requests(messages[: end + 1], size)[0]
+    found = () if end is None else requests(messages[: end + 1], size)
+    return found[0] if found else None
 
 
 def _from_split(split: ClientSplit, messages: Sequence[Message], measured: Measure) -> ContextSize:

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 from builders import assistant, call, conversation, result, system, user
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
-from compactctl.commands.sizing.context_size import ContextSize, unseen_size
+from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.model.message import Message, ReportedUsage, Tags
 from compactctl.model.transcript import ClientSplit, Transcript
@@ -125,33 +123,3 @@ def test_several_conversations_share_nothing_unseen() -> None:
     other = replace(user("more"), conversation=1)
     found = transcript(user("four" * 10), other)
     assert unseen_size(found, measured(found)).unseen == 0
-
-
-def test_what_a_client_restores_is_in_every_request() -> None:
-    size = ContextSize(counted=80_000, overhead=20_000, restored=5_000, unexplained=8_000)
-    assert size.beside(40_000) == 29_000
-    assert size.room(25_000) == 0
-
-
-def test_what_came_with_messages_goes_with_them() -> None:
-    size = ContextSize(counted=80_000, overhead=20_000, hidden_reasoning=5_000, unexplained=3_000)
-    assert size.beside(80_000) == size.unseen == 28_000
-    assert size.beside(40_000) == 24_000
-    assert size.beside(0) == 20_000
-
-
-@given(
-    counted=st.integers(0, 10**6),
-    overhead=st.integers(0, 10**6),
-    unexplained=st.integers(-(10**6), 10**6),
-    limit=st.integers(1, 2 * 10**6),
-)
-def test_the_room_for_messages_is_what_fits_and_no_less(
-    counted: int, overhead: int, unexplained: int, limit: int
-) -> None:
-    assume(counted + unexplained > counted // 10)
-    size = ContextSize(counted=counted, overhead=overhead, unexplained=unexplained)
-    room = size.room(limit)
-    if room > 0:
-        assert room + size.beside(room) <= limit
-        assert room + 2 + size.beside(room + 2) >= limit - 20
