@@ -9,7 +9,7 @@ from cli.asking import Ask, Sample
 from pyarrow import parquet
 
 from compactctl.history.categories import CATEGORIES
-from compactctl.history.rounds import Round
+from compactctl.history.usage.rounds import Round
 from compactctl.reports.parquet.rounds import CATEGORY_COLUMNS, COLUMNS, METADATA, VERSION
 
 NAME = "claude-code-session"

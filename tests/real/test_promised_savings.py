@@ -12,7 +12,7 @@ from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import ProtectOptions, run_all
 from compactctl.commands.sizing.context_size import estimates, unseen_size
 from compactctl.commands.sizing.measure import MeasureOptions, measure
-from compactctl.history.requests import Request
+from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, ToolCallPart
 
 # Of the next request. Growth between two requests is of all that entered at once, and what is cut

@@ -9,7 +9,7 @@ import pytest
 from real.choice import FILES, TRIED, client_of, name_of, needs_files
 
 from compactctl.commands.loading.load import scan
-from compactctl.history.rounds import rounds
+from compactctl.history.usage.rounds import rounds
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.tokens.counters.chars import CharsCounter
 from compactctl.tokens.meter import Meter

@@ -11,9 +11,9 @@ from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.conversations import conversations
-from compactctl.history.costs import Costs, costs
-from compactctl.history.rounds import Rounds, rounds
 from compactctl.history.turns import steps
+from compactctl.history.usage.costs import Costs, costs
+from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.restored import NOTHING_RESTORED, restored_by
-from compactctl.history.calibration import Calibration, calibrate
 from compactctl.history.conversations import conversations
-from compactctl.history.requests import Request, requests
 from compactctl.history.turns import leading_system
+from compactctl.history.usage.calibration import Calibration, calibrate
+from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message
 from compactctl.model.transcript import ClientSplit, Transcript
 from compactctl.tokens.counters.chars import NeuroLinkCounter

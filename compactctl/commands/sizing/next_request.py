@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.commands.sizing.context_size import ContextSize, estimates
 from compactctl.commands.sizing.measure import Measure
 from compactctl.history.conversations import conversations
-from compactctl.history.weights import Weights, weigh
+from compactctl.history.usage.weights import Weights, weigh
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.counters.chars import NeuroLinkCounter

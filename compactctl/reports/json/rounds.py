@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from compactctl.history.costs import Costs, RoundCost
-from compactctl.history.rounds import Round, Rounds
+from compactctl.history.usage.costs import Costs, RoundCost
+from compactctl.history.usage.rounds import Round, Rounds
 
 
 def round_fields(found: Rounds | None, costs: Costs | None) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compactctl.history.categories import CATEGORIES, Category
-from compactctl.history.costs import Costs, RoundCost
-from compactctl.history.rounds import Round, Rounds
+from compactctl.history.usage.costs import Costs, RoundCost
+from compactctl.history.usage.rounds import Round, Rounds
 from compactctl.reports.parquet.table_file import write_table
 
 METADATA = "compactctl.rounds"

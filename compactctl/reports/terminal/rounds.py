@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compactctl.history.costs import Costs, RoundCost
-from compactctl.history.rounds import Mark, Round, Rounds
+from compactctl.history.usage.costs import Costs, RoundCost
+from compactctl.history.usage.rounds import Mark, Round, Rounds
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Table, number, table, text
 from compactctl.reports.rendering.text import one_line, plural, share_text
@@ -155,5 +155,5 @@ def _cost_facts(costs: Costs | None) -> Iterator[Fact]:
 
 
 def _prices_text(costs: Costs) -> str:
-    dates = f", looked up {' and '.join(costs.dates)}" if costs.dates else ""
+    dates = f", as of {' and '.join(costs.dates)}" if costs.dates else ""
     return f"{one_line(costs.prices.name)}{dates}; without discounts and surcharges, not a bill"

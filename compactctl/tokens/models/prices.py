@@ -22,7 +22,7 @@ class Price:
         cache_write: what is put into it; ``cache_hour`` for an hour.
         output: the answer with its reasoning.
         over: the row is for requests of more tokens than this.
-        source: where the price is published; ``date`` when it was looked up there.
+        source: where the price is published; ``date`` as of when.
     """
 
     model: str

@@ -7,7 +7,7 @@ import pytest
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.history.calibration import Calibration
+from compactctl.history.usage.calibration import Calibration
 from compactctl.reports.json.stats import stats_json
 from compactctl.reports.rendering.screen import item_lines
 from compactctl.reports.terminal.stats import stats_screen

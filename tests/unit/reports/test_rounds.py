@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from builders import user
-from unit.history.test_rounds import answer, session
+from unit.history.usage.sessions import answer, session
 from unit.stages.support.trials import meter
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.history.costs import Costs, costs
-from compactctl.history.rounds import Rounds, rounds
+from compactctl.history.usage.costs import Costs, costs
+from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message
 from compactctl.reports.json.stats import stats_json
 from compactctl.reports.rendering.screen import item_lines

@@ -7,13 +7,13 @@ from builders import assistant, call, conversation, result, summary, thinking, u
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.calibration import (
+from compactctl.history.usage.calibration import (
     MIN_STEPS,
     calibrate,
     observed_ratio,
     since_edit,
 )
-from compactctl.history.requests import requests
+from compactctl.history.usage.requests import requests
 from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
 
 

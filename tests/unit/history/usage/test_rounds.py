@@ -2,35 +2,21 @@
 
 from dataclasses import replace
 from itertools import accumulate, pairwise
-from typing import Any
 
 import pytest
-from builders import assistant, call, conversation, result, summary, system, thinking, user
+from builders import assistant, call, result, summary, system, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.history.usage.sessions import answer, found, session
 from unit.stages.support.trials import meter, words
 
-from compactctl.history.rounds import CACHE_LIFETIME, LONG_CACHE_LIFETIME, Round, Rounds, rounds
+from compactctl.history.usage.rounds import (
+    CACHE_LIFETIME,
+    LONG_CACHE_LIFETIME,
+    Rounds,
+    rounds,
+)
 from compactctl.model.message import Message, ReportedUsage, Tags
-from compactctl.model.transcript import Transcript
-
-
-def session(*messages: Message, **facts: Any) -> Transcript:
-    found = conversation(*messages)
-    return Transcript(
-        format="test", n_lines=len(found), n_bytes=0, messages=found, effective=found, **facts
-    )
-
-
-def answer(context: int, read: int | None = None, name: str = "", **fields: Any) -> Message:
-    """Build an answer; ``output`` and ``write`` are what was reported as well."""
-    reported = {"output": fields.pop("output", 10), "cache_write": fields.pop("write", None)}
-    usage = ReportedUsage(context=context, cache_read=read, **reported)
-    return replace(assistant("ok"), response_id=name or f"r{context}", usage=usage, **fields)
-
-
-def found(*messages: Message, **facts: Any) -> tuple[Round, ...]:
-    return rounds(session(*messages, **facts), meter()).rounds
 
 
 def test_without_reported_usage_there_are_no_rounds() -> None:

@@ -6,10 +6,10 @@ import pytest
 from builders import assistant, call, result, summary, system, user
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.history.test_rounds import answer, found
+from unit.history.usage.sessions import answer, found
 from unit.stages.support.trials import words
 
-from compactctl.history.costs import UNSEEN, contents, costs
+from compactctl.history.usage.costs import UNSEEN, contents, costs
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.tokens.models.prices import Price, Prices
 

@@ -10,8 +10,8 @@ from compactctl.history.categories import Category, categorised
 from compactctl.history.conversations import conversations
 from compactctl.history.pairs import result_tools
 from compactctl.history.reads import file_reads
-from compactctl.history.requests import Request, requests
 from compactctl.history.standins import record_name
+from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from compactctl.history.requests import Request, requests
 from compactctl.history.standins import record_name
+from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message
 
 # With fewer steps between requests a fitted ratio says more about chance than about the model.

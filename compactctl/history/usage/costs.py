@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.history.rounds import Round
+from compactctl.history.usage.rounds import Round
 from compactctl.tokens.models.prices import Price, Prices
 
 # The share of a context that no message of the transcript explains.
@@ -54,7 +54,7 @@ class Costs:
 
     @property
     def dates(self) -> tuple[str, ...]:
-        """When the prices in use were looked up, oldest first."""
+        """As of when the prices in use are, oldest first."""
         return tuple(sorted({each.price.date for each in self.known if each.price.date}))
 
 

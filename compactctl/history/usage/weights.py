@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from compactctl.history.calibration import Calibration, growths
-from compactctl.history.requests import Request
+from compactctl.history.usage.calibration import Calibration, growths
+from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, MessageId, ReasoningPart
 
 # Where a request grew by less or more than these times what was counted, something else was taken
