@@ -78,9 +78,15 @@ def context_size(
         overhead=found.overhead,
         hidden_reasoning=found.hidden_reasoning,
         unexplained=rest,
-        source=f"inferred from the usage reported on line {found.anchor_line + 1}",
+        source=f"inferred from the usage reported on {_lines(messages, found)}",
         calibration=found,
     )
+
+
+def _lines(messages: Sequence[Message], found: Calibration) -> str:
+    """Name the lines of the request that the overhead is from, and of the newest one."""
+    first, newest = messages[found.since[0].first].line + 1, found.anchor_line + 1
+    return f"line {newest}" if first == newest else f"lines {first} and {newest}"
 
 
 def estimates(measured: Measure) -> tuple[Callable[[Message], float], Callable[[Message], float]]:
