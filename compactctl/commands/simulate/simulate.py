@@ -8,7 +8,7 @@ from random import Random
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.simulate.session import SessionSimulator, SimulatedSession, moments
 from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, budget_of, measure
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for, measure
 from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations
@@ -17,8 +17,6 @@ from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
 from compactctl.profiles.profile import Profile
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
-from compactctl.tokens.budget import Budget
-from compactctl.tokens.models.lookup import ModelInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +70,9 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     sizes = _sizes(talk, request)
 
     def replayed(profile: Profile) -> SimulatedSession:
-        budget = _budget(transcript, options, profile, measured.model)
+        limits = limits_for(transcript, replace(options.measure, profile=profile), measured.model)
         return SessionSimulator(
-            transcript, replace(measured, budget=budget), profile, request, random
+            transcript, replace(measured, limits=limits), profile, request, random
         ).live(talk)
 
     replays, unusable = _tried(replayed, options.profiles)
@@ -109,12 +107,6 @@ def _tried(
     if not replays:
         raise UsageError(unusable[0])
     return tuple(replays), tuple(unusable)
-
-
-def _budget(
-    transcript: Transcript, options: SimulateOptions, profile: Profile, model: ModelInfo
-) -> Budget:
-    return budget_of(transcript, replace(options.measure, profile=profile), model)
 
 
 def default_profiles() -> tuple[Profile, ...]:

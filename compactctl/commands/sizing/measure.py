@@ -40,12 +40,16 @@ class MeasureOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """The model, the meter, the budget and the limits for one transcript."""
+    """The model, the meter and the limits for one transcript."""
 
     model: ModelInfo
     meter: Meter
-    budget: Budget
     limits: Limits
+
+    @property
+    def budget(self) -> Budget:
+        """The window, and what of it is left for input."""
+        return self.limits.budget
 
     @property
     def counter(self) -> TokenCounter:
@@ -64,14 +68,19 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     """
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
-    budget = budget_of(transcript, options, model)
+    limits = limits_for(transcript, options, model)
+    return Measure(model=model, meter=Meter(counter), limits=limits)
+
+
+def limits_for(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Limits:
+    """Return the sizes that a context with this model is judged by."""
+    budget = _budget(transcript, options, model)
     client = client_of(transcript.format, transcript.client_version)
     base = options.base or ("available" if options.profile else "client")
-    limits = limits_of(budget, client, base)
-    return Measure(model=model, meter=Meter(counter), budget=budget, limits=limits)
+    return limits_of(budget, client, base)
 
 
-def budget_of(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
+def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:
     """Return the window and what of it is kept for the answer, by the profile's rule if any."""
     window = _given(options) or window_of(transcript, model, named=bool(options.model))
     rule = options.profile.budget if options.profile else DEFAULT_RULE

@@ -43,7 +43,7 @@ class NextRequest:
         if left <= 0 or whole <= 0:
             return left
         room = int(left * counted / whole)
-        return max(room, counted) if self.tokens(messages) <= limit else min(room, counted - 1)
+        return max(room, counted) if round(whole) <= left else min(room, counted - 1)
 
 
 def next_request(size: ContextSize, transcript: Transcript, measured: Measure) -> NextRequest:

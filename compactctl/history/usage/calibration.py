@@ -65,7 +65,8 @@ def calibrate(
         found = tuple(replace(request, reasoning=0) for request in found)
     anchor = found[-1]
     since = since_edit(found)
-    has_ended = ends_reasoning and any(m.starts_turn for m in messages[anchor.first :])
+    turn = anchor.turn + sum(message.starts_turn for message in messages[anchor.first :])
+    has_ended = ends_reasoning and turn > anchor.turn
     ended = _reasoning_by_turn(found)[anchor.turn] if has_ended else 0
     sent = [r for r in since if r.turn == anchor.turn] if ends_reasoning else since
     added = sum(
@@ -84,7 +85,7 @@ def calibrate(
         ratio=observed_ratio(found),
         anchor_line=messages[anchor.first].line,
         since=since,
-        turn=anchor.turn + sum(message.starts_turn for message in messages[anchor.first :]),
+        turn=turn,
     )
 
 

@@ -1,7 +1,7 @@
 """What the rounds of a session cost by a table of prices: an estimate in US dollars."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.usage.rounds import Round
@@ -53,6 +53,21 @@ class Costs:
         return tuple(each for each in self.rounds if each is not None)
 
     @property
+    def input(self) -> float:
+        """All known input."""
+        return sum(each.input for each in self.known)
+
+    @property
+    def output(self) -> float:
+        """All known output."""
+        return sum(each.output for each in self.known)
+
+    @property
+    def again(self) -> float:
+        """By how much it would have been cheaper, had nothing been paid again."""
+        return sum(each.again for each in self.known)
+
+    @property
     def dates(self) -> tuple[str, ...]:
         """As of when the prices in use are, oldest first."""
         return tuple(sorted({each.price.date for each in self.known if each.price.date}))
@@ -74,6 +89,14 @@ def costs(rounds: Sequence[Round], prices: Prices) -> Costs:
         carried=dict(carried.most_common()),
         unpriced=dict(Counter(missing).most_common()),
     )
+
+
+def priced(
+    rounds: Sequence[Round], costs: Costs | None
+) -> Iterator[tuple[Round, RoundCost | None]]:
+    """Yield each round with what it cost; None without a price, or where nobody asked for costs."""
+    found = costs.rounds if costs else (None,) * len(rounds)
+    return zip(rounds, found, strict=True)
 
 
 def contents(rounds: Sequence[Round]) -> list[dict[str, float]]:

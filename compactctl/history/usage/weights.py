@@ -60,12 +60,13 @@ def weigh(
     """
     hidden = {m.id: guess for m in messages if (guess := size(m) - visible(m)) > 0}
     ratios: dict[MessageId, float] = {}
-    for request in found.since if found else ():
-        ended = request.reasoning if found and request.turn < found.turn else 0
+    since, turn = (found.since, found.turn) if found else ((), 0)
+    for request in since:
+        ended = request.reasoning if request.turn < turn else 0
         answer = [messages[index] for index in request.members]
         hidden |= dict.fromkeys((message.id for message in answer), 0.0)
         hidden[_thinker(answer).id] = max(0.0, request.answer - ended - request.visible)
-    for added, grown in _entered(messages, found.since if found else ()):
+    for added, grown in _entered(messages, since):
         estimated = sum(map(visible, added))
         if 0 < _LEAST * estimated <= grown <= _MOST * estimated:
             ratios |= dict.fromkeys((message.id for message in added), grown / estimated)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from compactctl.history.usage.costs import Costs, RoundCost
+from compactctl.history.usage.costs import Costs, RoundCost, priced
 from compactctl.history.usage.rounds import Round, Rounds
 
 
@@ -11,9 +11,8 @@ def round_fields(found: Rounds | None, costs: Costs | None) -> dict[str, Any]:
     """Return the fields about rounds and their costs; null where nobody asked for them."""
     if found is None:
         return {"rounds": None, "roundTotals": None, "costs": None}
-    priced = costs.rounds if costs else (None,) * len(found.rounds)
     return {
-        "rounds": [_round(*each) for each in zip(found.rounds, priced, strict=True)],
+        "rounds": [_round(*each) for each in priced(found.rounds, costs)],
         "roundTotals": _totals(found),
         "costs": None if costs is None else _costs(costs),
     }
@@ -55,10 +54,10 @@ def _costs(costs: Costs) -> dict[str, Any]:
         "exactness": "estimate",
         "prices": costs.prices.name,
         "priceDates": list(costs.dates),
-        "total": sum(each.total for each in costs.known),
-        "input": sum(each.input for each in costs.known),
-        "output": sum(each.output for each in costs.known),
-        "paidAgain": sum(each.again for each in costs.known),
+        "total": costs.input + costs.output,
+        "input": costs.input,
+        "output": costs.output,
+        "paidAgain": costs.again,
         "carried": dict(costs.carried),
         "unpriced": dict(costs.unpriced),
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compactctl.history.categories import CATEGORIES, Category
-from compactctl.history.usage.costs import Costs, RoundCost
+from compactctl.history.usage.costs import Costs, RoundCost, priced
 from compactctl.history.usage.rounds import Round, Rounds
 from compactctl.reports.parquet.table_file import write_table
 
@@ -51,8 +51,7 @@ def write_rounds(
 
     Conversations and lines count from 1, ``results`` is a JSON object of tokens by tool.
     """
-    priced = costs.rounds if costs else (None,) * len(found.rounds)
-    rows = (_row(*each) for each in zip(found.rounds, priced, strict=True))
+    rows = (_row(*each) for each in priced(found.rounds, costs))
     types = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
     return write_table(rows, types, {METADATA: VERSION}, path, force=force)
 

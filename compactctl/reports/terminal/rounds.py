@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from compactctl.history.usage.costs import Costs, RoundCost
+from compactctl.history.usage.costs import Costs, RoundCost, priced
 from compactctl.history.usage.rounds import Mark, Round, Rounds
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Table, number, table, text
@@ -61,8 +61,7 @@ def _round_table(found: Rounds, costs: Costs | None) -> Table:
         text("Entered", "end", least=16, spare=3),
     )
     many = len({each.conversation for each in found.rounds}) > 1
-    priced = costs.rounds if costs else (None,) * len(found.rounds)
-    rows = [_cells(each, cost, many=many) for each, cost in zip(found.rounds, priced, strict=True)]
+    rows = [_cells(each, cost, many=many) for each, cost in priced(found.rounds, costs)]
     # A document stands on one line, whatever the round.
     lines = {each.line for each in found.rounds}
     left_out = {*(["Line"] if len(lines) == 1 < len(rows) else []), *([] if costs else ["Cost $"])}
@@ -141,13 +140,11 @@ def _cost_facts(costs: Costs | None) -> Iterator[Fact]:
     if costs is None:
         return
     if costs.known:
-        sent, answers = (sum(c.input for c in costs.known), sum(c.output for c in costs.known))
-        parts = f"{sent:,.2f} for input, {answers:,.2f} for output"
-        yield Fact("cost", f"{sent + answers:>11,.2f} US dollars (estimate): {parts}")
-        again = sum(each.again for each in costs.known)
-        yield Fact(
-            "", f"{again:>11,.2f} of it for what was paid again instead of read from a cache"
-        )
+        parts = f"{costs.input:,.2f} for input, {costs.output:,.2f} for output"
+        whole = costs.input + costs.output
+        yield Fact("cost", f"{whole:>11,.2f} US dollars (estimate): {parts}")
+        again = f"{costs.again:>11,.2f} of it for what was paid again instead of read from a cache"
+        yield Fact("", again)
         yield Fact("prices", _prices_text(costs))
     for model, count in costs.unpriced.items():
         named = one_line(model, 60)
