@@ -1,7 +1,7 @@
 """The requests to a model that a conversation records, with what the provider reported for them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from compactctl.model.message import Message, ReasoningPart, ReportedUsage
@@ -15,7 +15,8 @@ class Request:
         first: index of the response's first message; ``members``: indices of all of them.
         context: what the provider reported for everything that was sent.
         output: what it reported for the answer; None when the number is a placeholder.
-        visible: what was counted of the answer.
+        visible: what was counted of the answer's records; ``results`` is what of that are results
+            of tools, which some clients store in the record of the call: they are no output.
         guessed: what of its reasoning is not stored, by what is stored beside it.
         hidden_reasoning: whether the answer holds reasoning whose text is not stored.
         before: what was counted of the messages that were sent.
@@ -29,6 +30,7 @@ class Request:
     context: int
     output: int | None
     visible: float
+    results: float
     guessed: float
     hidden_reasoning: bool
     before: float
@@ -38,10 +40,10 @@ class Request:
 
     @property
     def answer(self) -> float:
-        """The tokens of the answer: as reported where that can be true, else as counted."""
-        if self.output is None or self.output < self.visible:
+        """The tokens of the answer's records: as reported where that can be true, else counted."""
+        if self.output is None or self.output < self.visible - self.results:
             return self.visible + self.guessed
-        return float(self.output)
+        return self.output + self.results
 
 
 def requests(
@@ -89,6 +91,7 @@ def _request(
         context=reported[0].context,
         output=reported[-1].output,
         visible=seen,
+        results=sum(visible(_results(messages[i])) for i in members if messages[i].results),
         guessed=guessed,
         hidden_reasoning=guessed > 0 or any(_hides_reasoning(messages[index]) for index in members),
         before=sums[members[0]],
@@ -96,6 +99,10 @@ def _request(
         turn=turn,
         usage=reported[0],
     )
+
+
+def _results(message: Message) -> Message:
+    return replace(message, parts=message.results)
 
 
 def _hides_reasoning(message: Message) -> bool:

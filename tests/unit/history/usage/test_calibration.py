@@ -70,6 +70,19 @@ def test_a_placeholder_output_is_replaced_by_what_is_visible() -> None:
     assert requests(conversation(user("go"), answer), words)[0].answer == 4
 
 
+def test_results_in_the_record_of_their_call_are_no_output() -> None:
+    usage = ReportedUsage(context=500, output=40)
+    parts = (*call("c1", "Read", path="a").parts, *result("c1", "x y z").parts)
+    both = replace(call("c1", "Read", path="a"), parts=parts, response_id="r", usage=usage)
+    told = requests(conversation(user("go"), both), words)[0]
+    assert (told.results, told.answer) == (3, 40 + 3)
+    # The report is less than what is counted of all, but not of what the model wrote.
+    long = replace(both, parts=(*parts, *result("c2", "word " * 50).parts))
+    assert requests(conversation(user("go"), long), words)[0].answer == 40 + 53
+    placeholder = replace(both, usage=ReportedUsage(context=500, output=1))
+    assert requests(conversation(user("go"), placeholder), words)[0].answer == words(both)
+
+
 def test_reasoning_whose_text_is_not_stored_is_told_apart() -> None:
     usage = ReportedUsage(context=100, output=30)
     hidden = replace(thinking("", opaque=True), response_id="r", usage=usage)
