@@ -69,18 +69,23 @@ def category_tokens(
 def categorised(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> Iterator[tuple[Place, Category, int]]:
-    """Yield the tokens of every part in order, its media apart; see ``category_tokens``."""
+    """Yield the tokens of every part in order; see ``category_tokens``.
+
+    Its media stand apart, and so does what the client answers a call that has no result.
+    """
     read_places = {read.place for read in reads}
     front = leading_system(messages)
     for place, part in part_places(messages):
         message = messages[place.message]
-        media = _media_tokens(part, meter)
+        media, answer = _media_tokens(part, meter), _answer_tokens(part, meter)
         category = "file reads" if place in read_places else _category(message, part)
         if category == "other" and place.message < front:
             category = "system prompt"
         if media:
             yield place, "media", media
-        yield place, category, meter.part(part) - media
+        if answer:
+            yield place, "tool results", answer
+        yield place, category, meter.part(part) - media - answer
 
 
 def _category(message: Message, part: Part) -> Category:
@@ -96,3 +101,7 @@ def _media_tokens(part: Part, meter: Meter) -> int:
     if isinstance(part, ToolResultPart):
         return sum(meter.part(item) for item in part.media)
     return meter.part(part) if isinstance(part, MediaPart) else 0
+
+
+def _answer_tokens(part: Part, meter: Meter) -> int:
+    return meter.text(part.added) if isinstance(part, ToolCallPart) else 0

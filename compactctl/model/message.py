@@ -17,9 +17,11 @@ class TextPart:
     """Prose of any role. ``path`` leads from the line's root to the text value.
 
     ``embedded`` is set where that value is more than this text, which cannot be replaced alone.
+    ``added`` is what the client sends with it and no file holds.
     """
 
     text: str
+    added: str = ""
     embedded: bool = False
     path: JsonPath = ()
 
@@ -42,11 +44,13 @@ class ToolCallPart:
     """A request to run a tool. ``arguments`` is JSON text as sent, not always valid.
 
     ``embedded`` is set where they stand in a text with more in it, and cannot be replaced alone.
+    ``added`` is what the client sends as the answer of a call that has none in the file.
     """
 
     call_id: CallId
     tool: str
     arguments: str
+    added: str = ""
     embedded: bool = False
     path: JsonPath = ()
 

@@ -192,7 +192,7 @@ def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -
             ratio = framing.numbered if _NUMBERED.match(part.text) else framing.result
             return (tokens - media) * ratio + media + framing.per_result
         case ToolCallPart():
-            return tokens * framing.call + framing.per_call
+            return tokens * framing.call + framing.per_call + bool(part.added) * framing.per_result
         case MediaPart():
             return tokens
         case FilePart() | ToolDefinitionPart():

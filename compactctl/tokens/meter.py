@@ -69,14 +69,21 @@ class Meter:
         return sum(self.message(message) for message in messages)
 
 
+def added_text(part: Part) -> str:
+    """Return what the client sends with a part although no file holds it; "" for nothing."""
+    return part.added if isinstance(part, TextPart | ToolCallPart) else ""
+
+
 def part_texts(part: Part) -> tuple[str, ...]:
     """Return the texts of a part that the model reads; opaque reasoning has none."""
     match part:
         case ToolCallPart():
-            return (part.tool, part.arguments)
+            return (part.tool, part.arguments, part.added)
         case ToolDefinitionPart():
             return (part.name, part.text)
-        case TextPart() | ToolResultPart() | FilePart():
+        case TextPart():
+            return (part.text, part.added)
+        case ToolResultPart() | FilePart():
             return (part.text,)
         case ReasoningPart():
             return () if part.opaque else (part.text,)

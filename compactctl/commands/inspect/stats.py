@@ -18,7 +18,7 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Usage, usage_of
-from compactctl.tokens.meter import part_texts
+from compactctl.tokens.meter import added_text, part_texts
 from compactctl.tokens.models.prices import Prices
 
 Scope = Literal["effective", "full"]
@@ -55,7 +55,8 @@ class StatsResult:
     ``breakdown`` covers the counted text and media of all of them. ``size`` tells counted,
     inferred and unexplained tokens apart.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
-    ``extra_files`` are the tokens of the prompt and the files that were added to the transcript.
+    ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
+    ``added`` those of texts that the client itself adds to what the file holds.
     ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
     likewise ``costs``; ``rounds_out`` is the file with them, once it is written.
     """
@@ -75,6 +76,7 @@ class StatsResult:
     text_bytes: int
     extra_prompt: int = 0
     extra_files: int = 0
+    added: int = 0
     rounds: Rounds | None = None
     costs: Costs | None = None
     rounds_out: str | None = None
@@ -123,6 +125,7 @@ def stats(options: StatsOptions) -> StatsResult:
         text_bytes=_text_bytes(messages),
         extra_prompt=_extra(measured, messages, "--prompt"),
         extra_files=_extra(measured, messages, "--attach"),
+        added=_added(measured, messages),
         rounds=listed,
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
     )
@@ -154,6 +157,15 @@ def _extra(measured: Measure, messages: Sequence[Message], option: str) -> int:
     return measured.meter.total(m for m in messages if m.id.partition(" ")[0] == option)
 
 
+def _added(measured: Measure, messages: Sequence[Message]) -> int:
+    return sum(measured.meter.text(added_text(part)) for m in messages for part in m.parts)
+
+
 def _text_bytes(messages: Sequence[Message]) -> int:
-    texts = (text for m in messages for part in m.parts for text in part_texts(part))
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    parts = [part for message in messages for part in message.parts]
+    texts = sum(_n_bytes(text) for part in parts for text in part_texts(part))
+    return texts - sum(_n_bytes(added_text(part)) for part in parts)
+
+
+def _n_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import FilePart, JsonPath, Part, TextPart, ToolDefinitionPart
 
 # Attachment type -> path of its text below the record; found in files of clients 2.1.x.
@@ -19,7 +20,6 @@ _DEFINITIONS: dict[str, JsonPath] = {
     "skill_listing": ("content",),
 }
 _REMINDERS: dict[str, JsonPath] = {
-    "task_reminder": ("content",),
     "todo": ("content",),
     "queued_command": ("prompt",),
     "hook_additional_context": ("content",),
@@ -32,6 +32,15 @@ _REMINDERS: dict[str, JsonPath] = {
     "date_change": ("newDate",),
     "compact_file_reference": ("filename",),
 }
+# What the client sends for each task_reminder, before the tasks if there are any. The file holds
+# none of it, and its words differ a little between versions: about 420 characters.
+_TASK_REMINDER = (
+    "The task tools haven't been used recently. If you're working on tasks that would benefit from"
+    " tracking progress, consider using TaskCreate to add new tasks and TaskUpdate to update task"
+    " status (set to in_progress when starting, completed when done). Also consider cleaning up the"
+    " task list if it has become stale. Only use these if relevant to the current work. This is"
+    " just a gentle reminder - ignore if not applicable."
+)
 
 
 def attachment_message_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -47,10 +56,25 @@ def attachment_message_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
     if kind in _DEFINITIONS:
         text, path = _text_at(attachment, _DEFINITIONS[kind])
         return (ToolDefinitionPart(name="", text=text, path=path),) if text else ()
+    if kind == "task_reminder":
+        return (_task_reminder(attachment),)
     if kind in _REMINDERS:
         text, path = _text_at(attachment, _REMINDERS[kind])
         return (TextPart(text=text, path=path),) if text else ()
     return ()
+
+
+def _task_reminder(attachment: Mapping[str, Any]) -> TextPart:
+    """Return the tasks as the client lists them, and its reminder; the record must stay a list."""
+    listed = "\n".join(map(_task, list_or_empty(attachment.get("content"))))
+    path = ("attachment", "content")
+    return TextPart(text=listed, added=_TASK_REMINDER, embedded=True, path=path)
+
+
+def _task(task: object) -> str:
+    if not isinstance(task, Mapping):
+        return json_text(task)
+    return f"#{task.get('id')}. [{task.get('status')}] {task.get('subject')}"
 
 
 def _file(

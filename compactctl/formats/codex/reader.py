@@ -9,6 +9,7 @@ from compactctl.formats.codex.items import is_item, item_draft, item_kind
 from compactctl.formats.codex.responses import Responses
 from compactctl.formats.codex.sent import CodexHistory
 from compactctl.formats.codex.usage import TokenCounts
+from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
@@ -69,7 +70,7 @@ class CodexReader:
         header = [self.header.id] if self.header else []
         effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
         replaced = {name for each in self._replacements for name in each.ids}
-        return self.gather.transcript(
+        found = self.gather.transcript(
             name,
             effective,
             model=self.model,
@@ -79,6 +80,9 @@ class CodexReader:
             ends_reasoning=True,
             compacted=any(m.summary or m.id in replaced for m in effective),
         )
+        # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
+        sent_now = answered(found.effective, "aborted", but=frozenset({"tool_search"}))
+        return replace(found, effective=sent_now)
 
     def _held(self, message: Message) -> Message:
         if message.id not in self.history.held:

@@ -6,11 +6,15 @@ from typing import Any
 
 from compactctl.formats.pi.chain import PiChain
 from compactctl.formats.pi.messages import entry_draft, was_broken_off
+from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.transcript import Link, Transcript
+
+# What the client sends where a call was never answered.
+_NO_RESULT = "No result provided"
 
 
 class PiReader:
@@ -44,9 +48,10 @@ class PiReader:
             replace(link, parent=follows.get(link.id, link.parent)) for link in self.gather.links
         ]
         self.gather.warnings += self.chain.warnings
-        answered = [message.model for message in effective if message.model]
-        model = answered[-1] if answered else self.model
-        return self.gather.transcript(name, effective, model=model, cwd=self.cwd)
+        models = [message.model for message in effective if message.model]
+        model = models[-1] if models else self.model
+        found = self.gather.transcript(name, effective, model=model, cwd=self.cwd)
+        return replace(found, effective=answered(found.effective, _NO_RESULT))
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))

@@ -49,6 +49,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "totalTokens": found.total,
         "breakdown": dict(found.categories),
         "mediaExactness": "estimate" if found.categories["media"] else None,
+        "addedByClientTokens": result.added,
         "largestMessages": [_large(row) for row in found.largest],
         "tools": [fields_of(use) for use in found.tools],
         "rereads": [fields_of(file) for file in found.rereads],

@@ -80,10 +80,12 @@ def _counts(result: StatsResult) -> str:
 
 
 def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
-    """Yield how exact the rows of the table are, where they differ."""
+    """Yield how exact the rows of the table are, where they differ, and what no file holds."""
     word = result.measure.counter.exactness
     if result.breakdown.categories["media"] and word != "estimate":
         yield f"media is an estimate by size, the other rows are {word}"
+    if result.added:
+        yield f"{plural(result.added, 'token')} of these the client adds itself (estimate)"
 
 
 def _facts(result: StatsResult) -> Iterator[Fact]:

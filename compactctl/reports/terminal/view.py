@@ -81,12 +81,13 @@ def _title(viewed: ViewedMessage, place: str) -> str:
 def _part_text(part: Part, *, full: bool) -> str:
     match part:
         case TextPart():
-            return _cut(part.text, full=full)
+            return "\n".join(filter(None, (_cut(part.text, full=full), _added(part.added))))
         case ReasoningPart():
             text = "(not readable: encrypted or signature only)" if part.opaque else part.text
             return f"thinking: {_cut(text, full=full)}"
         case ToolCallPart():
-            return f"→ {safe_text(part.tool)} {_cut(part.arguments, full=full)}"
+            called = f"→ {safe_text(part.tool)} {_cut(part.arguments, full=full)}"
+            return "\n".join(filter(None, (called, _added(part.added))))
         case ToolResultPart():
             failed = " (error)" if part.is_error else ""
             images = "".join(f"\n{_media(item)}" for item in part.media)
@@ -98,6 +99,10 @@ def _part_text(part: Part, *, full: bool) -> str:
             return f"tools {safe_text(part.name)}: {_cut(part.text, full=full)}"
         case MediaPart():
             return _media(part)
+
+
+def _added(text: str) -> str:
+    return f"(the client adds: {text})" if text else ""
 
 
 def _media(part: MediaPart) -> str:

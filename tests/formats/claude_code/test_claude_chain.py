@@ -17,6 +17,7 @@ from formats.jsonl import read, texts
 
 from compactctl.formats.claude_code.chain import CLEARED
 from compactctl.history.pairs import orphans
+from compactctl.model.message import TextPart
 from compactctl.model.transcript import Transcript
 
 
@@ -269,6 +270,24 @@ def test_commands_to_the_client_are_sent_with_the_next_request() -> None:
         ("a", "assistant"),
     ]
     assert not found.effective[1].starts_turn
+
+
+def test_a_reminder_of_tasks_is_sent_though_no_file_holds_its_words() -> None:
+    task = {"id": "2", "subject": "Build it", "status": "pending", "description": "unsent"}
+    found = claude(
+        user("u", None, "go"),
+        attached("x", "u", "task_reminder", content=[], itemCount=0),
+        attached("y", "x", "task_reminder", content=[task], itemCount=1),
+        said("a", "y", "done"),
+    )
+
+    reminders = [m for m in found.effective if m.injected]
+    parts = [part for m in reminders for part in m.parts if isinstance(part, TextPart)]
+    assert [part.text for part in parts] == ["", "#2. [pending] Build it"]
+    assert [len(part.added) for part in parts] == [420, 420]
+    # Their records stay lists, whatever is shortened.
+    assert all(part.embedded for part in parts)
+    assert not found.meta
 
 
 def test_microcompacted_results_read_as_the_placeholder_the_client_sends() -> None:

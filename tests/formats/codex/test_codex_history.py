@@ -3,6 +3,7 @@ from typing import Any
 from formats.codex.rollouts import call, event, item, message, output, record
 from formats.jsonl import read, texts
 
+from compactctl.history.pairs import orphans
 from compactctl.model.transcript import Transcript
 
 HEADER = record("session_meta", base_instructions={"text": "base"})
@@ -19,6 +20,26 @@ def rolled_back(turns: int) -> dict[str, Any]:
 
 def codex(*records: object) -> Transcript:
     return read("codex", *records)
+
+
+def test_a_call_without_an_output_is_sent_as_aborted() -> None:
+    searched = item("tool_search_call", call_id="d", arguments={"query": "x"}, execution="client")
+    found = codex(
+        message("user", "go"),
+        call("a"),
+        output("a", "done"),
+        call("b"),
+        item("custom_tool_call", call_id="c", name="apply_patch", input="x"),
+        searched,
+        item("web_search_call", action={"query": "x"}),
+        message("user", "on"),
+    )
+
+    calls = [call for message in found.effective for call in message.calls]
+    assert [call.added for call in calls] == ["", "aborted", "aborted", "", ""]
+    # In the file there is nothing: the calls are orphans as before.
+    assert {orphan.call_id for orphan in orphans(found.effective)} == {"b", "c", "d"}
+    assert not [call.added for message in found.messages for call in message.calls if call.added]
 
 
 def test_the_newest_compaction_replaces_what_was_before() -> None:

@@ -231,3 +231,10 @@ _ENTRIES = st.builds(
 @given(st.lists(_ENTRIES | st.just(b"{torn"), max_size=8))
 def test_any_entries_are_read_without_losing_a_line(entries: list[Any]) -> None:
     check(format_named("pi"), raw_lines(*entries))
+
+
+def test_a_call_without_a_result_is_sent_with_the_clients_words() -> None:
+    messages = found(prompt("go"), called("a"), answered("a"), called("b"), prompt("on")).effective
+
+    assert [call.added for m in messages for call in m.calls] == ["", "No result provided"]
+    assert {orphan.call_id for orphan in orphans(messages)} == {"b"}

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from builders import (
     assistant,
     attached,
@@ -15,7 +17,7 @@ from unit.stages.support.trials import meter, words
 
 from compactctl.history.breakdown import Reread, breakdown
 from compactctl.history.categories import CATEGORIES
-from compactctl.model.message import MediaPart
+from compactctl.model.message import MediaPart, TextPart
 
 MEDIA = (MediaPart(media_type="image/png", n_bytes=10),)
 MESSAGES = conversation(
@@ -36,6 +38,19 @@ MESSAGES = conversation(
     summary(words(9)),
     system(words(11)),
 )
+
+
+def test_what_the_client_adds_is_told_as_what_it_is_sent_as() -> None:
+    open_call = call("d", "Bash", command="make")
+    [part] = open_call.calls
+    answered = replace(open_call, parts=(replace(part, added=words(4)),))
+    reminder = user("", injected=True)
+    reminder = replace(reminder, parts=(TextPart(text="", added=words(12)),))
+
+    plain = breakdown(conversation(open_call), meter()).categories
+    found = breakdown(conversation(answered, reminder), meter())
+    assert found.categories == {**plain, "tool results": 4, "other": 12}
+    assert found.total == sum(found.categories.values())
 
 
 def test_every_token_is_in_one_category() -> None:

@@ -4,11 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from formats.codex.rollouts import call, message
+from unit.commands.conversations import jsonl
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.view import view
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.usage.calibration import Calibration
 from compactctl.reports.json.stats import stats_json
+from compactctl.reports.json.view import view_json
 from compactctl.reports.rendering.screen import item_lines
 from compactctl.reports.terminal.stats import stats_screen
 
@@ -101,3 +105,15 @@ def test_the_lines_fit_and_the_path_stays_whole(folder: str, width: int) -> None
     assert first == path
     assert NOTE in others
     assert max(map(len, others)) <= width
+
+
+def test_what_no_file_holds_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(jsonl([message("user", "go"), call("a"), message("user", "on")]))
+    result = stats(StatsOptions(path=str(path)))
+
+    assert "2 tokens of these the client adds itself (estimate)" in shown(result)
+    assert stats_json(result)["addedByClientTokens"] == 2
+    assert stats_json(result)["breakdown"]["tool results"] == 2
+    [called] = view_json(view(str(path)))["messages"][1]["parts"]
+    assert called["added"] == "aborted"

@@ -1,0 +1,33 @@
+"""What a client sends as the answer of a call that its file has no result of."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from compactctl.history.pairs import orphan_parts
+from compactctl.model.message import Message, ToolCallPart
+
+
+def answered(
+    messages: Sequence[Message], answer: str, *, but: frozenset[str] = frozenset()
+) -> tuple[Message, ...]:
+    """Return messages in which calls without a result carry the client's ``answer``.
+
+    Calls of the tools in ``but`` get none; nor do calls without an id, which join nothing.
+    """
+    lacking: dict[int, set[int]] = defaultdict(set)
+    for place, part in orphan_parts(messages).items():
+        if isinstance(part, ToolCallPart) and part.tool not in but:
+            lacking[place.message].add(place.part)
+    return tuple(
+        _with_answer(message, lacking[index], answer) if index in lacking else message
+        for index, message in enumerate(messages)
+    )
+
+
+def _with_answer(message: Message, places: set[int], answer: str) -> Message:
+    parts = tuple(
+        replace(part, added=answer) if index in places and isinstance(part, ToolCallPart) else part
+        for index, part in enumerate(message.parts)
+    )
+    return replace(message, parts=parts)
