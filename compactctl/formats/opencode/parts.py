@@ -6,6 +6,7 @@ from typing import Any
 from compactctl.formats.content.media_url import media_from_url
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.formats.records.timestamps import seconds
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -65,12 +66,14 @@ def _reasoning(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
     text = json_text(part.get("text") or "")
     if text:
         yield ReasoningPart(text=text, path=(*path, "text"))
-    providers = object_or_empty(part.get("metadata")).values()
-    encrypted = any(
-        isinstance(p, Mapping) and p.get("reasoningEncryptedContent") for p in providers
-    )
-    if encrypted or not text:
+    if is_encrypted(part) or not text:
         yield ReasoningPart(text="", opaque=True, path=(*path, "metadata"))
+
+
+def is_encrypted(part: Mapping[str, Any]) -> bool:
+    """Tell whether a part holds reasoning as OpenAI's Responses API encrypts it."""
+    providers = object_or_empty(part.get("metadata")).values()
+    return any(object_or_empty(p).get("reasoningEncryptedContent") for p in providers)
 
 
 def _tool(part: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
@@ -109,8 +112,13 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
 
 
 def _is_compacted(state: Mapping[str, Any]) -> bool:
-    time = state.get("time")
-    return isinstance(time, Mapping) and bool(time.get("compacted"))
+    return bool(object_or_empty(state.get("time")).get("compacted"))
+
+
+def cleared_at(part: Mapping[str, Any]) -> float | None:
+    """Return when the client cleared a part's output, in seconds since 1970; None if it did not."""
+    time = object_or_empty(object_or_empty(part.get("state")).get("time"))
+    return seconds(time.get("compacted"))
 
 
 def _output(value: object) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.opencode.parts import is_typed, message_parts
+from compactctl.formats.opencode.parts import is_encrypted, is_typed, message_parts
 from compactctl.formats.opencode.sent import OpenCodeRecord, effective
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.containers import ContainedRecord, Container
@@ -31,6 +31,7 @@ class OpenCodeReader:
         self.effective: list[Message] = []
         self.cwd: str | None = None
         self._count = 0
+        self._is_encrypted = False
 
     def container(self, container: Container) -> None:
         """Read one session."""
@@ -46,7 +47,14 @@ class OpenCodeReader:
         """Return what was read."""
         spoken = (message.model for message in reversed(self.gather.messages) if message.model)
         shown = tuple(self.effective)
-        return self.gather.transcript(NAME, shown, model=next(spoken, None), cwd=self.cwd)
+        return self.gather.transcript(
+            NAME,
+            shown,
+            model=next(spoken, None),
+            cwd=self.cwd,
+            # As the contexts tell that were reported before and after 33 turns of 1.2.20.
+            ends_reasoning=self._is_encrypted,
+        )
 
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
         draft = _draft(entry)
@@ -56,6 +64,8 @@ class OpenCodeReader:
         if not draft.parts:
             self.gather.meta("empty message", entry.n_bytes)
             return OpenCodeRecord(entry.record, None)
+        parts = map(object_or_empty, entry.record["parts"])
+        self._is_encrypted = self._is_encrypted or any(map(is_encrypted, parts))
         message = self.gather.message(
             draft, entry.record, entry.decoded, element=entry.element, conversation=self._count
         )
@@ -109,6 +119,7 @@ def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | Non
     return ReportedUsage(
         context=context,
         output=integer_or_none(output),
+        reasoning=max(0, integer_or_none(tokens.get("reasoning")) or 0),
         cache_read=integer_or_none(cache.get("read")),
         cache_write=integer_or_none(cache.get("write")),
     )

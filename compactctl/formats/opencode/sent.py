@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compactctl.formats.opencode.parts import message_parts
+from compactctl.formats.opencode.parts import cleared_at, message_parts
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.model.message import Message
 
@@ -35,7 +35,17 @@ def effective(said: Sequence[OpenCodeRecord], session: Mapping[str, Any]) -> tup
     """Return what the next request sends, with what must stay for that marked as anchored."""
     shown = _since_compaction(_not_undone(said, object_or_empty(session.get("revert"))))
     sent = (one.message for one in shown if not _is_dropped(one))
-    return tuple(message for message in sent if message is not None and message.parts)
+    messages = tuple(message for message in sent if message is not None and message.parts)
+    times = (cleared_at(object_or_empty(part)) for one in shown for part in one.parts)
+    return _reported_since(max(filter(None, times), default=0.0), messages)
+
+
+def _reported_since(cleared: float, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return messages without what was reported before outputs were cleared: it held them still."""
+    return tuple(
+        message if message.time is None or message.time > cleared else replace(message, usage=None)
+        for message in messages
+    )
 
 
 def _not_undone(said: Sequence[OpenCodeRecord], revert: Mapping[str, Any]) -> list[OpenCodeRecord]:

@@ -10,10 +10,12 @@ from formats.opencode.sessions import (
     opencode,
     session,
     text,
+    tool,
     user,
 )
 from formats.squeeze import ALL, each_plan, pretty, squeezed
 
+from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 
 AGAIN = "What did we do so far?"
@@ -145,3 +147,35 @@ def test_a_compacted_session_is_compacted_and_taken_back(
 
     assert result.compacted
     assert stages != ALL or result.messages_after < result.messages_before
+
+
+def reported(found: Transcript) -> list[int]:
+    return [message.usage.context for message in found.effective if message.usage]
+
+
+def test_what_was_reported_before_a_result_was_cleared_is_not_measured_from() -> None:
+    tokens = {"input": 900, "output": 5}
+    started = 1_700_000_000_000
+    cleared = {"start": 1, "end": 2, "compacted": started + 3_000}
+    found = opencode(
+        assistant("msg_1", tool("c1", "read", {}, output="x", time=cleared), tokens=tokens),
+        user("msg_2", text("go on")),
+        assistant("msg_3", text("done"), tokens=tokens, time={"created": started + 5_000}),
+    )
+
+    assert reported(found) == [900]
+    assert found.effective[0].usage is None
+    assert sum(message.usage is not None for message in found.messages) == 2
+
+
+def test_encrypted_reasoning_is_sent_until_its_turn_ends() -> None:
+    tokens = {"input": 900, "output": 5, "reasoning": 66}
+    thought = {"type": "reasoning", "text": "hm"}
+    sealed = {**thought, "metadata": {"opencode": {"reasoningEncryptedContent": "gAAA"}}}
+    plain, encrypted = (
+        opencode(user("msg_1", text("go")), assistant("msg_2", part, tokens=tokens))
+        for part in (thought, sealed)
+    )
+
+    assert (plain.ends_reasoning, encrypted.ends_reasoning) == (False, True)
+    assert [m.usage.reasoning for m in encrypted.effective if m.usage] == [66]
