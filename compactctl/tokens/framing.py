@@ -40,8 +40,12 @@ class Framing:
     ``result`` for all others. ``per_call`` is added for each tool call, ``per_result`` for each
     tool result, ``per_injected`` for each record that the client injected, ``per_text`` for each
     message of prose. ``per_sealed`` is how many tokens of thinking a character of its signature
-    stands for where clients store a summary of it or nothing: .24 for Claude 4.7 and later, in
-    eight of ten answers between .21 and .28.
+    stands for where clients store a summary of it or nothing, ``seal`` how many of these are the
+    signature's own: .24 for Claude 4.7 and later, in eight of ten answers between .21 and .28.
+    For OpenAI it is what Codex estimates for encrypted reasoning (openai/codex, history.rs,
+    estimate_reasoning_length): base64 of bytes, 650 of them an envelope, four to a token. Over the
+    38 pieces of the one session at hand whose encrypted reasoning was not taken out that is 1.18
+    times what was reported.
     """
 
     result: float
@@ -55,6 +59,7 @@ class Framing:
     per_injected: int
     per_text: int
     per_sealed: float = 0.0
+    seal: float = 0.0
 
     def times(self, factor: float) -> "Framing":
         """Return the framing for a counter that counts so many times fewer tokens."""
@@ -106,6 +111,8 @@ OPENAI = Framing(
     per_result=10,
     per_injected=15,
     per_text=15,
+    per_sealed=3 / 4 / 4,
+    seal=650 / 4,
 )
 
 
@@ -155,7 +162,9 @@ def framing_for(model: ModelInfo, counter: TokenCounter) -> Framing:
 def _of_family(model: ModelInfo) -> Framing:
     """Return the framing for o200k_base counts."""
     if not model.family.startswith("Claude"):
-        return OPENAI.times(model.factor)
+        framing = OPENAI.times(model.factor)
+        sealed = model.family.startswith("OpenAI")
+        return framing if sealed else replace(framing, per_sealed=0.0, seal=0.0)
     return CLAUDE_UP_TO_4_6 if model.family.endswith("up to 4.6") else CLAUDE_FROM_4_7
 
 
@@ -175,13 +184,16 @@ def visible_tokens(message: Message, meter: Meter, framing: Framing) -> float:
 
 
 def _sealed_tokens(message: Message, meter: Meter, framing: Framing) -> float:
-    """Estimate by its signatures what of a message's thinking is not stored as text."""
-    if not framing.per_sealed:
+    """Estimate by its signatures what of a message's thinking is not stored as text.
+
+    What is stored beside them is a summary of the same.
+    """
+    thought = [part for part in message.parts if isinstance(part, ReasoningPart)]
+    sealed = [part.sealed * framing.per_sealed - framing.seal for part in thought if part.sealed]
+    if not framing.per_sealed or not sealed:
         return 0.0
-    thought = [part for part in message.parts if isinstance(part, ReasoningPart) and part.sealed]
-    return sum(
-        [max(0.0, p.sealed * framing.per_sealed - meter.part(p) * framing.said) for p in thought]
-    )
+    told = sum([meter.part(part) for part in thought]) * framing.said
+    return max(0.0, sum([max(0.0, tokens) for tokens in sealed]) - told)
 
 
 def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -> float:

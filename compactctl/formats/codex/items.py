@@ -70,7 +70,7 @@ def item_draft(
     if kind == "reasoning":
         return MessageDraft(role="assistant", parts=_reasoning(item, path))
     if kind in _COMPACTIONS:
-        return _compaction(path)
+        return _compaction(item, path)
     if kind.endswith("_output"):
         return _output(item, path, tools)
     if kind.endswith("_call"):
@@ -94,12 +94,18 @@ def _reasoning(item: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
         parts += (part for part in texts if isinstance(part, ReasoningPart))
     if item.get("encrypted_content") or not parts:
         key = "encrypted_content" if "encrypted_content" in item else "type"
-        parts.append(ReasoningPart(text="", opaque=True, path=(*path, key)))
+        sealed = _sealed(item)
+        parts.append(ReasoningPart(text="", opaque=True, sealed=sealed, path=(*path, key)))
     return tuple(parts)
 
 
-def _compaction(path: JsonPath) -> MessageDraft:
-    part = ReasoningPart(text="", opaque=True, path=(*path, "encrypted_content"))
+def _sealed(item: Mapping[str, Any]) -> int:
+    return len(text_or_empty(item.get("encrypted_content")))
+
+
+def _compaction(item: Mapping[str, Any], path: JsonPath) -> MessageDraft:
+    path = (*path, "encrypted_content")
+    part = ReasoningPart(text="", opaque=True, sealed=_sealed(item), path=path)
     fixed = "the client's own summary, which only the provider can read"
     return MessageDraft(role="assistant", parts=(part,), summary=True, fixed=fixed)
 

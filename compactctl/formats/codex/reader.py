@@ -7,7 +7,7 @@ from typing import Any
 from compactctl.formats.codex.header import header_parts
 from compactctl.formats.codex.items import is_item, item_draft, item_kind
 from compactctl.formats.codex.responses import Responses
-from compactctl.formats.codex.sent import CodexHistory
+from compactctl.formats.codex.sent import CodexHistory, without_ended_reasoning
 from compactctl.formats.codex.usage import TokenCounts
 from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
@@ -82,7 +82,7 @@ class CodexReader:
         )
         # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
         sent_now = answered(found.effective, "aborted", but=frozenset({"tool_search"}))
-        return replace(found, effective=sent_now)
+        return replace(found, effective=without_ended_reasoning(sent_now))
 
     def _held(self, message: Message) -> Message:
         if message.id not in self.history.held:

@@ -4,6 +4,7 @@ from formats.codex.rollouts import call, event, item, message, output, record
 from formats.jsonl import read, texts
 
 from compactctl.history.pairs import orphans
+from compactctl.model.message import ReasoningPart
 from compactctl.model.transcript import Transcript
 
 HEADER = record("session_meta", base_instructions={"text": "base"})
@@ -20,6 +21,20 @@ def rolled_back(turns: int) -> dict[str, Any]:
 
 def codex(*records: object) -> Transcript:
     return read("codex", *records)
+
+
+def test_encrypted_reasoning_has_a_size_until_its_turn_ends() -> None:
+    def sizes(*records: object) -> list[int]:
+        messages = codex(*records).effective
+        parts = [part for message in messages for part in message.parts]
+        return [part.sealed for part in parts if isinstance(part, ReasoningPart)]
+
+    thought = item("reasoning", summary=[], encrypted_content="x" * 900)
+    summary = item("compaction", encrypted_content="x" * 700)
+    turn = [compacted(message("user", "one"), summary), message("user", "two"), thought, call("a")]
+    assert sizes(*turn) == [700, 900]
+    assert sizes(*turn, output("a", "done"), thought) == [700, 900, 900]
+    assert sizes(*turn, message("user", "three"), thought) == [700, 0, 900]
 
 
 def test_a_call_without_an_output_is_sent_as_aborted() -> None:

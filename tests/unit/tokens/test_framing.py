@@ -142,6 +142,28 @@ def test_thinking_that_is_only_signed_is_guessed_by_its_signature() -> None:
     assert framed_tokens(signed, meter, old) == 0
 
 
+def test_reasoning_that_is_only_encrypted_is_guessed_as_codex_guesses_it() -> None:
+    (bare,) = conversation(thinking("", opaque=True))
+    sealed = replace(bare, parts=(ReasoningPart(text="", opaque=True, sealed=9_784),))
+    counter = counter_named("chars/4")
+
+    def guessed(message: Message, model: str) -> float:
+        framing, meter = framing_for(resolve_model(model), counter), Meter(counter)
+        seen = visible_tokens(message, meter, framing)
+        return framed_tokens(message, meter, framing) - seen
+
+    assert guessed(sealed, "gpt-5.1-codex") == pytest.approx((9_784 * 3 / 4 - 650) / 4)
+    # What is stored as text beside it is a summary of the same.
+    told = replace(bare, parts=(ReasoningPart(text="plan" * 100), *sealed.parts))
+    unit = unit_of(counter, resolve_model("gpt-5.1-codex"))
+    less = guessed(sealed, "gpt-5.1-codex") - 100 / unit
+    assert guessed(told, "gpt-5.1-codex") == pytest.approx(less)
+    # An empty envelope holds nothing; what other models sign is not known.
+    empty = replace(bare, parts=(ReasoningPart(text="", opaque=True, sealed=800),))
+    assert guessed(empty, "gpt-5.1-codex") == 0
+    assert guessed(sealed, "gemini-2.5-pro") == 0
+
+
 def test_pictures_have_the_same_size_in_every_unit() -> None:
     picture = MediaPart(media_type="image/png", n_bytes=90_000)
     bare, shown = result("c1", ""), result("c1", "", media=(picture,))
