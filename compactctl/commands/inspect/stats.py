@@ -150,6 +150,8 @@ def _size(
         return ContextSize(counted=counted)
     size = unseen_size(transcript, measured)
     given = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
+    if given:
+        size = replace(size, unreported="", usual=None)
     return replace(size, counted=counted, overhead=max(0, size.overhead - given))
 
 

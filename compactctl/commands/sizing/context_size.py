@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.commands.sizing.measure import Measure
-from compactctl.commands.sizing.restored import NOTHING_RESTORED, restored_by
+from compactctl.commands.sizing.usual import NOTHING, Usual, overhead_of, restored_by
 from compactctl.history.conversations import conversations
 from compactctl.history.turns import leading_system
 from compactctl.history.usage.calibration import Calibration, calibrate
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message
 from compactctl.model.transcript import ClientSplit, Transcript
+from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import NeuroLinkCounter
 from compactctl.tokens.framing import framed_tokens, framing_for, visible_tokens
 
@@ -28,6 +29,8 @@ class ContextSize:
         source: where the rows beside ``counted`` come from, in words; "" when there are none.
         calibration: what they were derived from, None without recorded usage to trust.
         least, most: between which ``restored`` lies in nine of ten cases.
+        unreported: the client that sends more, which nothing in the file tells; "" for none.
+        usual: the overhead that it usually has, not in any row; None where that is not known.
     """
 
     counted: int
@@ -39,6 +42,8 @@ class ContextSize:
     calibration: Calibration | None = None
     least: int = 0
     most: int = 0
+    unreported: str = ""
+    usual: Usual | None = None
 
     @property
     def total(self) -> int:
@@ -125,7 +130,16 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     size = context_size(talks[0], measured, ends_reasoning=transcript.ends_reasoning)
     if size.calibration is None and transcript.split is not None:
         return _from_split(transcript.split, talks[0], measured)
-    return size if size.source else _from_before(transcript, talks[0], measured, size)
+    found = size if size.source else _from_before(transcript, talks[0], measured, size)
+    return found if found.source else _unreported(transcript, found)
+
+
+def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
+    """Name the client that sends more than is counted, where it is one that does."""
+    client = client_of(transcript.format, transcript.client_version)
+    if client is None:
+        return size
+    return replace(size, unreported=client.name, usual=overhead_of(transcript.format))
 
 
 def _from_before(
@@ -139,7 +153,7 @@ def _from_before(
     first = _first_request(transcript.messages, estimate)
     if first is None or any(message.synthetic for message in transcript.messages):
         return size
-    restored = restored_by(transcript.format) if transcript.compacted else NOTHING_RESTORED
+    restored = restored_by(transcript.format) if transcript.compacted else NOTHING
     line = transcript.messages[first.first].line + 1
     return replace(
         size,

@@ -40,6 +40,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "hiddenReasoningTokens": result.size.hidden_reasoning,
         "unexplainedTokens": result.size.unexplained,
         "overheadSource": result.size.source,
+        "usualOverhead": None if result.size.usual is None else fields_of(result.size.usual),
         "overheadExactness": "calibrated" if result.size.source else None,
         **_health(result),
         "messageCount": result.messages,

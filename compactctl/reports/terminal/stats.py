@@ -96,7 +96,9 @@ def _facts(result: StatsResult) -> Iterator[Fact]:
     if not fit_of(usage.tokens, result.measure.limits).fits:
         verdict = TOO_LARGE
     verdict = verdict.format(base=f"{usage.available:,}")
-    yield Fact(name, f"{tokens_text(usage.tokens)}: {verdict}", style)
+    or_more = " or more" if result.size.unreported else ""
+    yield Fact(name, f"{tokens_text(usage.tokens)}{or_more}: {verdict}", style)
+    yield from _unreported(result)
     if result.size.range is not None:
         least, most = result.size.range
         yield Fact("", f"between {least:,} and {most:,}: what the client restores is not known")
@@ -128,6 +130,22 @@ def _size(result: StatsResult) -> Iterator[Fact]:
         if count:
             yield Fact(name, f"{tokens_text(count)} {what}{source}")
             source = ""
+
+
+def _unreported(result: StatsResult) -> Iterator[Fact]:
+    """Yield what a client sends beside what is counted, where the provider reported nothing."""
+    size = result.size
+    if not size.unreported:
+        return
+    what = f"nothing was reported: what {size.unreported} sends beside is not known"
+    if size.usual is not None:
+        usual = size.usual
+        beside = f"{usual.usual:,}, in nine of ten sessions {usual.least:,} to {usual.most:,}"
+        what = f"{what}, usually {beside}"
+        yield Fact(
+            "", f"about {size.total + usual.usual:,} with system prompt and tools (estimate)"
+        )
+    yield Fact("", what)
 
 
 def _health(result: StatsResult) -> Iterator[Fact]:

@@ -9,6 +9,7 @@ from unit.commands.conversations import jsonl
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import view
+from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.usage.calibration import Calibration
 from compactctl.reports.json.stats import stats_json
@@ -117,3 +118,22 @@ def test_what_no_file_holds_is_told_apart(tmp_path: Path) -> None:
     assert stats_json(result)["breakdown"]["tool results"] == 2
     [called] = view_json(view(str(path)))["messages"][1]["parts"]
     assert called["added"] == "aborted"
+
+
+def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(jsonl([message("user", "go"), message("assistant", "done")]))
+    result = stats(StatsOptions(path=str(path)))
+
+    assert " or more: " in line_with("next request", result)
+    assert any(
+        "what Codex sends beside is not known, usually 5,700" in line for line in shown(result)
+    )
+    assert stats_json(result)["usualOverhead"] == {"usual": 5700, "least": 5000, "most": 10000}
+    assert stats_json(result)["estimatedInputTokens"] == stats_json(result)["totalTokens"]
+    prompt = tmp_path / "system.txt"
+    prompt.write_text("You are Codex.")
+    given = stats(StatsOptions(path=str(path), extras=ExtraOptions(system=str(prompt))))
+    assert " or more: " not in line_with("next request", given)

@@ -28,12 +28,25 @@ def test_without_usage_the_total_is_what_was_counted() -> None:
     assert (size.total, size.unseen, size.source) == (10, 0, "")
 
 
+@pytest.mark.parametrize(
+    ("format_name", "client", "is_known"),
+    [("claude-code", "Claude Code", True), ("pi", "pi", False), ("openai-chat", "", False)],
+)
+def test_without_usage_it_is_told_that_a_client_sends_more(
+    format_name: str, client: str, *, is_known: bool
+) -> None:
+    found = replace(transcript(user("four" * 10)), format=format_name)
+    size = unseen_size(found, measured(found))
+    assert (size.total, size.unreported) == (10, client)
+    assert (size.usual is not None) is is_known
+
+
 def test_the_rows_add_up_to_the_total_that_usage_tells() -> None:
     usage = ReportedUsage(context=900, output=40)
     answer = replace(assistant("fine"), response_id="r", usage=usage)
     found = transcript(user("four" * 10), answer)
     size = unseen_size(found, measured(found))
-    assert size.total == 940
+    assert (size.total, size.unreported) == (940, "")
     assert size.counted + size.overhead + size.hidden_reasoning + size.unexplained == 940
     assert size.source == "inferred from the usage reported on line 2"
 
