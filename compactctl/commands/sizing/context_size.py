@@ -28,7 +28,8 @@ class ContextSize:
         unexplained: framing of messages and counting error; negative when more was counted.
         source: where the rows beside ``counted`` come from, in words; "" when there are none.
         calibration: what they were derived from, None without recorded usage to trust.
-        least, most: between which ``restored`` lies in nine of ten cases.
+        least, most: between what ``restored`` lies in nine of ten cases; ``least`` goes below 0
+            where the overhead may be smaller than it seems.
         unreported: the client that sends more, which nothing in the file tells; "" for none.
         usual: the overhead that it usually has, not in any row; None where that is not known.
     """
@@ -154,16 +155,24 @@ def _from_before(
     if first is None or any(message.synthetic for message in transcript.messages):
         return size
     restored = restored_by(transcript.format) if transcript.compacted else NOTHING
+    overhead = max(0, round(first.context - first.before))
     line = transcript.messages[first.first].line + 1
     return replace(
         size,
-        overhead=max(0, round(first.context - first.before)),
+        overhead=overhead,
         restored=restored.usual,
-        least=restored.least,
+        # A first request that also held what is not in the file tells the overhead at most.
+        least=restored.least - (overhead if _begins_in_the_middle(transcript) else 0),
         most=restored.most,
         unexplained=round(sum(map(estimate, messages))) - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )
+
+
+def _begins_in_the_middle(transcript: Transcript) -> bool:
+    """Tell whether the first record follows one that is not in the file."""
+    first = transcript.links[0].parent if transcript.links else None
+    return first is not None and all(link.id != first for link in transcript.links)
 
 
 def _first_request(messages: Sequence[Message], size: Callable[[Message], float]) -> Request | None:

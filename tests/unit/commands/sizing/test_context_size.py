@@ -8,7 +8,7 @@ from builders import assistant, call, conversation, result, system, user
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.model.message import Message, ReportedUsage, Tags
-from compactctl.model.transcript import ClientSplit, Transcript
+from compactctl.model.transcript import ClientSplit, Link, Transcript
 
 
 def transcript(*messages: Message, split: ClientSplit | None = None) -> Transcript:
@@ -108,6 +108,17 @@ def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() 
     assert size.restored > 0
     assert size.total == 100 + size.overhead + size.restored + size.unexplained
     assert size.range == (size.total - size.restored, size.total - size.restored + size.most)
+
+
+def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most() -> None:
+    whole = compacted("claude-code", replace(user("four" * 100), summary=True))
+    lost = replace(whole, links=(Link(line=0, id="a", parent="lost"),))
+    kept = replace(whole, links=(Link(line=0, id="a", parent=None),))
+    known, at_most = unseen_size(kept, measured(kept)), unseen_size(lost, measured(lost))
+    assert at_most.total == known.total
+    assert known.range is not None
+    low, high = known.range
+    assert at_most.range == (low - known.overhead, high)
 
 
 def test_where_it_is_not_known_that_a_client_restores_anything_nothing_is_added() -> None:
