@@ -176,6 +176,13 @@ def framed_tokens(message: Message, meter: Meter, framing: Framing) -> float:
 def visible_tokens(message: Message, meter: Meter, framing: Framing) -> float:
     """Estimate what a message adds to a request without thinking whose text is not stored."""
     tokens = sum([_part_tokens(part, message, meter, framing) for part in message.parts])
+    return tokens + frame_tokens(message, framing)
+
+
+def frame_tokens(message: Message, framing: Framing) -> int:
+    """Return what a message adds to a request beside what is counted of it."""
+    answers = len(message.results) + sum([bool(call.added) for call in message.calls])
+    tokens = framing.per_call * len(message.calls) + framing.per_result * answers
     if message.injected and message.role == "user":
         return tokens + framing.per_injected
     if any(isinstance(part, TextPart) for part in message.parts):
@@ -202,9 +209,9 @@ def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -
         case ToolResultPart():
             media = sum([media_tokens(item) for item in part.media])
             ratio = framing.numbered if _NUMBERED.match(part.text) else framing.result
-            return (tokens - media) * ratio + media + framing.per_result
+            return (tokens - media) * ratio + media
         case ToolCallPart():
-            return tokens * framing.call + framing.per_call + bool(part.added) * framing.per_result
+            return tokens * framing.call
         case MediaPart():
             return tokens
         case FilePart() | ToolDefinitionPart():

@@ -8,11 +8,13 @@ from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.context_size import ContextSize, unseen_size
 from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
+from compactctl.commands.sizing.health_check import health_check
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.conversations import conversations
 from compactctl.history.turns import steps
 from compactctl.history.usage.costs import Costs, costs
+from compactctl.history.usage.health import Health
 from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -53,7 +55,7 @@ class StatsResult:
     ``usage`` is that of the largest conversation, with what a request holds beside it, against
     the base of the measure's limits;
     ``breakdown`` covers the counted text and media of all of them. ``size`` tells counted,
-    inferred and unexplained tokens apart.
+    inferred and unexplained tokens apart, and ``health`` whether the counts can be right.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
     ``added`` those of texts that the client itself adds to what the file holds.
@@ -73,6 +75,7 @@ class StatsResult:
     turns: int
     steps: int
     size: ContextSize
+    health: Health | None
     text_bytes: int
     extra_prompt: int = 0
     extra_files: int = 0
@@ -122,6 +125,7 @@ def stats(options: StatsOptions) -> StatsResult:
         turns=sum(message.starts_turn for message in messages),
         steps=sum(len(steps(talk)) for talk in talks),
         size=size,
+        health=health_check(size, transcript, measured),
         text_bytes=_text_bytes(messages),
         extra_prompt=_extra(measured, messages, "--prompt"),
         extra_files=_extra(measured, messages, "--attach"),

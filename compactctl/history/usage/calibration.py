@@ -9,9 +9,6 @@ from compactctl.history.standins import record_name
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message
 
-# With fewer steps between requests a fitted ratio says more about chance than about the model.
-MIN_STEPS = 20
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
@@ -24,10 +21,9 @@ class Calibration:
         overhead: what every request holds and the transcript does not (system prompt, tool
             definitions), from the first request since the context was last edited.
         hidden_reasoning: reasoning that is sent again though its text is not stored.
-        requests: how many requests were usable.
-        ratio: reported over counted tokens between requests, None when there are too few.
         anchor_line: index of the anchor's raw line.
-        since: the requests since the context was last edited, the anchor the last of them.
+        requests: all that were usable, the anchor the last of them.
+        since: those since the context was last edited.
         turn: the number of the turn that the next request belongs to.
     """
 
@@ -37,9 +33,8 @@ class Calibration:
     added: int
     overhead: int
     hidden_reasoning: int
-    requests: int
-    ratio: float | None
     anchor_line: int
+    requests: tuple[Request, ...]
     since: tuple[Request, ...]
     turn: int
 
@@ -81,9 +76,8 @@ def calibrate(
         added=round(added),
         overhead=max(0, round(since[0].context - since[0].before)),
         hidden_reasoning=0 if has_ended else round(sum(map(_hidden, sent))),
-        requests=len(found),
-        ratio=observed_ratio(found),
         anchor_line=messages[anchor.first].line,
+        requests=found,
         since=since,
         turn=turn,
     )
@@ -125,19 +119,6 @@ def _reasoning_by_turn(found: Sequence[Request]) -> Counter[int]:
     for request in found:
         thought[request.turn] += request.reasoning
     return thought
-
-
-def observed_ratio(found: Sequence[Request]) -> float | None:
-    """Return the median of reported over counted growth between requests that grew."""
-    # Brings random, decimal and fractions along, which a file without reports does without.
-    from statistics import median
-
-    ratios = []
-    for (earlier, later), grown in zip(pairwise(found), growths(found), strict=True):
-        counted = later.before - earlier.before - earlier.visible - earlier.guessed + earlier.answer
-        if counted > 0 and grown > 0:
-            ratios.append(grown / counted)
-    return median(ratios) if len(ratios) >= MIN_STEPS else None
 
 
 def _hidden(request: Request) -> float:

@@ -66,10 +66,11 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
 
 def _health(result: StatsResult) -> dict[str, Any]:
     """Return how the counts compare with what was reported between requests."""
-    found = result.size.calibration
+    calibration, found = result.size.calibration, result.health
     return {
-        "recordedRequests": 0 if found is None else found.requests,
+        "recordedRequests": 0 if calibration is None else len(calibration.requests),
         "observedRatio": None if found is None else found.ratio,
+        "healthCheck": None if found is None else fields_of(found) | {"verdict": found.verdict},
     }
 
 

@@ -30,8 +30,10 @@ _LEVELS: dict[str, tuple[str, TextStyle]] = {
     "critical": ("over 90 % of {base}, compact now", "bold red"),
     "over": ("more than {base}, compact now", "bold red"),
 }
-# 14 real sessions gave ratios of 0.90 to 1.09 with the model they name.
-_HEALTHY = (0.85, 1.15)
+_VERDICTS: dict[str, tuple[str, TextStyle]] = {
+    "as expected": ("as expected", ""),
+    "other tokens": ("the counter is not the model's, or content is missing", "yellow"),
+}
 
 
 def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
@@ -150,20 +152,18 @@ def _unreported(result: StatsResult) -> Iterator[Fact]:
 
 def _health(result: StatsResult) -> Iterator[Fact]:
     """Yield how the counts compare with what was reported between requests."""
-    found = result.size.calibration
+    found = result.health
     if found is None:
         return
-    if found.ratio is None:
-        what = "recorded request" if found.requests == 1 else "recorded requests"
-        yield Fact("health check", f"{found.requests:>11,} {what}: too few to check the counts by")
-        return
-    verdict = "as expected" if _healthy(found.ratio) else "another model, or content is missing"
-    figure = f"{found.ratio:>11.2f} reported for each expected token"
-    recorded = plural(found.requests, "recorded request")
-    style: TextStyle = "" if _healthy(found.ratio) else "yellow"
-    yield Fact("health check", f"{figure}, over {recorded}: {verdict}", style)
-
-
-def _healthy(ratio: float) -> bool:
-    lowest, highest = _HEALTHY
-    return lowest <= ratio <= highest
+    if found.verdict == "too few":
+        steps = "step with enough in it" if found.steps == 1 else "steps with enough in them"
+        yield Fact("health check", f"{found.steps:>11,} {steps}: too few to check the counts by")
+    elif found.verdict == "content missing":
+        figure = f"{found.missing:>11,} of {found.checked:,} large steps were reported"
+        text = f"{figure} with much more than is in the file: content is missing"
+        yield Fact("health check", text, "yellow")
+    else:
+        steps = plural(found.steps, "step")
+        figure = f"{found.ratio:>11.2f} reported for each counted token, over {steps}"
+        verdict, style = _VERDICTS[found.verdict]
+        yield Fact("health check", f"{figure}: {verdict}", style)

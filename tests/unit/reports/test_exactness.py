@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from formats.codex.rollouts import call, message
@@ -11,7 +12,6 @@ from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import view
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.history.usage.calibration import Calibration
 from compactctl.reports.json.stats import stats_json
 from compactctl.reports.json.view import view_json
 from compactctl.reports.rendering.screen import item_lines
@@ -36,11 +36,9 @@ def line_with(label: str, result: StatsResult) -> str:
     return " ".join(line.split())
 
 
-def with_ratio(result: StatsResult, ratio: float | None, requests: int) -> StatsResult:
-    found = result.size.calibration
-    assert isinstance(found, Calibration)
-    found = replace(found, ratio=ratio, requests=requests)
-    return replace(result, size=replace(result.size, calibration=found))
+def with_health(result: StatsResult, **changes: Any) -> StatsResult:
+    assert result.health is not None
+    return replace(result, health=replace(result.health, **changes))
 
 
 @pytest.mark.parametrize(
@@ -65,34 +63,53 @@ def test_counted_and_calibrated_rows_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "requests", "line"),
+    ("found", "verdict", "line"),
     [
         (
-            1.04,
-            412,
-            "1.04 reported for each expected token, over 412 recorded requests: as expected",
+            {"ratio": 1.04, "steps": 412},
+            "as expected",
+            "1.04 reported for each counted token, over 412 steps: as expected",
         ),
-        (0.9, 30, "0.90 reported for each expected token, over 30 recorded requests: as expected"),
         (
-            1.35,
-            21,
+            {"ratio": 1.35, "steps": 21},
+            "other tokens",
             (
-                "1.35 reported for each expected token, over 21 recorded requests:"
-                " another model, or content is missing"
+                "1.35 reported for each counted token, over 21 steps:"
+                " the counter is not the model's, or content is missing"
             ),
         ),
-        (None, 7, "7 recorded requests: too few to check the counts by"),
-        (None, 1, "1 recorded request: too few to check the counts by"),
+        (
+            {"ratio": 1.0, "steps": 21, "checked": 1_024, "missing": 400},
+            "content missing",
+            (
+                "400 of 1,024 large steps were reported with much more than is in the file:"
+                " content is missing"
+            ),
+        ),
+        (
+            {"ratio": None, "steps": 7},
+            "too few",
+            "7 steps with enough in them: too few to check the counts by",
+        ),
+        (
+            {"ratio": None, "steps": 1},
+            "too few",
+            "1 step with enough in it: too few to check the counts by",
+        ),
     ],
 )
-def test_recorded_usage_checks_the_counts(ratio: float | None, requests: int, line: str) -> None:
-    result = with_ratio(result_of("codex-session.jsonl", "chars/4"), ratio, requests)
+def test_recorded_usage_checks_the_counts(found: dict[str, Any], verdict: str, line: str) -> None:
+    result = with_health(result_of("codex-session.jsonl", "chars/4"), **found)
     assert line_with("health check", result) == f"health check {line}"
+    document = stats_json(result)
+    assert document["observedRatio"] == document["healthCheck"]["ratio"] == found["ratio"]
+    assert document["healthCheck"]["verdict"] == verdict
 
 
 def test_without_recorded_usage_there_is_no_health_check() -> None:
     result = result_of("openai-chat.jsonl", "chars/4")
     assert not [line for line in shown(result) if line.startswith("health check")]
+    assert stats_json(result)["healthCheck"] is None
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -101,7 +118,7 @@ def test_without_recorded_usage_there_is_no_health_check() -> None:
 )
 def test_the_lines_fit_and_the_path_stays_whole(folder: str, width: int) -> None:
     path = f"{folder}claude-code-session.jsonl"
-    result = with_ratio(result_of("claude-code-session.jsonl", "o200k_base"), 1.35, 1_000)
+    result = with_health(result_of("claude-code-session.jsonl", "o200k_base"), ratio=1.35)
     [first, *others] = shown(replace(result, path=path), width)
     assert first == path
     assert NOTE in others

@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
 from builders import assistant, call, conversation, result, summary, thinking, user
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.history.usage.calibration import (
-    MIN_STEPS,
     calibrate,
-    observed_ratio,
     since_edit,
 )
 from compactctl.history.usage.requests import requests
@@ -159,17 +156,6 @@ def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
     found = calibrate((marked, *messages[1:], fresh), words)
     assert found is not None
     assert found.reported == 50
-
-
-def test_the_ratio_is_only_told_when_enough_requests_back_it() -> None:
-    turns = [
-        part
-        for n in range(MIN_STEPS + 1)
-        for part in (user("w " * 10), reply("x", 100 + 33 * n, 1, f"r{n}"))
-    ]
-    found = requests(conversation(*turns), words)
-    assert observed_ratio(found) == pytest.approx(3.0)
-    assert observed_ratio(found[:-1]) is None
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5_000)), min_size=1, max_size=12))

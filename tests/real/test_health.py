@@ -1,0 +1,71 @@
+"""What a session reported tells a wrong counter and lost results from a healthy transcript."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+from real.choice import TRIED, each_file, needs_files
+
+from compactctl.commands.loading.load import scan
+from compactctl.commands.sizing.context_size import unseen_size
+from compactctl.commands.sizing.health_check import health_check
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.history.usage.health import MIN_STEPS, Health
+from compactctl.model.message import Message, Part, ToolResultPart
+from compactctl.model.transcript import Transcript
+
+_FLAGGED = ("other tokens", "content missing")
+_MODELS = {"OpenAI o200k": "gpt-5.4", "Claude up to 4.6": "opus-4-5", "Claude 4.7": "opus-4-8"}
+
+
+def checked(transcript: Transcript, model: str | None = None) -> Health | None:
+    measured = measure(transcript, MeasureOptions(model=model))
+    return health_check(unseen_size(transcript, measured), transcript, measured)
+
+
+def emptied(transcript: Transcript) -> Transcript:
+    """Return the transcript with every other tool result of its context emptied."""
+    numbers = count()
+    left = tuple(_emptied(message, numbers) for message in transcript.effective)
+    return replace(transcript, effective=left)
+
+
+def _emptied(message: Message, numbers: Iterator[int]) -> Message:
+    return replace(message, parts=tuple(_lost(part, numbers) for part in message.parts))
+
+
+def _lost(part: Part, numbers: Iterator[int]) -> Part:
+    if isinstance(part, ToolResultPart) and next(numbers) % 2:
+        return replace(part, text="")
+    return part
+
+
+@needs_files
+@each_file
+def test_a_healthy_session_is_told_from_one_with_the_tokens_of_another_family(path: Path) -> None:
+    transcript = scan(str(path))
+    found = checked(transcript)
+    if found is None or found.verdict == "too few":
+        pytest.skip("too little was reported")
+    assert found.verdict == "as expected"
+    family = measure(transcript, MeasureOptions()).model.family
+    for other, model in _MODELS.items():
+        if not family.startswith(other):
+            swapped = checked(transcript, model)
+            assert swapped is not None
+            assert swapped.verdict in _FLAGGED, model
+
+
+@needs_files
+def test_lost_results_are_found_in_nearly_every_session_with_enough_of_them() -> None:
+    verdicts = {}
+    for path in TRIED:
+        transcript = scan(str(path))
+        found = checked(emptied(transcript))
+        if found is not None and found.checked >= MIN_STEPS:
+            verdicts[path.name] = found.verdict
+    silent = [name for name, verdict in verdicts.items() if verdict not in _FLAGGED]
+    assert verdicts
+    assert len(silent) <= 0.05 * len(verdicts), silent
