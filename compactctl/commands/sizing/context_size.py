@@ -25,7 +25,9 @@ class ContextSize:
         overhead: system prompt, tool definitions and the like, which are not in the transcript.
         restored: what the client adds once more after its own compaction.
         hidden_reasoning: reasoning that is sent although its text is not stored.
-        unexplained: framing of messages and counting error; negative when more was counted.
+        frames: what messages, calls and results take beside their text, and the difference between
+            the counter's tokens and the model's, both estimated.
+        unexplained: counting error; negative when more was counted.
         source: where the rows beside ``counted`` come from, in words; "" when there are none.
         calibration: what they were derived from, None without recorded usage to trust.
         least, most: between what ``restored`` lies in nine of ten cases; ``least`` goes below 0
@@ -38,6 +40,7 @@ class ContextSize:
     overhead: int = 0
     restored: int = 0
     hidden_reasoning: int = 0
+    frames: int = 0
     unexplained: int = 0
     source: str = ""
     calibration: Calibration | None = None
@@ -62,7 +65,8 @@ class ContextSize:
     @property
     def unseen(self) -> int:
         """The tokens of the next request beside those counted."""
-        return self.overhead + self.restored + self.hidden_reasoning + self.unexplained
+        inferred = self.overhead + self.restored + self.hidden_reasoning
+        return inferred + self.frames + self.unexplained
 
 
 def context_size(
@@ -78,11 +82,13 @@ def context_size(
     found = calibrate(messages, size, visible, ends_reasoning=ends_reasoning)
     if found is None:
         return _uncalibrated(messages, measured, counted)
-    rest = found.total - counted - found.overhead - found.hidden_reasoning
+    frames = round(sum(map(visible, messages))) - counted
+    rest = found.total - counted - found.overhead - found.hidden_reasoning - frames
     return ContextSize(
         counted=counted,
         overhead=found.overhead,
         hidden_reasoning=found.hidden_reasoning,
+        frames=frames,
         unexplained=rest,
         source=f"inferred from the usage reported on {_lines(messages, found)}",
         calibration=found,
@@ -113,7 +119,7 @@ def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) 
     if isinstance(measured.counter, NeuroLinkCounter):
         framing = measured.counter.framing(len(messages))
         source = "NeuroLink's constants for messages and conversation"
-        return ContextSize(counted=counted, unexplained=framing, source=source if framing else "")
+        return ContextSize(counted=counted, frames=framing, source=source if framing else "")
     return ContextSize(counted=counted)
 
 
@@ -150,12 +156,13 @@ def _from_before(
 
     It says nothing where compactctl took out messages, which may have stood before it.
     """
-    estimate, _ = estimates(measured)
+    estimate, visible = estimates(measured)
     first = _first_request(transcript.messages, estimate)
     if first is None or any(message.synthetic for message in transcript.messages):
         return size
     restored = restored_by(transcript.format) if transcript.compacted else NOTHING
     overhead = max(0, round(first.context - first.before))
+    stored = round(sum(map(visible, messages)))
     line = transcript.messages[first.first].line + 1
     return replace(
         size,
@@ -164,7 +171,8 @@ def _from_before(
         # A first request that also held what is not in the file tells the overhead at most.
         least=restored.least - (overhead if _begins_in_the_middle(transcript) else 0),
         most=restored.most,
-        unexplained=round(sum(map(estimate, messages))) - size.counted,
+        hidden_reasoning=round(sum(map(estimate, messages))) - stored,
+        frames=stored - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )
 

@@ -67,4 +67,4 @@ def _is_counted(size: ContextSize, measured: Measure) -> bool:
     """Tell whether a message comes to what is counted, or in proportion to it."""
     if isinstance(measured.counter, NeuroLinkCounter):
         return size.calibration is None
-    return not size.unexplained and not size.hidden_reasoning
+    return not (size.frames or size.unexplained or size.hidden_reasoning)

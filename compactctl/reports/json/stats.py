@@ -38,6 +38,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "overheadTokens": result.size.overhead,
         "restoredTokens": result.size.restored,
         "hiddenReasoningTokens": result.size.hidden_reasoning,
+        "frameTokens": result.size.frames,
         "unexplainedTokens": result.size.unexplained,
         "overheadSource": result.size.source,
         "usualOverhead": None if result.size.usual is None else fields_of(result.size.usual),

@@ -125,7 +125,12 @@ def _size(result: StatsResult) -> Iterator[Fact]:
         ("overhead", size.overhead, "of system prompt, tool definitions and the like"),
         ("restored", size.restored, "that the client usually adds after its compaction (estimate)"),
         ("hidden reasoning", size.hidden_reasoning, "that are sent but not stored as text"),
-        ("unexplained", size.unexplained, "of message framing and counting error"),
+        (
+            "frames",
+            size.frames,
+            "that messages, calls and results take beside their text (estimate)",
+        ),
+        ("unexplained", size.unexplained, "of counting error"),
     )
     source = f" (calibrated: {size.source})"
     for name, count, what in rows:

@@ -47,7 +47,8 @@ def test_the_rows_add_up_to_the_total_that_usage_tells() -> None:
     found = transcript(user("four" * 10), answer)
     size = unseen_size(found, measured(found))
     assert (size.total, size.unreported) == (940, "")
-    assert size.counted + size.overhead + size.hidden_reasoning + size.unexplained == 940
+    rows = (size.overhead, size.hidden_reasoning, size.frames, size.unexplained)
+    assert size.counted + sum(rows) == 940
     assert size.source == "inferred from the usage reported on line 2"
 
 
@@ -73,6 +74,15 @@ def test_the_frame_of_a_call_is_in_the_answer_that_was_reported() -> None:
     options = MeasureOptions(model="gpt-5", counter="chars/3.75")
     # A result of 160 characters, 43 tokens, and its own frame of 10.
     assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 10
+
+
+def test_frames_have_a_row_of_their_own_and_the_rest_is_unexplained() -> None:
+    usage = ReportedUsage(context=9_000, output=None)
+    asked = replace(call("c1", "Read"), response_id="r", usage=usage)
+    found = transcript(user("go"), asked, result("c1", ""))
+    size = unseen_size(found, measure(found, MeasureOptions(model="gpt-5")))
+    # 15 for the prompt, 11 for the call, 10 for the result.
+    assert (size.frames, size.unexplained) == (15 + 11 + 10, 0)
 
 
 def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
@@ -106,7 +116,7 @@ def test_after_a_clients_compaction_the_overhead_is_that_of_its_first_request() 
     assert 8_970 < size.overhead < 8_995
     assert size.source == "inferred from the usage reported on line 2, of what is sent no more"
     assert size.restored > 0
-    assert size.total == 100 + size.overhead + size.restored + size.unexplained
+    assert size.total == 100 + size.overhead + size.restored + size.frames + size.unexplained
     assert size.range == (size.total - size.restored, size.total - size.restored + size.most)
 
 
