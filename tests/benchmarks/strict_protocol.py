@@ -1,0 +1,377 @@
+"""Estimates of recorded requests, each made with what was known when it was sent.
+
+A session is cut right before a recorded request, as it lay there then, and everything that the
+provider reported after an anchor is taken out: contexts, and the sizes of answers. The anchor is
+the request 1, 10 or 50 before it, or the first of the session. Requests whose context fell are
+kept. Reports that are none (an empty context, the numbers of the request before once more) are
+left out and counted. Requests of subagents have a context of their own and are left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from compactctl.commands.loading.load import load
+from compactctl.commands.sizing.context_size import unseen_size
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.commands.sizing.window import window_of
+from compactctl.formats.format import Format
+from compactctl.formats.records.decode import Decoded, decode_lines
+from compactctl.history.conversations import conversations
+from compactctl.model.message import Message
+from compactctl.model.transcript import RawLine, Transcript
+from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE
+from compactctl.tokens.counters.choose import counter_named
+from compactctl.tokens.counters.claude import ClaudeCounter, claude_is_installed
+from compactctl.tokens.counters.counter import Exactness, TokenCounter
+from compactctl.tokens.counters.fast import exact_counter
+from compactctl.tokens.counters.ratio import RatioCounter
+from compactctl.tokens.fit import fit_of
+from compactctl.tokens.meter import Meter
+from compactctl.tokens.models.lookup import ModelInfo, resolve_model
+
+OURS, OURS_CTOK = "compactctl", "compactctl with ctok"
+CTOK, NEUROLINK = "ctok", "NeuroLink"
+CHARS, BYTES, RAW = "chars/4", "bytes/4", "raw o200k"
+ESTIMATORS = (OURS, OURS_CTOK, CTOK, RAW, NEUROLINK, CHARS, BYTES)
+AHEAD = {"1 call": 1, "10 calls": 10, "50 calls": 50}
+FIRST, TURN, BOUNDARY = "first usage", "turn start", "after a boundary"
+HORIZONS = (*AHEAD, FIRST, TURN, BOUNDARY)
+CODEX, OPENCODE = "Codex", "OpenCode"
+_FAMILY_OF_FORMAT = {"codex": CODEX, "opencode": OPENCODE}
+FORMATS = ("claude-code", *_FAMILY_OF_FORMAT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request by its answer: the first message of it and its line, and the context in tokens."""
+
+    place: int
+    line: int
+    response: str
+    context: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One estimate of one request, in tokens.
+
+    ``crosses`` tells that a boundary lies between anchor and request. ``low`` and ``high`` are the
+    stated range, None without one; ``unexplained`` is that row of ours; ``fits`` is what is said of
+    the estimate, and ``is_shown`` whether a request before it had shown that the window is larger
+    than the model's.
+    """
+
+    family: str
+    horizon: str
+    truth: int
+    crosses: bool
+    estimator: str = OURS
+    guess: float = 0
+    low: int | None = None
+    high: int | None = None
+    unexplained: int = 0
+    fits: bool = True
+    is_shown: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """How many answered requests lie above the window that is assumed when they are sent.
+
+    ``before`` and ``after`` a request has shown that the window is larger than the model's.
+    """
+
+    answered: int
+    before: int
+    after: int
+
+
+class Remembering:
+    """A counter that counts each distinct text once."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.id = counter.id
+        self.exactness: Exactness = counter.exactness
+        self._counter = counter
+        self._known: dict[str, int] = {}
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        """Count each text."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(missing, self._counter.count_many(missing), strict=True))
+        return [self._known[text] for text in texts]
+
+
+class Session:
+    """A recorded session, its requests, and what is counted of its texts."""
+
+    def __init__(self, path: Path) -> None:
+        loaded = load(str(path))
+        raw = (RawLine(index, 0, line) for index, line in enumerate(loaded.lines))
+        self.format: Format = loaded.format
+        self.decoded: Sequence[Decoded] = tuple(decode_lines(raw))
+        self.transcript = loaded.transcript
+        self.requests, self.left_out = asked(self.transcript)
+        if self.format.name == "codex":
+            self.left_out += _token_counts(self.decoded) - len(self.requests)
+        self._counters: dict[str, TokenCounter] = {}
+
+    @property
+    def family(self) -> str:
+        """Whose tokens it counts: the client's where that says it, else the newest model's."""
+        known = _FAMILY_OF_FORMAT.get(self.format.name)
+        return known or resolve_model(self.transcript.model).family
+
+    @cached_property
+    def turns(self) -> frozenset[int]:
+        """The places of requests before which a person wrote something."""
+        messages = self.transcript.messages
+        starts = [-1, *(request.place for request in self.requests)]
+        return frozenset(
+            place
+            for place, (start, end) in enumerate(pairwise(starts))
+            if place and any(m.starts_turn and not m.aside for m in messages[start + 1 : end])
+        )
+
+    @cached_property
+    def boundaries(self) -> frozenset[int]:
+        """The places of requests before which the client says that it compacted."""
+        lines = [request.line for request in self.requests]
+        marks = self.transcript.compactions
+        return frozenset(
+            place
+            for place in range(1, len(lines))
+            if any(lines[place - 1] < mark < lines[place] for mark in marks)
+        )
+
+    def crosses(self, anchor: Asked, request: Asked) -> bool:
+        """Tell whether a client's boundary lies between two requests."""
+        lines = self.transcript.compactions
+        return any(anchor.line < line < request.line for line in lines)
+
+    def before(self, request: Asked) -> Transcript:
+        """Return the session as it lay there when a request was sent."""
+        if self.format.name != OPENCODE.lower():
+            return self.format.read(self.decoded[: request.line])
+        index = self.transcript.messages[request.place].element[1]
+        whole = self.decoded[0]
+        assert isinstance(index, int)
+        return self.format.read([replace(whole, values=(head_of(whole.values[0], index),))])
+
+    def follows(self, request: Asked) -> bool:
+        """Tell whether an answer belongs to the conversation, not to a branch of its own."""
+        if self.format.name in _FAMILY_OF_FORMAT:
+            return True
+        after = self.format.read(self.decoded[: request.line + 1])
+        return any(m.response_id == request.response for m in after.effective)
+
+    def counter(self, name: str, model: ModelInfo) -> TokenCounter:
+        """Return the counter of an estimator; each text is counted once in a session."""
+        if name == OURS:
+            base = self._remembering(model.counter, exact_counter(model.counter))
+            return base if model.exact else RatioCounter(base, model.factor, model.family)
+        if name in (OURS_CTOK, CTOK):
+            return self._remembering(model.reconstruction, ClaudeCounter(model.reconstruction))
+        if name == RAW:
+            return self._remembering("o200k_base", exact_counter("o200k_base"))
+        provider = "anthropic" if model.family.startswith("Claude") else "openai"
+        return counter_named(f"neurolink/{provider}" if name == NEUROLINK else name)
+
+    def _remembering(self, name: str, counter: TokenCounter) -> TokenCounter:
+        return self._counters.setdefault(name, Remembering(counter))
+
+
+def asked(transcript: Transcript) -> tuple[tuple[Asked, ...], int]:
+    """Return the requests of a session in file order, and how many reports are none."""
+    found: dict[str, Asked] = {}
+    empty: set[str] = set()
+    first: dict[str, int] = {}
+    newest = None
+    for place, message in enumerate(transcript.messages):
+        name = message.response_id
+        if name is None or message.aside:
+            continue
+        first.setdefault(name, place)
+        if message.usage is None or name in found:
+            continue
+        if message.usage.context <= 0 or message.usage == newest:
+            empty.add(name)
+            continue
+        newest = message.usage
+        start = first[name]
+        line = transcript.messages[start].line
+        found[name] = Asked(place=start, line=line, response=name, context=newest.context)
+    return tuple(sorted(found.values(), key=lambda each: each.place)), len(empty - set(found))
+
+
+def _token_counts(decoded: Sequence[Decoded]) -> int:
+    """Return how many token counts Codex wrote, repeated ones included."""
+    payloads = (value.get("payload") for line in decoded for value in line.values)
+    found = (p for p in payloads if isinstance(p, Mapping) and p.get("type") == "token_count")
+    return sum(bool(payload.get("info")) for payload in found)
+
+
+def head_of(document: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """Return an OpenCode session as it was before its record ``count`` was made.
+
+    What the client cleared later is there again; it keeps the content and a time.
+    """
+    records = document["messages"]
+    made = records[count]["info"]["time"]["created"]
+    info = {key: value for key, value in document["info"].items() if key != "revert"}
+    head = [_as_of(made, record) for record in records[:count]]
+    return {**document, "info": info, "messages": head}
+
+
+def _as_of(made: float, record: Mapping[str, Any]) -> dict[str, Any]:
+    return {**record, "parts": [_part_as_of(made, part) for part in record["parts"]]}
+
+
+def _part_as_of(made: float, part: Mapping[str, Any]) -> Mapping[str, Any]:
+    state = part.get("state") or {}
+    time = state.get("time") or {}
+    if time.get("compacted", 0) <= made:
+        return part
+    kept = {key: value for key, value in time.items() if key != "compacted"}
+    return {**part, "state": {**state, "time": kept}}
+
+
+def known_at(before: Transcript, anchor: Asked | None) -> Transcript:
+    """Return a transcript without anything that was reported after the anchor's answer."""
+    names = [message.response_id for message in before.messages]
+    end = -1 if anchor is None else names.index(anchor.response)
+    seen = set(filter(None, names[: end + 1]))
+
+    def hidden(message: Message) -> Message:
+        is_seen = message.usage is None or message.response_id in seen
+        return message if is_seen else replace(message, usage=None)
+
+    return replace(
+        before,
+        messages=tuple(map(hidden, before.messages)),
+        effective=tuple(map(hidden, before.effective)),
+        split=None,
+    )
+
+
+def trials(session: Session, each: int) -> Iterator[Trial]:
+    """Yield the estimates of a session.
+
+    At most ``each`` requests by their place are tried, at most as many that start a turn, and all
+    that follow a boundary.
+    """
+    due = spread(range(1, len(session.requests)), each)
+    turns = spread(sorted(session.turns - session.boundaries), each)
+    for place in sorted({*due, *turns, *session.boundaries}):
+        if session.follows(session.requests[place]):
+            before = session.before(session.requests[place])
+            anchors = dict(_anchors(session, before, place, is_due=place in due))
+            if place in turns:
+                anchors[TURN] = session.requests[place - 1]
+            yield from _of_request(session, before, session.requests[place], anchors)
+
+
+def spread(places: Sequence[int], most: int) -> frozenset[int]:
+    """Return at most ``most`` places, evenly spread."""
+    if len(places) <= most:
+        return frozenset(places)
+    return frozenset(places[(2 * k + 1) * len(places) // (2 * most)] for k in range(most))
+
+
+def _anchors(
+    session: Session, before: Transcript, place: int, *, is_due: bool
+) -> Iterator[tuple[str, Asked]]:
+    earlier = session.requests[:place]
+    if place in session.boundaries and _is_replaced(before, earlier[-1]):
+        yield BOUNDARY, earlier[-1]
+    if not is_due:
+        return
+    for horizon, ahead in AHEAD.items():
+        if place >= ahead:
+            yield horizon, earlier[-ahead]
+    yield FIRST, earlier[0]
+
+
+def _is_replaced(before: Transcript, newest: Asked) -> bool:
+    """Tell whether a compaction made void what was reported for the newest request."""
+    reported = (m for m in before.effective if m.response_id == newest.response and m.usage)
+    return before.compacted and next(reported, None) is None
+
+
+def _of_request(
+    session: Session, before: Transcript, request: Asked, anchors: Mapping[str, Asked]
+) -> Iterator[Trial]:
+    measured = measure(before, MeasureOptions())
+    meters = {
+        name: Meter(session.counter(name, measured.model)) for name in _estimators(measured.model)
+    }
+    for horizon, anchor in anchors.items():
+        seen = known_at(before, anchor)
+        trial = Trial(
+            family=_FAMILY_OF_FORMAT.get(before.format, measured.model.family),
+            horizon=horizon,
+            truth=request.context,
+            crosses=session.crosses(anchor, request),
+        )
+        for name, meter in meters.items() if len(conversations(seen.effective)) == 1 else ():
+            named = replace(trial, estimator=name)
+            if name in (OURS, OURS_CTOK):
+                yield _ours(named, seen, replace(measured, meter=meter))
+            else:
+                yield replace(named, guess=plain(seen.effective, anchor, meter))
+
+
+def _estimators(model: ModelInfo) -> Iterator[str]:
+    with_ctok = bool(model.reconstruction) and claude_is_installed()
+    return (name for name in ESTIMATORS if with_ctok or name not in (OURS_CTOK, CTOK))
+
+
+def _ours(trial: Trial, seen: Transcript, measured: Measure) -> Trial:
+    """Estimate as ``stats`` does, and say of the estimate what it says."""
+    now = replace(measured, limits=measure(seen, MeasureOptions()).limits)
+    size = unseen_size(seen, now)
+    low, high = size.range or (None, None)
+    return replace(
+        trial,
+        guess=size.total,
+        low=low,
+        high=high,
+        unexplained=size.unexplained,
+        fits=fit_of(size.total, now.limits).fits,
+        is_shown=now.limits.budget.window > _unshown(seen, now.model),
+    )
+
+
+def _unshown(transcript: Transcript, model: ModelInfo) -> int:
+    """Return the window that is assumed where no request was answered."""
+    return window_of(replace(transcript, messages=()), model).tokens
+
+
+def plain(messages: Sequence[Message], anchor: Asked, meter: Meter) -> float:
+    """Return what others estimate: the report of the anchor and the text from its answer on."""
+    start = next((i for i, m in enumerate(messages) if m.response_id == anchor.response), None)
+    added = messages if start is None else messages[start:]
+    is_framed = meter.counter.id.startswith("neurolink")
+    frames = NEUROLINK_TOKENS_PER_MESSAGE * len(added) if is_framed else 0
+    return (0 if start is None else anchor.context) + meter.total(added) + frames
+
+
+def judged(session: Session) -> Judged:
+    """Judge every answered request of a session by what was reported for it."""
+    messages = session.transcript.messages
+    above = {False: 0, True: 0}
+    for request in session.requests:
+        known = replace(
+            session.transcript,
+            messages=messages[: request.place],
+            model=messages[request.place].model or session.transcript.model,
+        )
+        model = resolve_model(known.model)
+        window = window_of(known, model).tokens
+        if request.context > window:
+            above[window > _unshown(known, model)] += 1
+    return Judged(answered=len(session.requests), before=above[False], after=above[True])

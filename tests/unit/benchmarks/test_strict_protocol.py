@@ -1,0 +1,108 @@
+"""The protocol behind docs/accuracy.md hides what was not known yet."""
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.accuracy_page import BEGIN, END, Row, page
+from benchmarks.strict_protocol import Judged, Session, Trial, asked, head_of, known_at, spread
+from formats.claude_code.sessions import boundary, said, summarized, user
+from formats.jsonl import raw_lines, read
+from formats.opencode.sessions import assistant, text, tool
+from formats.opencode.sessions import user as opencode_user
+
+
+def answer(name: str, parent: str, context: int, **more: Any) -> dict[str, Any]:
+    usage = {"input_tokens": context, "output_tokens": 7}
+    inner = {"id": f"response-{name}", "stop_reason": "end_turn", "usage": usage}
+    return said(name, parent, "fine", inner=inner, **more)
+
+
+TALK = [
+    user("u1", None, "go"),
+    answer("a1", "u1", 100),
+    user("u2", "a1", "on"),
+    answer("a2", "u2", 120),
+    user("u3", "a2", "and"),
+    answer("a3", "u3", 140),
+]
+
+
+def test_nothing_that_was_reported_after_the_anchor_is_seen() -> None:
+    whole = read("claude-code", *TALK)
+    requests, _ = asked(whole)
+
+    seen = known_at(whole, requests[1])
+
+    assert [m.usage.context for m in seen.messages if m.usage] == [100, 120]
+    assert [m.usage.context for m in seen.effective if m.usage] == [100, 120]
+
+
+def test_reports_that_are_none_are_left_out_and_counted() -> None:
+    talk = [*TALK, answer("a4", "a3", 140), answer("a5", "a4", 0), answer("a6", "a5", 90)]
+
+    requests, left_out = asked(read("claude-code", *talk))
+
+    assert [request.context for request in requests] == [100, 120, 140, 90]
+    assert left_out == 2
+
+
+def test_subagents_have_a_context_of_their_own() -> None:
+    aside = answer("a4", "a3", 30, isSidechain=True)
+
+    assert len(asked(read("claude-code", *TALK, aside))[0]) == 3
+
+
+def test_a_session_is_cut_before_the_answer(tmp_path: Path) -> None:
+    talk = [*TALK, boundary("b"), summarized("s", "b", "all so far"), answer("a4", "s", 60)]
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(b"".join(raw_lines(*talk)))
+    session = Session(path)
+
+    assert [session.before(each).n_lines for each in session.requests] == [1, 3, 5, 8]
+    assert (session.turns, session.boundaries) == (frozenset({1, 2}), frozenset({3}))
+    assert session.crosses(session.requests[0], session.requests[3])
+    assert not session.crosses(session.requests[0], session.requests[2])
+
+
+def test_what_opencode_cleared_later_is_there_again() -> None:
+    cleared = {"start": 1, "end": 2, "compacted": 1_700_000_003_000}
+    records = [
+        opencode_user("msg_1", text("go")),
+        assistant("msg_2", tool("c1", "read", {}, output="all of it", time=cleared)),
+        assistant("msg_3", text("then"), time={"created": 1_700_000_001_000}),
+        assistant("msg_4", text("later"), time={"created": 1_700_000_005_000}),
+    ]
+    document = {"info": {"revert": {}}, "messages": records}
+
+    def results(count: int) -> list[str]:
+        found = read("opencode", head_of(document, count))
+        return [result.text for message in found.effective for result in message.results]
+
+    assert results(2) == ["all of it"]
+    assert results(3) == ["[Old tool result content cleared]"]
+
+
+def test_places_are_spread_evenly() -> None:
+    assert spread(range(100), 4) == {12, 37, 62, 87}
+    assert spread(range(3), 4) == {0, 1, 2}
+
+
+def test_a_page_tells_seen_and_unseen_apart_and_what_a_goal_came_to() -> None:
+    def row(session: str, guess: float) -> Row:
+        trial = Trial(
+            family="Codex", horizon="1 call", truth=1_000, crosses=False, guess=guess, fits=False
+        )
+        judged = Judged(answered=9, before=1, after=0)
+        return Row(session=session, family="Codex", left_out=2, judged=judged, trials=(trial,))
+
+    rows = [row("codex-0.140-compacted3", 1_100), row("another", 1_000)]
+    text = page(f"before\n{BEGIN}\nold\n{END}\nafter\n", rows, 5)
+
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "\nold\n" not in text
+    assert (
+        "| 1 call | 10.00 / 10.0 / 10.0 (1) | 0.00 / 0.0 / 0.0 (1) | 0.01 / 0.5 % | met |" in text
+    )
+    assert "| Codex | 1 + 0 of 9 | 1 + 0 of 9 | 1 + 0 of 1 | 1 + 0 of 1 |" in text
+    assert "Left out were 4 reports" in text
