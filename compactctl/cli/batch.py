@@ -32,6 +32,7 @@ _PLAN_OPTIONS = (
     "profile",
     "stages",
     "target",
+    "keep",
     "trigger",
     "if_needed",
     "summary_file",

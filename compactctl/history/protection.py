@@ -1,7 +1,8 @@
 """What no stage may touch: the newest work, pinned messages, protected tools, fixed records."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from compactctl.errors import UsageError
 from compactctl.history.pairs import cut_points, tool_places, units
@@ -14,21 +15,35 @@ from compactctl.tokens.meter import part_texts
 # stand in for it; 10 is the horizon at which quality measurements look for immediate needs.
 RECENT_STEPS = 10
 
+HasRoom = Callable[[Sequence[Message]], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectOptions:
+    """What the user wants left alone.
+
+    Attributes:
+        keep_turns: the number of newest turns; None for the newest turn's prompt and its newest
+            steps, and what came with the prompt where these are few.
+        pins: message ids, or regular expressions searched in the messages' texts.
+        tools: names, in any case.
+        freeze_before: a message id or a number of messages: what stands before is left alone.
+    """
+
+    keep_turns: int | None = None
+    pins: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    freeze_before: str = ""
+
 
 def protect(
     messages: Sequence[Message],
-    *,
-    keep_turns: int | None = None,
-    pins: Sequence[str] = (),
-    tools: Sequence[str] = (),
-    freeze_before: str = "",
+    options: ProtectOptions = ProtectOptions(),
+    has_room: HasRoom = lambda _: True,
 ) -> Mapping[MessageId, str]:
     """Return the messages to leave alone, each with the reason in a user's words.
 
-    ``keep_turns`` is the number of newest turns to keep; None keeps the newest turn's prompt and
-    its newest steps, and what came with the prompt where these are few. ``pins`` are message ids
-    or regular expressions searched in the messages' texts. ``tools`` are names, in any case.
-    ``freeze_before`` is a message id or a number of messages: what stands before is left alone.
+    Of the newest steps as many are left alone unasked as ``has_room`` allows, at least one.
 
     Raises:
         UsageError: a pin is neither a message id nor a valid regular expression, or there is no
@@ -38,10 +53,10 @@ def protect(
     for index, reason in (
         *_fixed(messages),
         *((index, "system prompt") for index in range(leading_system(messages))),
-        *_frozen(messages, freeze_before),
-        *_pinned(messages, pins),
-        *_of_tools(messages, tools),
-        *_newest(messages, keep_turns),
+        *_frozen(messages, options.freeze_before),
+        *_pinned(messages, options.pins),
+        *_of_tools(messages, options.tools),
+        *_newest(messages, options.keep_turns, has_room),
     ):
         reasons.setdefault(messages[index].id, reason)
     return reasons
@@ -128,23 +143,30 @@ def _of_tools(messages: Sequence[Message], tools: Sequence[str]) -> Iterator[tup
             yield place.message, f"protected tool {tool}"
 
 
-def _newest(messages: Sequence[Message], keep_turns: int | None) -> Iterator[tuple[int, str]]:
+def _newest(
+    messages: Sequence[Message], keep_turns: int | None, has_room: HasRoom
+) -> Iterator[tuple[int, str]]:
     ranges = turns(messages)
     if keep_turns is not None:
         kept = ranges[max(0, len(ranges) - keep_turns) :]
         reason = "in the newest turn" if keep_turns == 1 else f"in the newest {keep_turns} turns"
         yield from ((index, reason) for turn in kept for index in turn)
     elif ranges:
-        yield from _newest_steps(messages, ranges[-1])
+        yield from _newest_steps(messages, ranges[-1], has_room)
 
 
-def _newest_steps(messages: Sequence[Message], turn: range) -> Iterator[tuple[int, str]]:
+def _newest_steps(
+    messages: Sequence[Message], turn: range, has_room: HasRoom
+) -> Iterator[tuple[int, str]]:
     prompt = next((index for index in turn if messages[index].starts_turn), None)
     if prompt is not None:
         yield prompt, "prompt of the newest turn"
     begun = [first for first, *_ in steps(messages) if first in turn][-RECENT_STEPS:]
-    with_prompt = prompt is not None and len(begun) < RECENT_STEPS
+    kept = [first for first in begun if has_room(messages[first:])] or begun[-1:]
+    with_prompt = prompt is not None and len(begun) < RECENT_STEPS and kept == begun
+    count = RECENT_STEPS if kept == begun else len(kept)
+    reason = f"in the newest {count} steps" if count > 1 else "the newest step"
     for index in turn:
         came_along = with_prompt and messages[index].injected
-        if came_along or (begun and index >= begun[0]):
-            yield index, f"in the newest {RECENT_STEPS} steps"
+        if came_along or (kept and index >= kept[0]):
+            yield index, reason

@@ -4,25 +4,21 @@ from typing import Any
 
 from compactctl.errors import UsageError, suggestion
 from compactctl.stages import (
-    chunk,
     collapse,
     dedup,
     drop,
     images,
     limit,
     microcompact,
-    partial,
-    plain,
     prioritize,
     prune,
-    recursive,
     repair,
     shorten,
     strip,
-    summarize,
     truncate,
     window,
 )
+from compactctl.stages.summarizing import chunk, distill, partial, plain, recursive, summarize
 from compactctl.stages.support.stage import Stage
 
 ALL_STAGES: tuple[Stage[Any], ...] = (
@@ -34,6 +30,7 @@ ALL_STAGES: tuple[Stage[Any], ...] = (
     limit.STAGE,
     images.STAGE,
     microcompact.STAGE,
+    distill.STAGE,
     summarize.STAGE,
     partial.STAGE,
     chunk.STAGE,

@@ -149,16 +149,29 @@ class TargetSize:
         return max(1, min(wanted, available))
 
 
+def parse_share(text: str) -> float:
+    """Read a share, ``30%`` or ``0.3``. Raises UsageError unless it is above 0 and at most 1."""
+    bare = text.strip()
+    percent = bare.endswith("%")
+    size = parse_size(bare.removesuffix("%").rstrip())
+    share = None if size is None else size / 100 if percent else size
+    if share is None or share > 1:
+        raise UsageError(f"{text!r} is not a share; write it as 30% or 0.3")
+    return float(share)
+
+
 def parse_target(text: str) -> TargetSize:
-    """Read a target: ``0.6`` is a share of the available input, ``60000`` or ``60k`` are tokens.
+    """Read a target: ``60%`` or ``0.6`` of the available input, ``60000`` or ``60k`` tokens.
 
     Raises:
         UsageError: ``text`` is not a number, or one between 1 and 100, which could mean either.
     """
+    if text.strip().endswith("%"):
+        return TargetSize(value=parse_share(text), unit="ratio")
     size = parse_size(text)
     if size is None:
         raise UsageError(
-            f"{text!r} is not a target; write a share as 0.6, or tokens as 60000 or 60k"
+            f"{text!r} is not a target; write a share as 60% or 0.6, or tokens as 60000 or 60k"
         )
     if size <= 1:
         return TargetSize(value=float(size), unit="ratio")

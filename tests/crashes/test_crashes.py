@@ -18,10 +18,10 @@ from samples.generate import FOLDER
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.loading.load import load
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
+from compactctl.history.protection import ProtectOptions
 
 TRIES = 300 if LONG else 3
 REAL_TRIES = 40 if LONG else 1

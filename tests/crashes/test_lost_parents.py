@@ -11,9 +11,9 @@ from formats.squeeze import plan
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.loading.load import load
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import IntegrityError
+from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
 
 NULS = b"\0" * 64

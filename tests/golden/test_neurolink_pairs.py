@@ -15,8 +15,8 @@ from golden.trying import Deviation, tried
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.history.pairs import orphans
+from compactctl.history.protection import ProtectOptions
 
 
 def record(role: str, **fields: Any) -> dict[str, Any]:

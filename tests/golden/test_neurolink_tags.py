@@ -15,8 +15,8 @@ from golden.trying import Deviation
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.history.protection import ProtectOptions
 
 
 def tagged(count: int, **tags: Any) -> list[dict[str, Any]]:

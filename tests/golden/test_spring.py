@@ -23,8 +23,9 @@ from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.apply import apply
-from compactctl.stages import recursive, window
-from compactctl.stages.recursive import RecursiveOptions
+from compactctl.stages import window
+from compactctl.stages.summarizing import recursive
+from compactctl.stages.summarizing.recursive import RecursiveOptions
 from compactctl.stages.window import WindowOptions, WindowUnit
 from compactctl.tokens.counters.counter import Exactness
 from compactctl.tokens.meter import Meter

@@ -15,9 +15,9 @@ from properties.plans import LONG_PLANS, PLANS, Plan
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.loading.load import Loaded, load
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
+from compactctl.history.protection import ProtectOptions
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.tokens.budget import TargetSize
 

@@ -9,9 +9,10 @@ from real.choice import each_file, needs_files
 
 from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import ProtectOptions, run_all
+from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.context_size import estimates, unseen_size
 from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.history.protection import ProtectOptions
 from compactctl.history.usage.requests import Request
 from compactctl.model.message import Message, ToolCallPart
 

@@ -15,7 +15,7 @@ from compactctl.cli.options.shared import (
 )
 from compactctl.cli.options.stages import options_of, settings_of
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
-from compactctl.stages.chunk import STAGE
+from compactctl.stages.summarizing.chunk import STAGE
 
 _HELP = """Show the chunks in which older messages would be summarized.
 

@@ -23,7 +23,7 @@ from compactctl.cli.options.summarizer import (
 )
 from compactctl.commands.harness.prompt import PromptOptions, prompt
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.stages import summarize
+from compactctl.stages.summarizing import summarize
 
 _HELP = """Print the prompt that a summarizer would get.
 

@@ -12,13 +12,13 @@ from compactctl.cli.options.summarizer import check_one_writer, template_option,
 from compactctl.cli.options.values import CheckedText
 from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.planning.plan import PlanOptions, stage_list
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.errors import UsageError
+from compactctl.history.protection import ProtectOptions
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
-from compactctl.tokens.budget import parse_target
+from compactctl.tokens.budget import parse_share, parse_target
 from compactctl.tokens.trigger import parse_trigger
 
 STAGES = ", ".join(stage.name for stage in ALL_STAGES)
@@ -39,8 +39,15 @@ def plan_options(function: F) -> F:
             "--target",
             type=CheckedText(parse_target),
             metavar="SIZE",
-            help="Stop as soon as the context is this small: a share of the available input (0.6) "
-            "or tokens (60000, 60k).",
+            help="Stop as soon as the context is this small: a share of the available input "
+            "(60%, 0.6) or tokens (60000, 60k).",
+        ),
+        click.option(
+            "--keep",
+            type=CheckedText(parse_share),
+            metavar="SHARE",
+            help="Stop as soon as so much of each conversation is left, instead of --target: 30% "
+            "or 0.3 of its tokens.",
         ),
         click.option(
             "--trigger",
@@ -72,10 +79,14 @@ def plan_from(values: dict[str, Any]) -> PlanOptions:
 
     Raises UsageError for a stage or size that means nothing, NoInputError for the summary file.
     """
-    stages, target, trigger = (values.pop(name) for name in ("stages", "target", "trigger"))
+    names = ("stages", "target", "keep", "trigger")
+    stages, target, keep, trigger = (values.pop(name) for name in names)
+    if keep is not None and target is not None:
+        raise UsageError("--keep and --target both say how small; name one")
     plan = PlanOptions(
         stages=stage_list(stages) if stages is not None else (),
         target=parse_target(target) if target is not None else None,
+        keep=parse_share(keep) if keep is not None else None,
         profile=values.pop("profile"),
         trigger=parse_trigger(trigger) if trigger is not None else None,
         if_needed=values.pop("if_needed"),

@@ -18,7 +18,7 @@ _MEASURING = frozenset({
     "seed", "used", "share", "aggregate", "neurolink",
 })  # fmt: skip
 _STAGES = frozenset({
-    "profile", "stages", "target", "trigger", "if-needed", "template",
+    "profile", "stages", "target", "keep", "trigger", "if-needed", "template",
     "protect-tool", "pin", "keep-turns", "freeze-before",
     "max-bytes", "max-lines", "direction", "head-ratio",
 })  # fmt: skip

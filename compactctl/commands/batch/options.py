@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass, field
 
 from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.sizing.measure import MeasureOptions, counter_asked_for
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
+from compactctl.history.protection import ProtectOptions
 from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from compactctl.commands.compact.explain import Explained
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.sizing.figures import Figures
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
+from compactctl.history.protection import ProtectOptions
 from compactctl.llm.choice import SummarizerOptions
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.summary_originals import originals_of
-from compactctl.commands.planning.run_stages import ProtectOptions, view_of
+from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.conversations import conversations
+from compactctl.history.protection import ProtectOptions
 from compactctl.history.view import View
 from compactctl.stages.support.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits

@@ -7,9 +7,10 @@ from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.summary_originals import originals_of
 from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import PlanOutcome, ProtectOptions, run_all
+from compactctl.commands.planning.run_stages import PlanOutcome, run_all
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.errors import DoesNotFitError
+from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt

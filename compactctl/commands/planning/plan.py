@@ -30,6 +30,7 @@ class PlanOptions:
         stages: the stages to run; empty runs those of the profile.
         profile: where stages, options, trigger and target come from; None is the default one.
         target: what to compact down to.
+        keep: the part of each conversation's tokens to compact down to, instead of ``target``.
         trigger: when compaction is due, and, without ``target``, what to compact down to.
         if_needed: run no stage unless compaction is due.
         overflow: the error of a provider to recover from; it makes the target smaller.
@@ -40,6 +41,7 @@ class PlanOptions:
     stages: tuple[str, ...] = ()
     profile: Profile | None = None
     target: TargetSize | None = None
+    keep: float | None = None
     trigger: Trigger | None = None
     if_needed: bool = False
     overflow: Overflow | None = None
@@ -62,8 +64,8 @@ class PlanOptions:
 class Plan:
     """The steps to run and the size to reach.
 
-    ``target`` None runs every step; ``gate`` is the trigger that must fire first, if any;
-    ``below`` is 1 where the target itself would be too large, as the size at which a trigger
+    ``target`` and ``keep`` None run every step; ``gate`` is the trigger that must fire first, if
+    any; ``below`` is 1 where the target itself would be too large, as the size at which a trigger
     fires; ``excess`` are the tokens that a conversation must lose at least;
     ``summarizer`` writes summaries, None is the built-in one; ``held`` says why no step may run,
     "" when they may.
@@ -71,6 +73,7 @@ class Plan:
 
     steps: tuple[StageStep, ...]
     target: int | None
+    keep: float | None = None
     gate: Trigger | None = None
     summarizer: Summarizer | None = None
     excess: int = 0
@@ -90,6 +93,7 @@ def make_plan(options: PlanOptions, budget: Budget) -> Plan:
     return Plan(
         steps=tuple(_steps(options)),
         target=target,
+        keep=options.keep,
         gate=options.due if options.if_needed else None,
         excess=_excess(options.overflow),
         below=int(fires and _until(options).holds_at(target or 0, budget.available)),
@@ -115,6 +119,8 @@ def _steps(options: PlanOptions) -> Iterator[StageStep]:
 
 
 def _target(options: PlanOptions, available: int) -> int | None:
+    if options.keep is not None:
+        return None
     if options.overflow is not None and options.overflow.limit is not None:
         available = min(available, options.overflow.limit)
     if options.target is not None:
@@ -130,7 +136,7 @@ def _target(options: PlanOptions, available: int) -> int | None:
 
 def _is_of_trigger(options: PlanOptions) -> bool:
     """Tell whether to go on until the trigger fires no more."""
-    if options.target or options.overflow or options.stages:
+    if options.keep or options.target or options.overflow or options.stages:
         return False
     return options.trigger is not None or options.chosen.target == "trigger"
 

@@ -9,7 +9,7 @@ from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.formats.registry import writes_pairs
 from compactctl.history.conversations import conversations
-from compactctl.history.protection import protect
+from compactctl.history.protection import HasRoom, ProtectOptions, protect
 from compactctl.history.standins import newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Edit
@@ -17,20 +17,15 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import Run, idle, run, summed
+from compactctl.stages.support.condensation import with_originals
 from compactctl.tokens.trigger import Situation, Trigger
 
 # How the reason begins why stages are held back by ``--if-needed``.
 NOT_DUE = "compaction is not due"
+# Of the size to reach, what the newest work may hold that is left alone unasked.
+NEWEST_SHARE = 0.2
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtectOptions:
-    """What the user wants left alone."""
-
-    keep_turns: int | None = None
-    pins: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    freeze_before: str = ""
+Room = Callable[[tuple[Message, ...]], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +72,11 @@ def run_all(
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
     for messages in conversations(transcript.effective):
+        restored = with_originals(messages, originals)
+        room = room_for(plan, messages, request, meter.total(restored))
         view = replace(
-            view_of(messages, transcript, measured, options),
-            room=room_for(plan, messages, request),
+            view_of(messages, transcript, measured, options, room),
+            room=room,
             originals=originals,
             summarizer=plan.summarizer,
         )
@@ -96,11 +93,17 @@ def view_of(
     transcript: Transcript,
     measured: Measure,
     options: ProtectOptions,
+    room: Room | None = None,
 ) -> View:
-    """Return what a stage looks at in one conversation of a transcript, without a target."""
+    """Return what a stage looks at in one conversation of a transcript, without a target.
+
+    ``room`` tells the target: of that, the newest work may hold a part.
+    """
+    most = None if room is None else room(messages) * NEWEST_SHARE
+    size = measured.meter.total
     return View(
         messages=messages,
-        protected=_protected(messages, options),
+        protected=_protected(messages, options, lambda left: most is None or size(left) <= most),
         window=measured.budget.window,
         cwd=transcript.cwd,
         writes_pairs=writes_pairs(transcript.format),
@@ -108,9 +111,15 @@ def view_of(
 
 
 def room_for(
-    plan: Plan, messages: Sequence[Message], request: NextRequest
-) -> Callable[[tuple[Message, ...]], int] | None:
-    """Return what tells the tokens that messages may come to for a request within the target."""
+    plan: Plan, messages: Sequence[Message], request: NextRequest, whole: int
+) -> Room | None:
+    """Return what tells the tokens that messages may come to for a request within the target.
+
+    ``whole`` are the tokens of the conversation as it was before anything was summarized.
+    """
+    if plan.keep is not None:
+        kept = int(plan.keep * whole)
+        return lambda _: kept
     if plan.target is None:
         return None
     limit = plan.target - plan.below
@@ -136,17 +145,12 @@ def _not_due(
     return f"{NOT_DUE}: {situation.tokens:,} tokens, the trigger is {gate}"
 
 
-def _protected(messages: Sequence[Message], options: ProtectOptions) -> Mapping[MessageId, str]:
+def _protected(
+    messages: Sequence[Message], options: ProtectOptions, has_room: HasRoom
+) -> Mapping[MessageId, str]:
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
-    chosen = protect(
-        messages,
-        keep_turns=options.keep_turns,
-        pins=options.pins,
-        tools=options.tools,
-        freeze_before=options.freeze_before,
-    )
-    return {**always, **chosen}
+    return {**always, **protect(messages, options, has_room)}
 
 
 def _outcome(

@@ -7,9 +7,10 @@ from random import Random
 from typing import Literal
 
 from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import ProtectOptions, room_for, view_of
+from compactctl.commands.planning.run_stages import room_for, view_of
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest
+from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import steps, turn_starts
 from compactctl.model.edit import Hide, Insert
 from compactctl.model.message import Message, MessageId
@@ -169,9 +170,10 @@ class SessionSimulator:
     def _compact(self, life: _SessionState) -> bool:
         """Run the stages; tell whether they changed anything."""
         messages = life.messages
+        room = room_for(self._plan, messages, self.request, life.tokens)
         view = replace(
-            view_of(messages, self.transcript, self.measured, ProtectOptions()),
-            room=room_for(self._plan, messages, self.request),
+            view_of(messages, self.transcript, self.measured, ProtectOptions(), room),
+            room=room,
             originals=life.originals,
         )
         result = run(view, self._plan.steps, self.measured.meter)

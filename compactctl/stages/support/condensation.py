@@ -1,6 +1,6 @@
 """What the stages that put a summary in place of messages have in common."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,13 +95,22 @@ def write(view: View, request: SummaryRequest, meter: Meter) -> Summary:
 
 def originals(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
     """Put the originals in place of our earlier summaries, and nothing in place of markers."""
-    return tuple({message.id: message for message in _originals(view, messages)}.values())
+    return with_originals(messages, view.originals)
 
 
-def _originals(view: View, messages: Sequence[Message]) -> Iterator[Message]:
+def with_originals(
+    messages: Sequence[Message], known: Mapping[MessageId, tuple[Message, ...]]
+) -> tuple[Message, ...]:
+    """Do so with the originals that are ``known``."""
+    return tuple({message.id: message for message in _originals(messages, known)}.values())
+
+
+def _originals(
+    messages: Sequence[Message], known: Mapping[MessageId, tuple[Message, ...]]
+) -> Iterator[Message]:
     for message in messages:
-        if message.id in view.originals:
-            yield from _originals(view, view.originals[message.id])
+        if message.id in known:
+            yield from _originals(known[message.id], known)
         elif not (is_stand_in(message) and not message.summary):
             yield message
 

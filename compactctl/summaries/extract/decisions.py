@@ -68,6 +68,11 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Sum
         )
 
 
+def is_finding(text: str) -> bool:
+    """Whether a sentence or line states a decision or a finding."""
+    return len(text) in _TELLING and _FINDING.search(text) is not None
+
+
 def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the newest replies and tool calls for section 7."""
     replies = [passage for passage in passages if passage.kind == "reply"]
@@ -110,7 +115,7 @@ def _findings(passages: Sequence[Passage]) -> Iterator[tuple[Passage, str]]:
     for passage in passages:
         if passage.kind in {"reply", "thought"}:
             for sentence in sentences(passage.text):
-                if len(sentence) in _TELLING and _FINDING.search(sentence):
+                if is_finding(sentence):
                     yield passage, clipped(sentence, FINDING)
 
 

@@ -1,7 +1,7 @@
 """Which files the work touched, how, and what was defined in them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from compactctl.history.readcalls import normal_path
@@ -14,6 +14,11 @@ from compactctl.summaries.extract.passages import Passage, ToolPair
 DEFINITIONS = 10
 PATH = 300
 REQUIRED = 12
+
+# Arguments of edits that hold the text to replace and the new one: Claude Code, OpenCode, the
+# editor of SWE-agent and OpenHands, pi.
+OLD_TEXTS = frozenset({"old_string", "oldString", "old_str", "oldText"})
+NEW_TEXTS = frozenset({"new_string", "newString", "new_str", "newText"})
 
 _CHANGED = Worth(700, 250)
 _READ = Worth(400, 250)
@@ -30,7 +35,7 @@ _DEFINITION = re.compile(
 
 
 @dataclass(slots=True)
-class _File:
+class FileUse:
     """What happened to one file so far."""
 
     acts: dict[str, int] = field(default_factory=dict)
@@ -39,15 +44,20 @@ class _File:
     age: int = 0
 
     @property
+    def is_changed(self) -> bool:
+        """Whether more was done with it than to look at it."""
+        return not self.acts.keys() <= {"read", "attached"}
+
+    @property
     def value(self) -> int:
-        changed = not self.acts.keys() <= {"read", "attached"}
+        """What it is worth to know of it: changed files more than read ones."""
         uses = min(_MOST_USES, 10 * sum(self.acts.values()))
-        return (_CHANGED if changed else _READ).at(self.age) + uses
+        return (_CHANGED if self.is_changed else _READ).at(self.age) + uses
 
 
 def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[SummaryItem]:
     """Yield one item per file for section 3, and the most needed paths for section 9."""
-    files = _files(passages, cwd)
+    files = files_used(passages, cwd)
     for path, file in files.items():
         acts = ", ".join(f"{act} x{n}" if n > 1 else act for act, n in file.acts.items())
         names = ", ".join(list(file.defined)[-DEFINITIONS:])
@@ -61,11 +71,23 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
         yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) - 10 * place, place=place)
 
 
-def _files(passages: Sequence[Passage], cwd: str | None) -> dict[str, _File]:
-    files: dict[str, _File] = {}
+def replaced_lines(pair: ToolPair) -> set[str]:
+    """Return the lines, without indent, that an edit took out of a file and did not put back."""
+    old, new = _stripped(pair, OLD_TEXTS), _stripped(pair, NEW_TEXTS)
+    return old - new
+
+
+def _stripped(pair: ToolPair, names: Collection[str]) -> set[str]:
+    texts = (text for name, text in pair.texts if name in names)
+    return {line.strip() for text in texts for line in text.split("\n")}
+
+
+def files_used(passages: Sequence[Passage], cwd: str | None) -> dict[str, FileUse]:
+    """Return what was done with each file, by its path."""
+    files: dict[str, FileUse] = {}
     for passage in passages:
         for act, path in _acts(passage, cwd):
-            file = files.setdefault(path, _File())
+            file = files.setdefault(path, FileUse())
             file.acts[act] = file.acts.get(act, 0) + 1
             file.line, file.age = passage.line, passage.age
             if act in {"edited", "written"}:

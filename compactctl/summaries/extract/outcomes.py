@@ -15,6 +15,10 @@ _FAILURE = re.compile(
     r"|finished with exit code [1-9]"
     r"|[Cc]ommand failed with exit code",
 )
+_EXIT_CODE = re.compile(
+    r"(?:exit(?:ed with)?(?: exit)? code|\"exit_code\"|<returncode>)[: ]*([1-9]\d{0,9})",
+    re.IGNORECASE,
+)
 # Where a command runs inside a pipe, only its last line tells how it ended.
 _LAST_LINE = re.compile(
     r"FAIL(?:ED|URE)?\b|(?:error|fatal|panic)\b.{0,3}:"
@@ -43,6 +47,15 @@ def failed(pair: ToolPair) -> bool:
         return True
     acts = pair.command is not None and not only_looks(pair.command)
     return acts and _LAST_LINE.match(last_line(pair)) is not None
+
+
+def exit_code(pair: ToolPair) -> int | None:
+    """Return the exit code that is not 0, where client or shell tell it."""
+    if not failed(pair) or pair.result is None:
+        return None
+    text = pair.result.text
+    code = _EXIT_CODE.search(text[:_END]) or _EXIT_CODE.search(text[-_END:])
+    return int(code[1]) if code else None
 
 
 def last_line(pair: ToolPair) -> str:

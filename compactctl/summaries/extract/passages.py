@@ -51,6 +51,11 @@ class ToolPair:
     result: ToolResultPart | None
 
     @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """The texts in the arguments in order, each with the name that it has there."""
+        return tuple(_texts(self.arguments)) or (("", self.text),)
+
+    @property
     def subject(self) -> str:
         """What the call is about: calls with one subject are tries of the same thing."""
         subjects = (*self.changes, self.reads, self.command, self.text)
@@ -137,7 +142,7 @@ def _pair(
     return ToolPair(
         tool=call.tool,
         arguments=arguments,
-        text="\n".join(_texts(arguments)) if arguments else call.arguments,
+        text="\n".join(text for _, text in _texts(arguments)) if arguments else call.arguments,
         line=line,
         age=age,
         reads=read.path if read else None,
@@ -155,17 +160,18 @@ def _arguments(text: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _texts(arguments: Mapping[str, object]) -> Iterator[str]:
+def _texts(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Walk nested arguments in order, without recursion: their depth is the sender's choice."""
-    waiting: list[object] = [arguments]
+    waiting: list[tuple[str, object]] = [("", arguments)]
     while waiting:
-        match waiting.pop():
+        name, value = waiting.pop()
+        match value:
             case str(text):
-                yield text
+                yield name, text
             case dict(items):
-                waiting.extend(reversed(items.values()))
+                waiting.extend(reversed(items.items()))
             case list(items):
-                waiting.extend(reversed(items))
+                waiting.extend((name, item) for item in reversed(items))
             case _:
                 continue
 

@@ -59,7 +59,7 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         times = f" x{len(repeated)}" if len(repeated) > 1 else ""
         output = one_line(last_line(newest), OUTPUT)
         text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} [L{newest.line}]"
-        bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * bool(_CHECK.search(command))
+        bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * checks(command)
         yield SummaryItem(
             section=4,
             label="Commands, newest outcome:",
@@ -74,7 +74,7 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     last_success = {pair.subject: n for n, pair in enumerate(pairs) if not failed(pair)}
     newest: dict[str, tuple[int, _Error]] = {}
     for index, pair in enumerate(pairs):
-        for line in _error_lines(pair):
+        for line in error_lines(pair):
             newest[_DIGITS.sub("#", line)[:80]] = (index, _Error(line, pair))
     for index, error in newest.values():
         pair = error.pair
@@ -90,7 +90,12 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         )
 
 
-def _error_lines(pair: ToolPair) -> list[str]:
+def checks(command: str) -> bool:
+    """Whether the outcome of a command line tells where the work stands."""
+    return _CHECK.search(command) is not None
+
+
+def error_lines(pair: ToolPair) -> list[str]:
     """Return the lines of a result that tell what went wrong, none when nothing did."""
     if pair.result is None or objection(pair):
         return []

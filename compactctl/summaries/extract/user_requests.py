@@ -44,10 +44,10 @@ _OBJECTION = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 
 def request_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield the requests: the first and the last for section 1, the rest for section 6."""
-    asked = _requests(passages)
+    asked = requests(passages)
     for index, (passage, text) in enumerate(asked):
         main = index in {0, len(asked) - 1}
-        if not main and _rules(text) == [text]:
+        if not main and rules(text) == [text]:
             continue
         yield SummaryItem(
             section=1 if main else 6,
@@ -65,11 +65,11 @@ def rule_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
 
     A first or last request that is shown in full needs no rules beside it.
     """
-    asked = _requests(passages)
+    asked = requests(passages)
     newest: dict[str, tuple[Passage, str]] = {}
     for index, (passage, text) in enumerate(asked):
         if index not in {0, len(asked) - 1} or len(text) > MAIN_REQUEST:
-            newest.update({rule.lower(): (passage, rule) for rule in _rules(text)})
+            newest.update({rule.lower(): (passage, rule) for rule in rules(text)})
     for place, (passage, rule) in enumerate(newest.values()):
         worth = _STRICT_RULE if _STRICT.search(rule) else _RULE
         yield SummaryItem(
@@ -103,7 +103,7 @@ def objection(pair: ToolPair) -> str:
     return said[1] if said else ""
 
 
-def _requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+def requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     """Return the requests with their text; of repeated ones the first and the newest."""
     asked = [(p, text) for p in passages if p.kind == "request" and (text := _own_words(p.text))]
     newest = {text: passage.line for passage, text in asked}
@@ -130,7 +130,8 @@ def _own_words(text: str) -> str:
     return "\n".join([*kept, text[start:]]).strip()
 
 
-def _rules(text: str) -> list[str]:
+def rules(text: str) -> list[str]:
+    """Return the sentences of a person's text that set a rule."""
     return [
         sentence
         for sentence in sentences(text)

@@ -1,14 +1,13 @@
 """Which entities a conversation uses, what each is worth, and the lines that name them."""
 
 import heapq
-import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage
+from compactctl.summaries.extract.uses import EntityUses
 
 SHORTEST = 8
 # Candidates that are weighed against one another; the best of many more.
@@ -25,11 +24,6 @@ _MOST_BACKSLASHES = 4
 # Line numbers that tools for reading and searching put before a line.
 _NUMBER = re.compile(r"^\s*\d+(?:→|\t|:|\s*\|)\s?")
 _QUOTED_KINDS = frozenset({"request", "reply", "call", "result", "file", "summary"})
-_GIVEN_KINDS = frozenset({"result", "file", "reminder"})
-# Weight of an entity = (FRESH / (1 + age / HALF_LIFE) + OFTEN ln(1 + n) - GIVEN ln(1 + given))²:
-# what was used lately, often and by the model itself is needed again. Means of a logistic fit
-# on the sessions of seven projects, each left out once (area under the curve 0.76).
-_FRESH, _HALF_LIFE, _OFTEN, _GIVEN = 3.4, 20, 2.5, 1.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ class EntityVocabulary:
 
 def vocabulary(passages: Sequence[Passage], lexicon: Lexicon) -> EntityVocabulary:
     """Weigh all entities and find the distinct lines that name them; of equal lines the newest."""
-    uses = _Uses()
+    uses = EntityUses()
     newest: dict[str, Line] = {}
     for index, passage in enumerate(passages):
         # Reasoning is not sent again, so what only it names was never in use.
@@ -71,33 +65,8 @@ def vocabulary(passages: Sequence[Passage], lexicon: Lexicon) -> EntityVocabular
             if entities and passage.kind in _QUOTED_KINDS and text.count("\\") <= _MOST_BACKSLASHES:
                 newest[text] = Line(index, row, text, entities)
         uses.add(mentioned, passage)
-    weights = uses.weights()
+    weights = {entity: round(SCALE * uses.demand(entity) ** 2) for entity in uses.all}
     return EntityVocabulary(weights, _best(newest.values(), weights))
-
-
-@dataclass(slots=True)
-class _Uses:
-    """In how many passages each entity stands, and in how many that the model did not write."""
-
-    all: Counter[str] = field(default_factory=Counter)
-    given: Counter[str] = field(default_factory=Counter)
-    age: dict[str, int] = field(default_factory=dict)
-
-    def add(self, entities: Iterable[str], passage: Passage) -> None:
-        entities = tuple(entities)
-        self.all.update(entities)
-        self.age.update(dict.fromkeys(entities, passage.age))
-        if passage.kind in _GIVEN_KINDS:
-            self.given.update(entities)
-
-    def weights(self) -> dict[str, int]:
-        return {entity: self._weight(entity) for entity in self.all}
-
-    def _weight(self, entity: str) -> int:
-        fresh = _FRESH / (1 + self.age[entity] / _HALF_LIFE)
-        often = _OFTEN * math.log1p(self.all[entity])
-        given = _GIVEN * math.log1p(self.given[entity])
-        return round(SCALE * max(0.0, fresh + often - given) ** 2)
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -10,9 +10,9 @@ from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
 from compactctl.tokens.meter import part_texts
 

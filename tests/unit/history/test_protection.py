@@ -7,7 +7,7 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import view, words
 
 from compactctl.errors import UsageError
-from compactctl.history.protection import hideable, protect
+from compactctl.history.protection import ProtectOptions, hideable, protect
 from compactctl.model.message import Message, MessageId
 
 
@@ -25,9 +25,9 @@ def test_the_newest_turn_of_a_chat_stays() -> None:
 
 
 def test_the_newest_turns_stay_as_asked() -> None:
-    assert list(protect(chat(5), keep_turns=2)) == ["m6", "m7", "m8", "m9"]
-    assert list(protect(chat(5), keep_turns=0)) == []
-    assert len(protect(chat(5), keep_turns=9)) == 10
+    assert list(protect(chat(5), ProtectOptions(keep_turns=2))) == ["m6", "m7", "m8", "m9"]
+    assert list(protect(chat(5), ProtectOptions(keep_turns=0))) == []
+    assert len(protect(chat(5), ProtectOptions(keep_turns=9))) == 10
 
 
 def test_in_a_session_with_one_prompt_the_prompt_and_the_newest_steps_stay() -> None:
@@ -59,17 +59,17 @@ def test_what_is_protected_stays_protected_once_the_rest_is_hidden(
     plan: list[tuple[str, int, int]], keep_turns: int | None
 ) -> None:
     messages = build(plan)
-    kept = protect(messages, keep_turns=keep_turns)
+    kept = protect(messages, ProtectOptions(keep_turns=keep_turns))
     gone = hideable(view(messages, protected=list(kept)), (m.id for m in messages))
     left = [message for message in messages if message.id not in gone]
-    assert kept.keys() <= protect(left, keep_turns=keep_turns).keys()
+    assert kept.keys() <= protect(left, ProtectOptions(keep_turns=keep_turns)).keys()
 
 
 def test_fixed_records_and_the_system_prompt_stay_with_their_reason() -> None:
     messages = conversation(
         system("be good"), user("a"), assistant("b", fixed="signed"), user("c"), system("late")
     )
-    kept = protect(messages, keep_turns=0)
+    kept = protect(messages, ProtectOptions(keep_turns=0))
     assert kept == {"m0": "system prompt", "m2": "signed"}
 
 
@@ -77,7 +77,7 @@ def test_pins_are_ids_or_patterns_in_any_text() -> None:
     messages = conversation(
         user("deploy to PROD"), call("a", "Read", path="prod.yaml"), result("a", "x"), user("bye")
     )
-    kept = protect(messages, keep_turns=0, pins=["m2", r"(?i)prod\b"])
+    kept = protect(messages, ProtectOptions(keep_turns=0, pins=("m2", r"(?i)prod\b")))
     assert kept == {
         "m0": r'pinned by "(?i)prod\b"',
         "m1": r'pinned by "(?i)prod\b"',
@@ -87,14 +87,14 @@ def test_pins_are_ids_or_patterns_in_any_text() -> None:
 
 def test_a_broken_pattern_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="--pin"):
-        protect(chat(1), pins=["("])
+        protect(chat(1), ProtectOptions(pins=("(",)))
 
 
 def test_calls_and_results_of_protected_tools_stay() -> None:
     messages = conversation(
         user("a"), call("a", "Skill"), result("a", "x"), call("b", "Read"), result("b", "y")
     )
-    kept = protect(messages, keep_turns=0, tools=["skill"])
+    kept = protect(messages, ProtectOptions(keep_turns=0, tools=("skill",)))
     assert kept == {"m1": "protected tool Skill", "m2": "protected tool Skill"}
 
 

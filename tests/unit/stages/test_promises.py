@@ -30,6 +30,7 @@ EAGER: dict[str, dict[str, OptionValue]] = {
     "limit": {"max_tokens": 15},
     "images": {"max_images": 1},
     "microcompact": {"keep_recent": 1},
+    "distill": {"keep": 0.9},
     "summarize": {"keep_min": 2, "min_messages": 2, "text": "in short"},
     "partial": {"keep_recent": 2},
     "chunk": {"keep_recent": 2, "min_messages": 2},

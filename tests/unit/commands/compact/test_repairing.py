@@ -10,10 +10,10 @@ from compactctl.commands.compact.compact import CompactOptions, CompactResult, c
 from compactctl.commands.inspect.log import log
 from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.commands.planning.run_stages import ProtectOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.pairs import orphans
+from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message
 from compactctl.pipeline.layout import Layout
 from compactctl.tokens.budget import TargetSize

@@ -11,7 +11,7 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.model.message import Message, TextPart
-from compactctl.stages.plain import STAGE
+from compactctl.stages.summarizing.plain import STAGE
 
 
 def chat(count: int, size: int = 60) -> tuple[Message, ...]:

@@ -15,7 +15,7 @@ from unit.stages.support.trials import (
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 from compactctl.stages import truncate
-from compactctl.stages.summarize import PREFIX, STAGE
+from compactctl.stages.summarizing.summarize import PREFIX, STAGE
 
 
 def chat(count: int, size: int = 30) -> tuple[Message, ...]:

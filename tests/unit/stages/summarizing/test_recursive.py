@@ -16,7 +16,7 @@ from compactctl.history.pairs import orphans
 from compactctl.model.edit import Insert, Proposal
 from compactctl.model.message import Message, Synthetic
 from compactctl.model.summary import Summary
-from compactctl.stages.recursive import PREFIX, STAGE
+from compactctl.stages.summarizing.recursive import PREFIX, STAGE
 
 
 def chat(turns: int, size: int = 60) -> tuple[Message, ...]:

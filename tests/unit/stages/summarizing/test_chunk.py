@@ -19,7 +19,7 @@ from unit.stages.support.trials import (
 from compactctl.history.view import View
 from compactctl.model.message import Message, TextPart, ToolResultPart
 from compactctl.model.summary import Summarizer, Summary, SummaryRequest
-from compactctl.stages.chunk import SEPARATOR, STAGE
+from compactctl.stages.summarizing.chunk import SEPARATOR, STAGE
 from compactctl.stages.support.chunking import ChunkOptions, capped, chunks_of
 
 

@@ -12,7 +12,7 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.model.message import Message
-from compactctl.stages.partial import STAGE
+from compactctl.stages.summarizing.partial import STAGE
 
 
 def chat(count: int, size: int = 60) -> tuple[Message, ...]:

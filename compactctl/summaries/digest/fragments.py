@@ -1,0 +1,202 @@
+"""A conversation cut into lines that may be quoted, each with what it says."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Literal
+
+from compactctl.history.toolnames import kind_of
+from compactctl.summaries.digest.facts import HEADING, Fact, Place, facts, freshness, heading
+from compactctl.summaries.extract.decisions import is_finding
+from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.files import OLD_TEXTS, replaced_lines
+from compactctl.summaries.extract.other_tools import only_looks
+from compactctl.summaries.extract.outcomes import failed
+from compactctl.summaries.extract.passages import Passage
+
+Section = Literal["tasks", "files", "course", "names"]
+
+# A line of up to 260 characters, or a piece of a longer one that ends where a word does.
+_PIECE = re.compile(r".{1,260}(?:\s|$)|\S{260,}")
+# What a line holds beyond this is data rather than text.
+_LONGEST_LINE = 6_000
+# Shorter lines are braces and the like; they are quoted for a fact alone.
+_SHORTEST = 6
+# Line numbers that tools for reading and searching put before a line.
+NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
+_WORD = re.compile(r"\w+")
+# Of the mentions of an entity, this many of the newest tell something about it.
+_TELLING_MENTIONS = 12
+# A finding is worth something however old it is.
+_FINDING_WORTH, _EVER = 0.4, 0.3
+# What a line is worth for its own sake if the agent is certain to write it again.
+_AGAIN = 1.5
+# The chance of that, as measured on two projects: by what the line stands in, the first for which
+# the passage is younger than so many model calls.
+_CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
+    "change": ((inf, 0.05),),
+    "call": ((40, 0.15), (inf, 0.02)),
+    "read": ((5, 0.05), (15, 0.01), (inf, 0.001)),
+    "look": ((5, 0.05), (inf, 0.001)),
+    "reply": ((15, 0.03), (inf, 0.001)),
+    "other": ((inf, 0.001),),
+}
+# A line that may be worth something for its own sake has as many characters and words.
+_LEAST_CHARACTERS, _LEAST_WORDS = 20, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What fragments stand under: a heading that is paid for once.
+
+    ``passage`` is the one that a group of the course quotes, ``folder`` what a group of files or
+    names lists.
+    """
+
+    section: Section
+    passage: int = 0
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """A line that may be quoted, or a piece of a long one.
+
+    Attributes:
+        group: what it stands under; a result stands under its call.
+        place: where it stands; "" is the text of a fragment that is a heading alone.
+        piece: its number among the pieces of its line.
+        tells: the entities that it says something about.
+        names: the entities that it only names.
+        facts: the state that it tells.
+        again: what it is worth for its own sake, in demands for an entity that is needed.
+    """
+
+    group: Group
+    place: Place
+    piece: int = 0
+    text: str = ""
+    tells: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    again: float = 0.0
+
+
+def fragments(
+    found: Sequence[Passage], whole: Collection[int], needed: Mapping[str, float], lexicon: Lexicon
+) -> list[Fragment]:
+    """Return the fragments of all passages, newest first; of equal lines the newest.
+
+    Passages that are quoted ``whole`` are left out, and so is thinking, which is not sent again.
+    """
+    cutting = _Cutting(needed=needed, lexicon=lexicon, told=facts(found))
+    calls = {id(passage.pair): n for n, passage in enumerate(found) if passage.kind == "call"}
+    for index in reversed(range(len(found))):
+        passage = found[index]
+        if index not in whole and passage.kind != "thought":
+            group = Group("course", calls.get(id(passage.pair), index))
+            cutting.cut(index, passage, group)
+    return cutting.made
+
+
+@dataclass(slots=True, kw_only=True)
+class _Cutting:
+    """What was cut so far; passages come newest first."""
+
+    needed: Mapping[str, float]
+    lexicon: Lexicon
+    told: Mapping[Place, Sequence[Fact]]
+    made: list[Fragment] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    mentioned: Counter[str] = field(default_factory=Counter)
+    gone: dict[str, set[str]] = field(default_factory=dict)
+
+    def cut(self, index: int, passage: Passage, group: Group) -> None:
+        place = Place(index, HEADING)
+        if place in self.told:
+            self.made.append(Fragment(group=group, place=place, facts=tuple(self.told[place])))
+        gone = self._gone(passage)
+        chance = _chance(passage)
+        for place, piece, text in _pieces(index, passage):
+            plain = NUMBER.sub("", text).strip()
+            told = (*self.told.get(place, ()), *_finding(passage, plain)) if not piece else ()
+            if not told and (len(plain) < _SHORTEST or plain in self.seen or plain in gone):
+                continue
+            self.seen.add(plain)
+            tells, names = self._entities(plain)
+            again = _AGAIN * chance if _is_rich(plain) else 0.0
+            if tells or names or told or again:
+                each = Fragment(group=group, place=place, piece=piece, text=text.rstrip())
+                each = replace(each, tells=tells, names=names, facts=told, again=again)
+                self.made.append(each)
+
+    def _gone(self, passage: Passage) -> Collection[str]:
+        """Return the lines of a file that later edits replaced; of an edit, note them."""
+        pair = passage.pair
+        if pair is None or failed(pair):
+            return ()
+        if passage.kind == "call":
+            lines = replaced_lines(pair)
+            for path in pair.changes:
+                self.gone.setdefault(path, set()).update(lines)
+            return ()
+        return self.gone.get(pair.reads or "", ())
+
+    def _entities(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the entities that a line tells something about, and those that it only names."""
+        found = [entity for entity in self.lexicon.entities(text) if self.needed.get(entity)]
+        old = [entity for entity in found if self.mentioned[entity] >= _TELLING_MENTIONS]
+        self.mentioned.update(found)
+        if not _tells(text, found):
+            return (), tuple(found)
+        return tuple(entity for entity in found if entity not in old), tuple(old)
+
+
+def _pieces(index: int, passage: Passage) -> Iterator[tuple[Place, int, str]]:
+    rows = _text(passage).split("\n")
+    for row in reversed(range(len(rows))):
+        for piece, text in enumerate(_PIECE.findall(rows[row][:_LONGEST_LINE])):
+            yield Place(index, row), piece, text
+
+
+def _text(passage: Passage) -> str:
+    """Return the text to quote: of a call what its heading does not say and what is not gone."""
+    pair = passage.pair
+    if passage.kind != "call" or pair is None:
+        return passage.text
+    over = () if failed(pair) else OLD_TEXTS
+    shown = heading(passage)
+    texts = ((name, text) for name, text in pair.texts if name not in over and text not in shown)
+    return "\n".join(f"{name}: {text}" if name else text for name, text in texts)
+
+
+def _finding(passage: Passage, text: str) -> Iterator[Fact]:
+    if passage.kind == "reply" and is_finding(text):
+        worth = _FINDING_WORTH * (_EVER + freshness(passage.age))
+        yield Fact(f"finding {text[:80]}", worth)
+
+
+def _is_rich(text: str) -> bool:
+    return len(text) >= _LEAST_CHARACTERS and len(_WORD.findall(text)) >= _LEAST_WORDS
+
+
+def _tells(text: str, names: Sequence[str]) -> bool:
+    """Whether a line says something about what it names."""
+    own = len(_WORD.findall(names[0])) if len(names) == 1 else 1
+    return len(set(_WORD.findall(text))) >= _LEAST_WORDS + own
+
+
+def _chance(passage: Passage) -> float:
+    """Return the chance that the agent writes a line of the passage again."""
+    return next(chance for age, chance in _CHANCES[_what(passage)] if passage.age < age)
+
+
+def _what(passage: Passage) -> str:
+    pair = passage.pair
+    if passage.kind == "result" and pair is not None:
+        return "read" if pair.reads else "look" if only_looks(pair.command or "") else "other"
+    if passage.kind == "call" and kind_of(passage.name) in {"edit", "write"}:
+        return "change"
+    return passage.kind if passage.kind in _CHANCES else "other"

@@ -1,0 +1,134 @@
+"""Which fragments a digest holds: the most of what is needed for each token."""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from compactctl.summaries.digest.fragments import Fragment, Group
+
+# Of the demand for an entity, what its mere name is worth, and a second line about it.
+_NAMED = 0.65
+_SECOND = 0.15
+# By how much a line next to a chosen one is worth more for its own sake.
+_NEIGHBOUR = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What there is to choose from.
+
+    Attributes:
+        fragments: the fragments, those preferred among equals first.
+        tokens: what each of them costs, its line end included.
+        headings: what each heading costs, and the entities that it names.
+        needed: the demand for each entity.
+        unit: the demand for an entity that is needed; facts are worth multiples of it.
+    """
+
+    fragments: Sequence[Fragment]
+    tokens: Sequence[int]
+    headings: Mapping[Group, tuple[int, tuple[str, ...]]]
+    needed: Mapping[str, float]
+    unit: float
+
+
+class Selection:
+    """A lazy greedy choice: the value of a fragment mostly falls with what is chosen before it."""
+
+    def __init__(self, offer: Offer, mentioned: Iterable[str]) -> None:
+        """Start with what is ``mentioned`` elsewhere, with words around it."""
+        self._offer = offer
+        self._told = Counter(mentioned)
+        self._named = set(self._told)
+        self._facts: set[str] = set()
+        self._opened: set[Group] = set()
+        self._boost: Counter[int] = Counter()
+        self._members: dict[Group, list[int]] = {}
+        self._rows: dict[tuple[int, int], int] = {}
+        self._heap: list[tuple[float, int]] = []
+        self.chosen: dict[int, None] = {}
+        for number, each in enumerate(offer.fragments):
+            self._members.setdefault(each.group, []).append(number)
+            if each.group.section == "course" and each.text and not each.piece:
+                self._rows[each.place.passage, each.place.row] = number
+
+    @property
+    def fragments(self) -> list[Fragment]:
+        """What is chosen."""
+        return [self._offer.fragments[number] for number in self.chosen]
+
+    def fill(self, room: int) -> int:
+        """Choose more, for at most ``room`` tokens; return what that costs."""
+        left = room
+        offered = range(len(self._offer.fragments))
+        self._heap = [(-self._density(n), n) for n in offered if n not in self.chosen]
+        heapq.heapify(self._heap)
+        while self._heap and left > 0:
+            promised, number = heapq.heappop(self._heap)
+            if number in self.chosen:
+                continue
+            density, price = self._density(number), self._price(number)
+            if density <= 0 or price > left:
+                continue
+            if density < -promised:
+                heapq.heappush(self._heap, (-density, number))
+                continue
+            left -= price
+            self._take(number)
+        return room - left
+
+    def drop(self, tokens: int) -> None:
+        """Give back what was chosen last, until about ``tokens`` are free again."""
+        while self.chosen and tokens > 0:
+            number, _ = self.chosen.popitem()
+            tokens -= self._offer.tokens[number]
+
+    def _price(self, number: int) -> int:
+        group = self._offer.fragments[number].group
+        heading = 0 if group in self._opened else self._offer.headings[group][0]
+        return max(1, self._offer.tokens[number] + heading)
+
+    def _density(self, number: int) -> float:
+        each, unit = self._offer.fragments[number], self._offer.unit
+        value = self._worth(each.tells, each.names)
+        value += sum(unit * fact.worth for fact in each.facts if fact.name not in self._facts)
+        value += unit * each.again * (1 + _NEIGHBOUR * self._boost[number])
+        if each.group not in self._opened:
+            value += self._worth((), self._offer.headings[each.group][1])
+        return value / self._price(number)
+
+    def _worth(self, tells: Sequence[str], names: Sequence[str]) -> float:
+        return sum(map(self._of_line, tells)) + sum(map(self._of_name, names))
+
+    def _of_name(self, entity: str) -> float:
+        return 0.0 if entity in self._named else _NAMED * self._offer.needed.get(entity, 0.0)
+
+    def _of_line(self, entity: str) -> float:
+        share = (1 - _NAMED, _SECOND, 0.0)[min(2, self._told[entity])]
+        return self._of_name(entity) + share * self._offer.needed.get(entity, 0.0)
+
+    def _take(self, number: int) -> None:
+        each = self._offer.fragments[number]
+        self.chosen[number] = None
+        self._told.update(each.tells)
+        self._named.update(each.tells, each.names)
+        self._facts.update(fact.name for fact in each.facts)
+        if each.group not in self._opened:
+            self._opened.add(each.group)
+            self._named.update(self._offer.headings[each.group][1])
+            self._again(self._members[each.group])
+        if each.group.section == "course":
+            self._again(self._neighbours(each))
+
+    def _neighbours(self, each: Fragment) -> list[int]:
+        rows = (self._rows.get((each.place.passage, each.place.row + step)) for step in (-1, 1))
+        found = [row for row in rows if row is not None]
+        self._boost.update(found)
+        return found
+
+    def _again(self, numbers: Iterable[int]) -> None:
+        """Offer fragments anew that have become worth more."""
+        for number in numbers:
+            if number not in self.chosen:
+                heapq.heappush(self._heap, (-self._density(number), number))

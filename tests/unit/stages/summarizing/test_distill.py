@@ -1,0 +1,83 @@
+from dataclasses import replace
+
+import pytest
+from builders import assistant, call, conversation, result, user
+from unit.stages.support.trials import (
+    carried_out,
+    hidden,
+    inserted,
+    meter,
+    propose,
+    skipped,
+    view,
+    words,
+)
+
+from compactctl.model.message import Message, MessageId
+from compactctl.stages.summarizing.distill import STAGE
+
+
+def session(steps: int = 40) -> tuple[Message, ...]:
+    """A task, and edits of files each of which is read before."""
+    done: list[Message] = [user("Move the port into the settings; never touch the tests.")]
+    for n in range(steps):
+        path = f"src/part_{n}.py"
+        code = "\n".join(f"value_{n}_{row} = read_setting({row})" for row in range(30))
+        done += [
+            call(f"r{n}", "Read", file_path=path),
+            result(f"r{n}", code),
+            assistant(f"The problem is value_{n}_7 because it is read before the settings are."),
+            call(f"e{n}", "Edit", file_path=path, old_string=f"old_{n} = 1", new_string="new = 2"),
+            result(f"e{n}", "The file has been updated."),
+        ]
+    return conversation(*done, user("Now run the checks."), assistant("They pass."))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3, 0.15, 0.1])
+def test_it_comes_down_to_what_is_asked_and_not_far_below(share: float) -> None:
+    before = view(session())
+    target = int(meter().total(before.messages) * share)
+    after = carried_out(before, propose(STAGE, view(session(), target=target)))
+    assert 0.92 * target <= meter().total(after.messages) <= target
+
+
+def test_without_a_target_a_part_of_the_conversation_is_kept() -> None:
+    before = view(session())
+    after = carried_out(before, propose(STAGE, before, keep=0.2))
+    total = meter().total(before.messages)
+    assert 0.92 * 0.2 * total <= meter().total(after.messages) <= 0.2 * total
+
+
+def test_more_of_the_newest_stays_as_it_is_where_much_is_kept() -> None:
+    much = hidden(propose(STAGE, view(session()), keep=0.5))
+    little = hidden(propose(STAGE, view(session()), keep=0.1))
+    assert set(much) < set(little)
+    whole = hidden(propose(STAGE, view(session()), keep=0.5, tail=0.9))
+    assert set(whole) < set(much)
+
+
+def test_a_digest_is_made_of_the_originals_of_an_earlier_one() -> None:
+    first = view(session())
+    proposal = propose(STAGE, first, keep=0.3)
+    gone = set(hidden(proposal))
+    originals = {inserted(proposal).message.id: tuple(m for m in first.messages if m.id in gone)}
+    once = carried_out(first, proposal).messages
+    later = conversation(user("And now the docs."), assistant(words(50)))
+    grown = (*once, *(replace(m, id=MessageId(f"later-{m.id}")) for m in later))
+    target = meter().total(grown) // 2
+    again = propose(STAGE, view(grown, target=target, originals=originals))
+    text = inserted(again).message.text
+    assert text.count("[Earlier conversation]:") == 1
+    assert "never touch the tests" in text
+
+
+def test_nothing_new_is_nothing_to_do() -> None:
+    before = view(session())
+    after = carried_out(before, propose(STAGE, before, keep=0.3))
+    assert skipped(STAGE, after, keep=0.3).reason == "nothing was added since the last summary"
+
+
+def test_it_says_what_leaves_no_room() -> None:
+    long = conversation(user("go"), assistant(words(50)), user(words(400)), assistant("ok"))
+    outcome = skipped(STAGE, view(long, protected=["m2", "m3"], target=100))
+    assert "of 100 tokens, what stays as it is takes 401" in outcome.reason
