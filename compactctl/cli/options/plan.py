@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from compactctl.cli.options.shared import profile_option, with_options
 from compactctl.cli.options.stages import stage_settings
@@ -79,10 +80,8 @@ def plan_from(values: dict[str, Any]) -> PlanOptions:
 
     Raises UsageError for a stage or size that means nothing, NoInputError for the summary file.
     """
-    names = ("stages", "target", "keep", "trigger")
-    stages, target, keep, trigger = (values.pop(name) for name in names)
-    if keep is not None and target is not None:
-        raise UsageError("--keep and --target both say how small; name one")
+    stages, trigger = (values.pop(name) for name in ("stages", "trigger"))
+    target, keep = _size(values)
     plan = PlanOptions(
         stages=stage_list(stages) if stages is not None else (),
         target=parse_target(target) if target is not None else None,
@@ -96,6 +95,20 @@ def plan_from(values: dict[str, Any]) -> PlanOptions:
     )
     check_one_writer(values)
     return with_template(_with_summary(plan, values.pop("summary_file")), values)
+
+
+def _size(values: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Take out target and keep, of which one says how small; one that is typed goes before."""
+    target, keep = values.pop("target"), values.pop("keep")
+    if keep is not None and values["from_error"] is not None:
+        raise UsageError("--from-error says how small the context has to be; leave out --keep")
+    if target is None or keep is None:
+        return target, keep
+    source = click.get_current_context().get_parameter_source
+    typed = [name for name in ("target", "keep") if source(name) is ParameterSource.COMMANDLINE]
+    if len(typed) != 1:
+        raise UsageError("--target and --keep both say how small; leave out one")
+    return (target, None) if typed == ["target"] else (None, keep)
 
 
 def _overflow(error: str | None) -> Overflow | None:

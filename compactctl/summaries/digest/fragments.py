@@ -18,8 +18,9 @@ from compactctl.summaries.extract.passages import Passage
 
 Section = Literal["tasks", "files", "course", "names"]
 
-# A line of up to 260 characters, or a piece of a longer one that ends where a word does.
-_PIECE = re.compile(r".{1,260}(?:\s|$)|\S{260,}")
+# A line of up to 260 characters, or a piece of a longer one: up to the end of a word, else of a
+# value in data, else somewhere.
+_PIECE = re.compile(r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}")
 # What a line holds beyond this is data rather than text.
 _LONGEST_LINE = 6_000
 # Shorter lines are braces and the like; they are quoted for a fact alone.
@@ -128,7 +129,7 @@ class _Cutting:
             tells, names = self._entities(plain)
             again = _AGAIN * chance if _is_rich(plain) else 0.0
             if tells or names or told or again:
-                each = Fragment(group=group, place=place, piece=piece, text=text.rstrip())
+                each = Fragment(group=group, place=place, piece=piece, text=text)
                 each = replace(each, tells=tells, names=names, facts=told, again=again)
                 self.made.append(each)
 

@@ -1,8 +1,9 @@
 """The text of a digest."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
-from compactctl.summaries.digest.facts import heading
+from compactctl.summaries.digest.facts import Place, heading
 from compactctl.summaries.digest.fragments import NUMBER, Fragment, Group
 from compactctl.summaries.extract.passages import Passage
 
@@ -88,19 +89,23 @@ def _quotations(
     found: Sequence[Passage], entries: Sequence[Fragment], *, gaps: bool
 ) -> Iterator[str]:
     """Yield the lines chosen of a passage and its result, pieces of one line joined."""
-    lines: list[tuple[int, int, str]] = []
-    shown = [entry for entry in entries if entry.text]
-    for each in sorted(shown, key=lambda e: (e.place.passage, e.place.row, e.piece)):
-        at = (each.place.passage, each.place.row)
-        if lines and lines[-1][:2] == at:
-            lines[-1] = (*at, f"{lines[-1][2]} {each.text}")
-        else:
-            lines.append((*at, each.text))
-    before = (-1, -1)
-    for passage, row, text in lines:
-        follows = before == (passage, row - 1)
-        if gaps and not follows and row > 0 and found[passage].kind == "result":
+    shown = sorted((e for e in entries if e.text), key=lambda e: (e.place.passage, e.place.row))
+    before: Place | None = None
+    for place, pieces in groupby(shown, key=lambda entry: entry.place):
+        follows = before == Place(place.passage, place.row - 1)
+        kind = found[place.passage].kind
+        if gaps and not follows and place.row > 0 and kind == "result":
             yield _GAP
-        mark = "" if found[passage].kind == "request" else QUOTE
+        text = _joined(sorted(pieces, key=lambda entry: entry.piece))
+        mark = "" if kind == "request" else QUOTE
         yield mark + (NUMBER.sub("", text, count=1) if follows else _unpadded(text))
-        before = (passage, row)
+        before = place
+
+
+def _joined(pieces: Sequence[Fragment]) -> str:
+    """Return the pieces of one line, with a mark where others are left out."""
+    text, after = "", pieces[0].piece
+    for each in pieces:
+        text += each.text if each.piece == after else f" {_GAP} {each.text}"
+        after = each.piece + 1
+    return text.rstrip()

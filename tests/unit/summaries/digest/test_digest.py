@@ -141,6 +141,13 @@ def test_long_lines_are_cut_between_words() -> None:
     assert {word.strip(",") for word in quoted.split() if "_of_" in word} <= set(line.split())
 
 
+def test_data_without_blanks_is_cut_between_its_values() -> None:
+    data = "[" + ",".join(f'{{"port_number":{n},"dock_name":"quay_{n}"}}' for n in range(300)) + "]"
+    text = made(user("go"), call("x", "Bash", command="make list"), result("x", data), budget=120)
+    assert '"dock_name":"quay_' in text
+    assert len(text) < 4_000
+
+
 @tries(60)
 @given(plan=PLANS, budget=st.integers(0, 600))
 def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budget: int) -> None:
