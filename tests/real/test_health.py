@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from real.choice import TRIED, each_file, needs_files
+from real.choice import REAL, TRIED, each_file, needs_files
 
 from compactctl.commands.loading.load import scan
 from compactctl.commands.sizing.context_size import unseen_size
@@ -16,6 +16,7 @@ from compactctl.history.usage.health import MIN_STEPS, Health
 from compactctl.model.message import Message, Part, ToolResultPart
 from compactctl.model.transcript import Transcript
 
+_WITHOUT_MIDDLE = REAL / "claude-code" / "cli-5d107d-0.jsonl"
 _FLAGGED = ("other tokens", "content missing")
 _MODELS = {"OpenAI o200k": "gpt-5.4", "Claude up to 4.6": "opus-4-5", "Claude 4.7": "opus-4-8"}
 
@@ -69,3 +70,23 @@ def test_lost_results_are_found_in_nearly_every_session_with_enough_of_them() ->
     silent = [name for name, verdict in verdicts.items() if verdict not in _FLAGGED]
     assert verdicts
     assert len(silent) <= 0.05 * len(verdicts), silent
+
+
+@needs_files
+@each_file
+def test_only_a_file_without_its_middle_lacks_history(path: Path) -> None:
+    assert missing(path) == (112_582 if path == _WITHOUT_MIDDLE else 0)
+
+
+@needs_files
+def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
+    transcript = scan(str(_WITHOUT_MIDDLE))
+    size = unseen_size(transcript, measure(transcript, MeasureOptions()))
+    assert (size.overhead, size.missing) == (41_793, 112_582)
+    # The overhead is that of the first request of the file, which is no longer sent.
+    assert size.source.endswith("on lines 1014 and 1018, the overhead on line 4")
+
+
+def missing(path: Path) -> int:
+    transcript = scan(str(path))
+    return unseen_size(transcript, measure(transcript, MeasureOptions())).missing

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.sizing.missing import missing_history
 from compactctl.commands.sizing.usual import NOTHING, Usual, overhead_of, restored_by
 from compactctl.history.conversations import conversations
 from compactctl.history.turns import leading_system
@@ -23,6 +24,7 @@ class ContextSize:
     Attributes:
         counted: the text and media of the messages.
         overhead: system prompt, tool definitions and the like, which are not in the transcript.
+        missing: history that was sent and is not in the transcript.
         restored: what the client adds once more after its own compaction.
         hidden_reasoning: reasoning that is sent although its text is not stored.
         frames: what messages, calls and results take beside their text, and the difference between
@@ -38,6 +40,7 @@ class ContextSize:
 
     counted: int
     overhead: int = 0
+    missing: int = 0
     restored: int = 0
     hidden_reasoning: int = 0
     frames: int = 0
@@ -65,7 +68,7 @@ class ContextSize:
     @property
     def unseen(self) -> int:
         """The tokens of the next request beside those counted."""
-        inferred = self.overhead + self.restored + self.hidden_reasoning
+        inferred = self.overhead + self.missing + self.restored + self.hidden_reasoning
         return inferred + self.frames + self.unexplained
 
 
@@ -137,8 +140,26 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     size = context_size(talks[0], measured, ends_reasoning=transcript.ends_reasoning)
     if size.calibration is None and transcript.split is not None:
         return _from_split(transcript.split, talks[0], measured)
-    found = size if size.source else _from_before(transcript, talks[0], measured, size)
+    if size.source:
+        return _told_apart(size, transcript, measured)
+    found = _from_before(transcript, talks[0], measured, size)
     return found if found.source else _unreported(transcript, found)
+
+
+def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) -> ContextSize:
+    """Tell history that is not in the file from the overhead that it was taken for."""
+    estimate, _ = estimates(measured)
+    first = _first_request(transcript.messages, estimate)
+    known = None if first is None else round(first.context - first.before)
+    missing = missing_history(transcript.format, size.overhead, known)
+    if not missing:
+        return size
+    overhead = size.overhead - missing
+    where = "is what is usual"
+    if first is not None and overhead == known:
+        where = f"on line {transcript.messages[first.first].line + 1}"
+    source = f"{size.source}, the overhead {where}"
+    return replace(size, overhead=overhead, missing=missing, source=source)
 
 
 def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:

@@ -57,7 +57,7 @@ def next_request(size: ContextSize, transcript: Transcript, measured: Measure) -
         return NextRequest(fixed=0, weights=weights, meter=meter)
     if not _is_counted(size, measured):
         weights = weigh(talks[0], size.calibration, *estimates(measured))
-    weights = weights.scaled(talks[0], size.total - size.overhead - size.restored)
+    weights = weights.scaled(talks[0], size.total - size.overhead - size.missing - size.restored)
     # What the messages do not come to is in the request all the same.
     fixed = size.total - round(weights.total(talks[0]))
     return NextRequest(fixed=fixed, weights=weights, meter=meter)

@@ -36,6 +36,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "reportedContextTokens": result.reported,
         "countedTokens": result.size.counted,
         "overheadTokens": result.size.overhead,
+        "missingHistoryTokens": result.size.missing,
         "restoredTokens": result.size.restored,
         "hiddenReasoningTokens": result.size.hidden_reasoning,
         "frameTokens": result.size.frames,

@@ -123,6 +123,7 @@ def _size(result: StatsResult) -> Iterator[Fact]:
     )
     rows = (
         ("overhead", size.overhead, "of system prompt, tool definitions and the like"),
+        ("missing history", size.missing, "that were sent and are not in this file (estimate)"),
         ("restored", size.restored, "that the client usually adds after its compaction (estimate)"),
         ("hidden reasoning", size.hidden_reasoning, "that are sent but not stored as text"),
         (

@@ -1,0 +1,25 @@
+"""Overheads that are too large to be system prompt and tool definitions."""
+
+import pytest
+
+from compactctl.commands.sizing.missing import missing_history
+
+
+@pytest.mark.parametrize(
+    ("format_name", "overhead", "first", "missing"),
+    [
+        ("claude-code", 68_000, None, 0),
+        ("claude-code", 140_000, 20_000, 0),
+        ("claude-code", 154_000, 41_000, 113_000),
+        ("claude-code", 154_000, None, 112_000),
+        # The first request of the file misses as much itself.
+        ("claude-code", 154_000, 154_000, 112_000),
+        ("codex", 150_000, 5_000, 145_000),
+        ("codex", 82_000, 5_000, 0),
+        ("pi", 900_000, 2_000, 0),
+    ],
+)
+def test_what_no_client_sends_as_its_own_is_history(
+    format_name: str, overhead: int, first: int | None, missing: int
+) -> None:
+    assert missing_history(format_name, overhead, first) == missing
