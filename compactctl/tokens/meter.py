@@ -78,14 +78,18 @@ def part_texts(part: Part) -> tuple[str, ...]:
     """Return the texts of a part that the model reads; opaque reasoning has none."""
     match part:
         case ToolCallPart():
-            return (part.tool, part.arguments, part.added)
+            return (part.tool, part.arguments, *_if_any(part.added))
         case ToolDefinitionPart():
             return (part.name, part.text)
         case TextPart():
-            return (part.text, part.added)
+            return (part.text, *_if_any(part.added))
         case ToolResultPart() | FilePart():
             return (part.text,)
         case ReasoningPart():
             return () if part.opaque else (part.text,)
         case MediaPart():
             return ()
+
+
+def _if_any(text: str) -> tuple[str, ...]:
+    return (text,) if text else ()

@@ -114,6 +114,8 @@ def test_usage_agrees_with_itself(tokens: int, available: int) -> None:
         ("1", TargetSize(value=1.0, unit="ratio")),
         ("1.0", TargetSize(value=1.0, unit="ratio")),
         ("0.01", TargetSize(value=0.01, unit="ratio")),
+        ("60%", TargetSize(value=0.6, unit="ratio")),
+        ("0.5 %", TargetSize(value=0.005, unit="ratio")),
         ("100", TargetSize(value=100, unit="tokens")),
         ("60000", TargetSize(value=60_000, unit="tokens")),
         ("60k", TargetSize(value=60_000, unit="tokens")),
@@ -137,7 +139,8 @@ def test_targets(text: str, target: TargetSize) -> None:
         ("0", "not a target"),
         ("-1", "not a target"),
         ("", "not a target"),
-        ("60%", "not a target"),
+        ("160%", "not a share"),
+        ("%", "not a share"),
     ],
 )
 def test_refused_targets(text: str, reason: str) -> None:
