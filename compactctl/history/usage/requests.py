@@ -40,10 +40,14 @@ class Request:
 
     @property
     def answer(self) -> float:
-        """The tokens of the answer's records: as reported where that can be true, else counted."""
-        if self.output is None or self.output < self.visible - self.results:
+        """The tokens of the answer's records: as reported where that can be true, else counted.
+
+        A report a little below what is counted is true, and leaves no room for reasoning.
+        """
+        said = self.visible - self.results
+        if self.output is None or 2 * self.output < said:
             return self.visible + self.guessed
-        return self.output + self.results
+        return max(self.output, said) + self.results
 
 
 def requests(

@@ -102,6 +102,9 @@ def test_reasoning_is_guessed_only_where_the_answer_was_not_reported() -> None:
     guessed = calibrate(conversation(user("go"), silent), with_thoughts, words)
     assert guessed is not None
     assert (guessed.total, guessed.hidden_reasoning) == (1_050 + words(asked), 50)
+    # A report just below what is counted is one, and holds all reasoning that there was.
+    near = replace(asked, usage=ReportedUsage(context=1_000, output=int(words(asked)) - 1))
+    assert requests(conversation(user("go"), near), with_thoughts, words)[0].answer == words(asked)
     # What came after the newest report is counted with what is guessed of it.
     later = calibrate(
         conversation(user("go"), told, replace(asked, response_id="r2")), with_thoughts, words
