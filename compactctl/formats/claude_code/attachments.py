@@ -32,14 +32,14 @@ _REMINDERS: dict[str, JsonPath] = {
     "date_change": ("newDate",),
     "compact_file_reference": ("filename",),
 }
-# What the client sends for each task_reminder, before the tasks if there are any. The file holds
-# none of it, and its words differ a little between versions: about 420 characters.
+# The client sends 420 characters, about 82 tokens of o200k_base, for each task_reminder, before the tasks if
+# there are any. The file holds none of its words: these, of the same size, stand in for them.
 _TASK_REMINDER = (
-    "The task tools haven't been used recently. If you're working on tasks that would benefit from"
-    " tracking progress, consider using TaskCreate to add new tasks and TaskUpdate to update task"
-    " status (set to in_progress when starting, completed when done). Also consider cleaning up the"
-    " task list if it has become stale. Only use these if relevant to the current work. This is"
-    " just a gentle reminder - ignore if not applicable."
+    "[Claude Code puts a reminder here whose wording this transcript does not contain. It says that"
+    " the functions for managing tasks have remained unused lately, describes how to create, start"
+    " and complete an entry, recommends tidying a collection that is outdated, and permits"
+    " disregarding all of it where it does not help with the present work. These sentences only"
+    " stand in for it: they are counted instead, equally long.]"
 )
 
 
