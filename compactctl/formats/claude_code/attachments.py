@@ -32,8 +32,8 @@ _REMINDERS: dict[str, JsonPath] = {
     "date_change": ("newDate",),
     "compact_file_reference": ("filename",),
 }
-# The client sends 420 characters, about 82 tokens of o200k_base, for each task_reminder, before the tasks if
-# there are any. The file holds none of its words: these, of the same size, stand in for them.
+# The client sends 420 characters, about 82 tokens of o200k_base, for each task_reminder, before the
+# tasks if there are any. The file holds none of its words: these, of that size, stand in for them.
 _TASK_REMINDER = (
     "[Claude Code puts a reminder here whose wording this transcript does not contain. It says that"
     " the functions for managing tasks have remained unused lately, describes how to create, start"
