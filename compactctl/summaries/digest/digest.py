@@ -141,9 +141,8 @@ def _offer(
     found: Sequence[Passage], kept: Mapping[int, str], demand: _Demand, count: Count
 ) -> Offer:
     needed, lexicon = demand.needed, demand.lexicon
-    whole = {index for index, text in kept.items() if text == found[index].text.strip()}
     offered = (
-        *fragments(found, whole, needed, lexicon),
+        *fragments(found, kept, needed, lexicon),
         *listed(found, needed, lexicon, demand.cwd),
     )
     titles = {each.group: title(each.group, found) for each in offered}

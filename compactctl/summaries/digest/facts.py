@@ -61,8 +61,9 @@ def _errors(found: Sequence[Passage], results: dict[int, int]) -> Iterator[tuple
     newest: dict[str, int] = {}
     for passage in found:
         lines = error_lines(passage.pair) if passage.kind == "call" and passage.pair else []
-        if lines:
-            newest[lines[0]] = results[id(passage.pair)]
+        result = results.get(id(passage.pair))
+        if lines and result is not None:
+            newest[lines[0]] = result
     for count, (line, index) in enumerate(newest.items()):
         is_main = count == 0 or count >= len(newest) - _NEWEST_ERRORS
         worth = _ERROR if is_main else _OLD_ERROR * freshness(found[index].age)

@@ -27,6 +27,8 @@ _LONGEST_LINE = 6_000
 _SHORTEST = 6
 # Line numbers that tools for reading and searching put before a line.
 NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
+# Other characters that end a line for some readers: only ours may begin one.
+_LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 _WORD = re.compile(r"\w+")
 # Of the mentions of an entity, this many of the newest tell something about it.
 _TELLING_MENTIONS = 12
@@ -86,17 +88,18 @@ class Fragment:
 
 
 def fragments(
-    found: Sequence[Passage], whole: Collection[int], needed: Mapping[str, float], lexicon: Lexicon
+    found: Sequence[Passage], kept: Mapping[int, str], needed: Mapping[str, float], lexicon: Lexicon
 ) -> list[Fragment]:
     """Return the fragments of all passages, newest first; of equal lines the newest.
 
-    Passages that are quoted ``whole`` are left out, and so is thinking, which is not sent again.
+    What is ``kept`` of a passage is not offered again; nor is thinking, which is not sent again.
     """
-    cutting = _Cutting(needed=needed, lexicon=lexicon, told=facts(found))
+    said = {line.strip() for text in kept.values() for line in text.split("\n")}
+    cutting = _Cutting(needed=needed, lexicon=lexicon, told=facts(found), seen=said)
     calls = {id(passage.pair): n for n, passage in enumerate(found) if passage.kind == "call"}
     for index in reversed(range(len(found))):
         passage = found[index]
-        if index not in whole and passage.kind != "thought":
+        if passage.kind != "thought":
             group = Group("course", calls.get(id(passage.pair), index))
             cutting.cut(index, passage, group)
     return cutting.made
@@ -110,7 +113,7 @@ class _Cutting:
     lexicon: Lexicon
     told: Mapping[Place, Sequence[Fact]]
     made: list[Fragment] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
+    seen: set[str]
     mentioned: Counter[str] = field(default_factory=Counter)
     gone: dict[str, set[str]] = field(default_factory=dict)
 
@@ -156,7 +159,7 @@ class _Cutting:
 
 
 def _pieces(index: int, passage: Passage) -> Iterator[tuple[Place, int, str]]:
-    rows = _text(passage).split("\n")
+    rows = _text(passage).translate(_LINE_ENDS).split("\n")
     for row in reversed(range(len(rows))):
         for piece, text in enumerate(_PIECE.findall(rows[row][:_LONGEST_LINE])):
             yield Place(index, row), piece, text

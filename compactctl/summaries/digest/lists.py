@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from compactctl.summaries.digest.facts import Fact, Place, freshness
 from compactctl.summaries.digest.fragments import Fragment, Group
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.files import files_used
+from compactctl.summaries.extract.files import PATH, files_used
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.passages import Passage, tool_pairs
 from compactctl.summaries.extract.tasks import TASK, newest_tasks
@@ -62,7 +62,7 @@ def _entry(
 
 def _split(path: str, bases: Mapping[str, int]) -> tuple[str, str]:
     """Return folder and name; a name that is not alone keeps its folder's."""
-    folder, _, base = path.rpartition("/")
+    folder, _, base = one_line(path, PATH).rpartition("/")
     if bases[base] > 1 and folder:
         folder, _, above = folder.rpartition("/")
         base = f"{above}/{base}"
