@@ -28,7 +28,7 @@ _PROGRAM = "compactctl "
 _FOR_A_SHELL = re.compile(r"[|&;<>$*?`()~]")
 # In these, a section goes on with the files that the one before has written.
 _STORIES = {"README.md", "storage.md"}
-_SECTION = re.compile(r"^(?=## )", re.MULTILINE)
+_FENCE = "```"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 # What differs from run to run or from one version of pyarrow to the next: the time of an
 # operation, and the size of its archive.
@@ -43,7 +43,18 @@ _VARYING = re.compile(
 def parts(path: Path) -> list[str]:
     """Return the parts of a page that can be run apart; together they are the page."""
     page = path.read_text()
-    return [page] if path.name in _STORIES else _SECTION.split(page)
+    return [page] if path.name in _STORIES else _sections(page)
+
+
+def _sections(page: str) -> list[str]:
+    """Split a page at its headings; what looks like one inside a block is output."""
+    sections, in_block = [""], False
+    for line in page.splitlines(keepends=True):
+        in_block ^= line.startswith(_FENCE)
+        if line.startswith("## ") and not in_block:
+            sections.append("")
+        sections[-1] += line
+    return sections
 
 
 def generated(page: str) -> str:
