@@ -43,10 +43,10 @@ _VARYING = re.compile(
 def parts(path: Path) -> list[str]:
     """Return the parts of a page that can be run apart; together they are the page."""
     page = path.read_text()
-    return [page] if path.name in _STORIES else _sections(page)
+    return [page] if path.name in _STORIES else split_at_headings(page)
 
 
-def _sections(page: str) -> list[str]:
+def split_at_headings(page: str) -> list[str]:
     """Split a page at its headings; what looks like one inside a block is output."""
     sections, in_block = [""], False
     for line in page.splitlines(keepends=True):

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.generate import PAGES, ROOT, commands, generated, is_plain, parts, stable
+from docs.generate import (
+    PAGES,
+    ROOT,
+    commands,
+    generated,
+    is_plain,
+    parts,
+    split_at_headings,
+    stable,
+)
 
 from compactctl import __main__ as program
 from compactctl import errors
@@ -46,8 +55,8 @@ def page(name: str) -> str:
 
 
 def sections(text: str) -> dict[str, str]:
-    pieces = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
+    pieces = (piece.partition("\n") for piece in split_at_headings(text)[1:])
+    return {heading.removeprefix("## "): body for heading, _, body in pieces}
 
 
 @pytest.mark.skipif(claude_is_installed(), reason="ctok counts Claude in its own way")

@@ -78,7 +78,7 @@ def health(
     ratios = [s.reported / s.counted for s in steps if s.counted >= _LEAST_COUNTED]
     ratio = median(ratios) if len(ratios) >= MIN_STEPS else None
     large = [s for s in steps if s.has_results and s.reported >= _LEAST_REPORTED]
-    # Tokens of another family are no missing content.
+    # Tokens of another family do not mean that content is missing.
     there = _THERE / max(1.0, ratio or 1.0)
     return Health(
         ratio=ratio,

@@ -16,7 +16,7 @@ class Request:
         context: what the provider reported for everything that was sent.
         output: what it reported for the answer; None when the number is a placeholder.
         visible: what was counted of the answer's records; ``results`` is what of that are results
-            of tools, which some clients store in the record of the call: they are no output.
+            of tools, which some clients store in the record of the call: they are not output.
         guessed: what of its reasoning is not stored, by what is stored beside it.
         hidden_reasoning: whether the answer holds reasoning whose text is not stored.
         before: what was counted of the messages that were sent.
