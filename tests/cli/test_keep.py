@@ -26,9 +26,13 @@ def test_it_comes_down_to_the_share(ask: Ask, desk: Path, share: str) -> None:
 
 
 def test_the_same_again_finds_nothing_to_do(ask: Ask, desk: Path) -> None:
-    assert ask("compact", desk, "--stages", "distill", "--keep", "30%").code == 0
-    document = kept(ask, desk.with_name(f"{desk.stem}.compacted.jsonl"), "--keep", "30%")
+    share = ("--keep", "30%")
+    before = kept(ask, desk, "--stages", "distill", *share)
+    assert ask("compact", desk, "--stages", "distill", *share).code == 0
+    compacted = desk.with_name(f"{desk.stem}.compacted.jsonl")
+    document = kept(ask, compacted, *share, "--require-fit")
     assert document["tokensAfter"] == document["tokensBefore"]
+    assert document["targetTokens"] == before["targetTokens"]
 
 
 @pytest.mark.parametrize("share", ["30", "0", "120%", "-1", "%", "much"])

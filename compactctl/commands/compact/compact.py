@@ -351,8 +351,8 @@ class _Job:
     def _target(self) -> int | None:
         """Return the size to reach; after an overflow, what was too much has to go as well."""
         plan, outcome = self.plan, self.outcome
-        if plan.keep is not None:
-            return outcome.unseen + int(plan.keep * outcome.largest_before)
+        if outcome.share is not None:
+            return outcome.unseen + outcome.share
         if plan.target is None or not plan.excess:
             return plan.target
         before = outcome.largest_before + outcome.unseen_before

@@ -35,7 +35,8 @@ class PlanOutcome:
     ``groups`` names the stage behind each group of edits. Tokens are totals over all
     conversations; ``largest_before`` and ``largest_after`` are the sizes of the largest one.
     ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
-    transcript's own, where recorded usage tells.
+    transcript's own, where recorded usage tells. ``share`` is what the plan keeps of the largest
+    conversation's tokens, None where it has another size to reach.
     """
 
     stages: tuple[StageRecord, ...]
@@ -52,6 +53,7 @@ class PlanOutcome:
     unseen_before: int
     unseen: int
     unseen_source: str
+    share: int | None = None
 
 
 def run_all(
@@ -71,9 +73,11 @@ def run_all(
     request = next_request(size, transcript, measured)
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
+    shares: list[int] = []
     for messages in conversations(transcript.effective):
-        restored = with_originals(messages, originals)
-        room = room_for(plan, messages, request, meter.total(restored))
+        share = _share(plan, messages, originals, measured)
+        shares += [] if share is None else [share]
+        room = room_for(plan, messages, request) if share is None else _always(share)
         view = replace(
             view_of(messages, transcript, measured, options, room),
             room=room,
@@ -85,7 +89,8 @@ def run_all(
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )
-    return _outcome(transcript, runs, protected, size, request)
+    outcome = _outcome(transcript, runs, protected, size, request)
+    return replace(outcome, share=max(shares, default=None))
 
 
 def view_of(
@@ -110,16 +115,24 @@ def view_of(
     )
 
 
-def room_for(
-    plan: Plan, messages: Sequence[Message], request: NextRequest, whole: int
-) -> Room | None:
-    """Return what tells the tokens that messages may come to for a request within the target.
+def _share(
+    plan: Plan,
+    messages: Sequence[Message],
+    originals: Mapping[MessageId, tuple[Message, ...]],
+    measured: Measure,
+) -> int | None:
+    """Return the tokens that the plan keeps of a conversation, as it was before any summary."""
+    if plan.keep is None:
+        return None
+    return int(plan.keep * measured.meter.total(with_originals(messages, originals)))
 
-    ``whole`` are the tokens of the conversation as it was before anything was summarized.
-    """
-    if plan.keep is not None:
-        kept = int(plan.keep * whole)
-        return lambda _: kept
+
+def _always(tokens: int) -> Room:
+    return lambda _: tokens
+
+
+def room_for(plan: Plan, messages: Sequence[Message], request: NextRequest) -> Room | None:
+    """Return what tells the tokens that messages may come to for a request within the target."""
     if plan.target is None:
         return None
     limit = plan.target - plan.below

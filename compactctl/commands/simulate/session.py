@@ -170,7 +170,7 @@ class SessionSimulator:
     def _compact(self, life: _SessionState) -> bool:
         """Run the stages; tell whether they changed anything."""
         messages = life.messages
-        room = room_for(self._plan, messages, self.request, life.tokens)
+        room = room_for(self._plan, messages, self.request)
         view = replace(
             view_of(messages, self.transcript, self.measured, ProtectOptions(), room),
             room=room,

@@ -145,7 +145,8 @@ def _offer(
         *fragments(found, kept, needed, lexicon),
         *listed(found, needed, lexicon, demand.cwd),
     )
-    titles = {each.group: title(each.group, found) for each in offered}
+    groups = dict.fromkeys(each.group for each in offered)
+    titles = {group: title(group, found) for group in groups}
     names = {group: lexicon.entities(text) for group, text in titles.items()}
     costs = zip(titles, _costs(list(titles.values()), count), strict=True)
     return Offer(

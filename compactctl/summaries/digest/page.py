@@ -23,6 +23,10 @@ def title(group: Group, found: Sequence[Passage]) -> str:
     if group.section == "course":
         passage = found[group.passage]
         return f"[L{passage.line}] {heading(passage)}"
+    return _folder(group)
+
+
+def _folder(group: Group) -> str:
     return f"{group.folder}/: " if group.folder else ""
 
 
@@ -61,8 +65,7 @@ def _lists(section: str, by_group: Mapping[Group, Sequence[Fragment]]) -> list[s
 
 
 def _row(group: Group, entries: Sequence[Fragment]) -> str:
-    folder = f"{group.folder}/: " if group.folder else ""
-    return folder + ", ".join(sorted({entry.text for entry in entries}))
+    return _folder(group) + ", ".join(sorted({entry.text for entry in entries}))
 
 
 def _course(

@@ -1,6 +1,6 @@
 """What people wrote, of which a digest keeps all that it can."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import Passage
@@ -40,11 +40,7 @@ def _quoted(text: str, room: int, count: Callable[[str], int], *, is_main: bool)
     if count(text) + _MARGIN <= min(whole, room * share):
         return text
     beginning = _cut(text, _BEGINNING_MAIN if is_main else _BEGINNING)
-    return "\n".join((beginning, *_more(text, beginning)))
-
-
-def _more(text: str, beginning: str) -> Iterator[str]:
-    return (rule for rule in rules(text) if rule not in beginning)
+    return "\n".join((beginning, *(rule for rule in rules(text) if rule not in beginning)))
 
 
 def _cut(text: str, length: int) -> str:
