@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from compactctl.model.message import Message, MessageId
-from compactctl.model.summary import Summarizer
+from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,8 @@ class View:
         cwd: the session's working folder, to recognise one file under two paths.
         originals: for a summary of an earlier run, the messages it stands for.
         summarizer: writes the summaries; None for the built-in one.
+        texts: what summaries are given beside the options of their stage.
+        no_stubs: messages in which nothing may be replaced by a reference to another message.
         writes_pairs: whether the format can write what the assistant says: the missing half of a
             tool pair, a summary as the answer to a question.
     """
@@ -33,6 +35,8 @@ class View:
     cwd: str | None = None
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     summarizer: Summarizer | None = None
+    texts: GivenTexts = NO_TEXTS
+    no_stubs: frozenset[MessageId] = frozenset()
     writes_pairs: bool = False
 
     def with_room(self) -> "View":

@@ -37,6 +37,24 @@ class SummaryRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenTexts:
+    """What a run brings along for summaries, beside the options of the stage that writes them.
+
+    Attributes:
+        summary: the text itself, written elsewhere; "" to have one written.
+        template: sections of the user's own instead of those that the options name; "" for none.
+        archive_hint: where the originals will be and how to see them.
+    """
+
+    summary: str = ""
+    template: str = ""
+    archive_hint: str = ""
+
+
+NO_TEXTS = GivenTexts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """A summary's text, what wrote it, and why that was not what had been asked for, if so."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.history.pairs import orphans
 from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, groups_of
-from compactctl.model.message import Message
+from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.pipeline.apply import apply
 from compactctl.stages.support.stage import Stage
@@ -49,15 +49,18 @@ def run(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
     that repairs may make it larger and runs within the target too. A stub
     never refers to content that a later stage dropped: such stubs are not made.
     """
-    excluded: tuple[str, ...] = ()
+    no_stubs: frozenset[MessageId] = frozenset()
     for _ in range(_MAX_ROUNDS):
-        result = _settled(_run_once(view, _excluding(steps, excluded), meter), steps, meter)
+        first = _run_once(replace(view, no_stubs=no_stubs), steps, meter)
+        result = _settled(
+            replace(first, view=replace(first.view, no_stubs=frozenset())), steps, meter
+        )
         dangling = _dangling(result)
         if not dangling:
             return result
-        excluded = (*excluded, *dangling)
-    without_stubs = _excluding(steps, tuple(message.id for message in view.messages))
-    return _settled(_run_once(view, without_stubs, meter), without_stubs, meter)
+        no_stubs |= dangling
+    view = replace(view, no_stubs=frozenset(message.id for message in view.messages))
+    return _settled(_run_once(view, steps, meter), steps, meter)
 
 
 def idle(view: View, steps: Sequence[StageStep], meter: Meter, why: str) -> Run:
@@ -189,7 +192,7 @@ def _applied(record: StageRecord, proposal: Proposal, tokens: int) -> StageRecor
     )
 
 
-def _dangling(result: Run) -> tuple[str, ...]:
+def _dangling(result: Run) -> frozenset[MessageId]:
     """Return the stubs that are still shown though the content they refer to is not.
 
     What was rewritten before a stub was made is what the stub refers to.
@@ -207,23 +210,8 @@ def _dangling(result: Run) -> tuple[str, ...]:
         return later or stub.refers_to not in shown
 
     stubs = ((place, rewrites[place]) for place in newest.values())
-    return tuple(
+    return frozenset(
         stub.id
         for place, stub in stubs
         if stub.refers_to is not None and stub.id in shown and is_gone(place, stub)
     )
-
-
-def _can_exclude(step: StageStep) -> bool:
-    return hasattr(step.options, "exclude")
-
-
-def _excluding(steps: Sequence[StageStep], names: tuple[str, ...]) -> list[StageStep]:
-    if not names:
-        return list(steps)
-    return [
-        StageStep(stage=s.stage, options=replace(s.options, exclude=(*s.options.exclude, *names)))
-        if _can_exclude(s)
-        else s
-        for s in steps
-    ]

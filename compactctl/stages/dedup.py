@@ -44,11 +44,7 @@ _NAMED_FILE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupOptions:
-    """How to remove repeated file reads.
-
-    Attributes:
-        exclude: ids of messages whose reads stay.
-    """
+    """How to remove repeated file reads."""
 
     policy: DuplicatePolicy = option(
         "identical",
@@ -79,7 +75,6 @@ class DedupOptions:
         '"visible" characters of the conversation, as for Cline, or its "tokens".',
     )
     min_savings: int = option(0, "Do nothing when fewer tokens would be saved.")
-    exclude: tuple[str, ...] = ()
 
 
 def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipped:
@@ -92,7 +87,7 @@ def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipp
     rewrites = tuple(
         rewrite
         for rewrite in _FINDERS[options.policy](view, meter, options)
-        if rewrite.saved and view.messages[rewrite.place.message].id not in options.exclude
+        if rewrite.saved and view.messages[rewrite.place.message].id not in view.no_stubs
     )
     saved = sum(rewrite.saved for rewrite in rewrites)
     if not rewrites:

@@ -136,11 +136,11 @@ def test_a_template_is_a_name_or_a_file(ask: Ask, desk: Path, tmp_path: Path) ->
         assert heading in first_message(ask, out)
 
 
-def test_a_breadcrumb_leads_to_the_originals(ask: Ask, desk: Path, tmp_path: Path) -> None:
+def test_an_archive_hint_leads_to_the_originals(ask: Ask, desk: Path, tmp_path: Path) -> None:
     out = tmp_path / "my out.jsonl"
     lines = len(desk.read_bytes().splitlines())
-    crumbs = ("--summarize-breadcrumb", "--summarizer-cmd", SAY)
-    ask("compact", desk, *SUMMARIZE, *crumbs, "-o", out)
+    hint = ("--summarize-archive-hint", "--summarizer-cmd", SAY)
+    ask("compact", desk, *SUMMARIZE, *hint, "-o", out)
     text = first_message(ask, out)
     assert text.endswith(
         f'{TEXT}\n\nThe messages that this summary stands for are kept word for word in "{out}'
@@ -152,14 +152,14 @@ def test_a_breadcrumb_leads_to_the_originals(ask: Ask, desk: Path, tmp_path: Pat
     assert "hidden by" in ask(*command).out
     with out.open("ab") as stream:
         stream.write(b"".join(desk.read_bytes().splitlines(keepends=True)[1:20]))
-    ask("compact", out, *SUMMARIZE, *crumbs, "--in-place")
+    ask("compact", out, *SUMMARIZE, *hint, "--in-place")
     assert first_message(ask, out).count("Example usage") == 1
     assert f"had {lines} lines" not in first_message(ask, out)
 
 
-def test_no_breadcrumb_names_an_archive_that_is_not_written(ask: Ask, desk: Path) -> None:
-    crumbs = (*SUMMARIZE, "--summarize-breadcrumb", "--layout", "inline")
-    piped = ask("compact", "-", *crumbs, stdin=desk.read_bytes()).out
+def test_no_archive_hint_names_an_archive_that_is_not_written(ask: Ask, desk: Path) -> None:
+    hint = (*SUMMARIZE, "--summarize-archive-hint", "--layout", "inline")
+    piped = ask("compact", "-", *hint, stdin=desk.read_bytes()).out
     assert "kept word for word in this transcript." in piped
     assert ".archive" not in piped
 

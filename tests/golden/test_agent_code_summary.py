@@ -11,6 +11,7 @@ from golden.trying import Deviation, compacted, tried
 
 from compactctl.history.pairs import cut_points
 from compactctl.model.message import Message, TextPart
+from compactctl.model.summary import GivenTexts
 from compactctl.profiles.library import load_profile
 
 COUNTER = "bytes/4"
@@ -20,8 +21,8 @@ RULE: dict[str, Any] = {
     "keep_texts": 5,
     "keep_tokens": 10_000,
     "keep_tokens_max": 40_000,
-    "text": "In short.",
 }
+TEXTS = GivenTexts(summary="In short.")
 
 # By the test of it.
 DEVIATIONS = {
@@ -40,7 +41,7 @@ DEVIATIONS = {
 
 def kept(messages: tuple[Message, ...], **options: int) -> int | None:
     """Return how many messages stay, None when nothing is summarized."""
-    found = tried("summarize", messages, counter=COUNTER, **(RULE | options))
+    found = tried("summarize", messages, counter=COUNTER, texts=TEXTS, **(RULE | options))
     return len(messages) - len(found.hidden) if found.hidden else None
 
 
@@ -127,11 +128,11 @@ def test_the_summary_stands_once() -> None:
     (step,) = [each for each in load_profile("agent-code").stages if each.name == "summarize"]
     prefix = str(step.settings["prefix"])
     settings = {"summarize": {**RULE, "prefix": prefix}}
-    found = compacted(talk(40, 4_000), "summarize", target=None, counter=COUNTER, settings=settings)
+    found = compacted(
+        talk(40, 4_000), "summarize", target=None, counter=COUNTER, texts=TEXTS, settings=settings
+    )
     first, *rest = found.view.messages
     text = "[Conversation compacted. Prior context summary:]\n\nIn short."
     assert first.parts == (TextPart(text=text),)
     assert [m.id for m in rest] == [f"m{n}" for n in range(30, 40)]
-    assert {name: step.settings[name] for name in RULE if name != "text"} == {
-        name: value for name, value in RULE.items() if name != "text"
-    }
+    assert {name: step.settings[name] for name in RULE} == RULE

@@ -10,6 +10,9 @@ from builders import call, conversation, message, result, system
 from golden.trying import Deviation, Tried, chat, tried
 
 from compactctl.model.message import Message
+from compactctl.model.summary import GivenTexts
+
+IN_SHORT = GivenTexts(summary="In short.")
 
 
 @pytest.mark.parametrize(
@@ -17,7 +20,7 @@ from compactctl.model.message import Message
     [(4, 0), (6, 2), (10, 6), (13, 9), (14, 9), (15, 10), (20, 14), (50, 35), (100, 70)],
 )
 def test_where_a_summary_splits(count: int, split: int) -> None:
-    found = tried("summarize", chat(count, 400), text="In short: yes.")
+    found = tried("summarize", chat(count, 400), texts=IN_SHORT)
     assert len(found.hidden) == split
     assert found.places == list(range(split))
 
@@ -30,13 +33,13 @@ SUMMARY_DEVIATIONS = {
 
 
 def test_summary_deviations() -> None:
-    assert len(tried("summarize", chat(5, 400), text="s").hidden) == 0
+    assert len(tried("summarize", chat(5, 400), texts=IN_SHORT).hidden) == 0
     first = conversation(system("You help. " * 9), *(m for m in _anew(chat(10, 400))))
-    assert "m0" not in tried("summarize", first, text="In short.").hidden
+    assert "m0" not in tried("summarize", first, texts=IN_SHORT).hidden
     parted = conversation(
         *_anew(chat(5, 400)), call("a", "Bash"), result("a", "x" * 400), *_anew(chat(3, 400))
     )
-    assert tried("summarize", parted, text="In short.").hidden == tuple(f"m{n}" for n in range(5))
+    assert tried("summarize", parted, texts=IN_SHORT).hidden == tuple(f"m{n}" for n in range(5))
 
 
 def _anew(messages: tuple[Message, ...]) -> list[Message]:

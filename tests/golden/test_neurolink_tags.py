@@ -17,6 +17,7 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.protection import ProtectOptions
+from compactctl.model.summary import GivenTexts
 
 
 def tagged(count: int, **tags: Any) -> list[dict[str, Any]]:
@@ -81,13 +82,13 @@ def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_p
     path, output = tmp_path / "run.jsonl", tmp_path / "out.jsonl"
     records = [{**one, "content": f"{one['content']} " * 90} for one in plain(0, 10)]
     path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
-    settings = {"summarize": {"text": "In short."}}
+    texts = GivenTexts(summary="In short.")
     compact(
         CompactOptions(
             path=str(path),
             output=str(output),
             layout="inline",
-            plan=PlanOptions(stages=(stage,), settings=settings),
+            plan=PlanOptions(stages=(stage,), texts=texts),
             protect=ProtectOptions(keep_turns=0),
         )
     )

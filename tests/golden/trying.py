@@ -9,6 +9,7 @@ from builders import assistant, call, conversation, result, user
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
+from compactctl.model.summary import NO_TEXTS, GivenTexts
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
@@ -48,10 +49,12 @@ def tried(
     *,
     counter: str = "neurolink",
     target: int | None = None,
+    texts: GivenTexts = NO_TEXTS,
     **options: Any,
 ) -> Tried:
     """Propose with one stage and carry it out; options are the stage's."""
-    meter, of = Meter(counter_named(counter)), View(messages=tuple(messages), target=target)
+    meter = Meter(counter_named(counter))
+    of = View(messages=tuple(messages), target=target, texts=texts)
     found = stage_named(stage)
     outcome = found.propose(of, meter, found.options(**options))
     edits = outcome.edits if isinstance(outcome, Proposal) else ()
@@ -72,6 +75,7 @@ def compacted(
     *stages: str,
     target: int | None,
     counter: str = "neurolink",
+    texts: GivenTexts = NO_TEXTS,
     settings: dict[str, dict[str, Any]] | None = None,
 ) -> Run:
     """Run stages in order, as the pipeline does."""
@@ -79,7 +83,7 @@ def compacted(
     steps = [
         StageStep(stage=s, options=s.options(**(settings or {}).get(s.name, {}))) for s in chosen
     ]
-    of = View(messages=tuple(messages), target=target)
+    of = View(messages=tuple(messages), target=target, texts=texts)
     return run(of, steps, Meter(counter_named(counter)))
 
 

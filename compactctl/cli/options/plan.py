@@ -128,8 +128,7 @@ def _with_summary(plan: PlanOptions, path: str | None) -> PlanOptions:
     if path is None:
         return plan
     text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
-    summarize = {**plan.settings.get("summarize", {}), "text": text}
-    return replace(plan, settings={**plan.settings, "summarize": summarize})
+    return replace(plan, texts=replace(plan.texts, summary=text))
 
 
 def protect_options(function: F) -> F:

@@ -65,8 +65,7 @@ def _settings(
 def _stage_fields(stages: Sequence[Stage[Any]]) -> Iterator[tuple[Stage[Any], Field[Any]]]:
     for stage in stages:
         for field in fields(stage.options()):
-            if help_of(field):
-                yield stage, field
+            yield stage, field
 
 
 def _parameter(stage: Stage[Any], field: Field[Any]) -> str:
@@ -108,7 +107,7 @@ def _flag(stage: Stage[Any], name: str) -> str:
 
 def _help(stage: Stage[Any], field: Field[Any]) -> str:
     names = {each.name for each in fields(stage.options())}
-    return _CODE.sub(lambda m: _flag(stage, m[1]) if m[1] in names else m[1], help_of(field) or "")
+    return _CODE.sub(lambda m: _flag(stage, m[1]) if m[1] in names else m[1], help_of(field))
 
 
 def _default(value: object) -> str:

@@ -169,8 +169,9 @@ def with_template(plan: PlanOptions, values: dict[str, Any]) -> PlanOptions:
     summarize = plan.settings.get("summarize", {})
     if "template" in summarize:
         raise UsageError("--template and --summarize-template contradict each other; choose one")
-    fields = {"template": chosen} if chosen in TEMPLATES else {"template_text": _read(chosen)}
-    return replace(plan, settings={**plan.settings, "summarize": {**summarize, **fields}})
+    if chosen not in TEMPLATES:
+        return replace(plan, texts=replace(plan.texts, template=_read(chosen)))
+    return replace(plan, settings={**plan.settings, "summarize": {**summarize, "template": chosen}})
 
 
 def _read(path: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl import __version__
-from compactctl.commands.compact.archive_hint import with_trail
+from compactctl.commands.compact.archive_hint import archive_hint
 from compactctl.commands.compact.explain import explain
 from compactctl.commands.compact.memory import release_memory
 from compactctl.commands.compact.result import CompactOptions, CompactResult
@@ -100,11 +100,16 @@ def _prepared(options: CompactOptions, loaded: Loaded, held: str = "") -> "_Read
         check_strict(loaded.transcript, options.path)
     history = history_behind(loaded)
     measured = measure(loaded.transcript, options.measure)
-    plan = with_trail(
-        replace(make_plan(options.plan, measured.budget), summarizer=summarizer, held=held),
+    hint = archive_hint(
         None if options.output == STANDARD_INPUT else _target(options),
         is_archived=_is_archived(options, history),
         lines=len(loaded.lines),
+    )
+    plan = replace(
+        make_plan(options.plan, measured.budget),
+        summarizer=summarizer,
+        texts=replace(options.plan.texts, archive_hint=hint),
+        held=held,
     )
     originals = originals_of(loaded, history)
     outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)

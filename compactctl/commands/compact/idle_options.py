@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult
+from compactctl.model.summary import NO_TEXTS
+from compactctl.stages.summarizing.summarize import NAME as SUMMARIZE
 
 
 def with_idle_options(result: CompactResult, options: CompactOptions) -> CompactResult:
@@ -38,13 +40,14 @@ def _tools(result: CompactResult, options: CompactOptions) -> Iterator[str]:
 
 def _settings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     ran = [record.name for record in result.stages]
-    for stage in options.plan.settings:
+    of_summaries = (SUMMARIZE,) if options.plan.texts != NO_TEXTS else ()
+    for stage in dict.fromkeys((*options.plan.settings, *of_summaries)):
         if stage not in ran:
             yield f"options of {stage} have no effect: the stages are {', '.join(ran)}"
 
 
 def _instructions(options: CompactOptions) -> Iterator[str]:
-    given = options.plan.settings.get("summarize", {}).get("instructions")
+    given = options.plan.settings.get(SUMMARIZE, {}).get("instructions")
     if given and options.summarizer.kind == "offline":
         yield "--summarize-instructions has no effect on the built-in summary; see --summarizer"
 

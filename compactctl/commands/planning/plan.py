@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.errors import UsageError
 from compactctl.model.operation import OptionValue
-from compactctl.model.summary import Summarizer
+from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
 from compactctl.pipeline.run import StageStep
 from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in
 from compactctl.profiles.overflow.overflow import Overflow
@@ -36,6 +36,7 @@ class PlanOptions:
         overflow: the error of a provider to recover from; it makes the target smaller.
         settings: options of stages, over those of the profile.
         protect_tools: tools whose results stay.
+        texts: what the summarize stage is given beside its options.
     """
 
     stages: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class PlanOptions:
     overflow: Overflow | None = None
     settings: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
     protect_tools: tuple[str, ...] = ()
+    texts: GivenTexts = NO_TEXTS
 
     @property
     def chosen(self) -> Profile:
@@ -67,8 +69,8 @@ class Plan:
     ``target`` and ``keep`` None run every step; ``gate`` is the trigger that must fire first, if
     any; ``below`` is 1 where the target itself would be too large, as the size at which a trigger
     fires; ``excess`` are the tokens that a conversation must lose at least;
-    ``summarizer`` writes summaries, None is the built-in one; ``held`` says why no step may run,
-    "" when they may.
+    ``summarizer`` writes summaries, None is the built-in one, with the ``texts`` that are given;
+    ``held`` says why no step may run, "" when they may.
     """
 
     steps: tuple[StageStep, ...]
@@ -76,6 +78,7 @@ class Plan:
     keep: float | None = None
     gate: Trigger | None = None
     summarizer: Summarizer | None = None
+    texts: GivenTexts = NO_TEXTS
     excess: int = 0
     below: int = 0
     held: str = ""
@@ -95,6 +98,7 @@ def make_plan(options: PlanOptions, budget: Budget) -> Plan:
         target=target,
         keep=options.keep,
         gate=options.due if options.if_needed else None,
+        texts=options.texts,
         excess=_excess(options.overflow),
         below=int(fires and _until(options).holds_at(target or 0, budget.available)),
     )

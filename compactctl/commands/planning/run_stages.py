@@ -83,6 +83,7 @@ def run_all(
             room=room,
             originals=originals,
             summarizer=plan.summarizer,
+            texts=plan.texts,
         )
         protected.update(view.protected)
         refusal = plan.held or _not_due(plan.gate, measured, messages, size.unseen)

@@ -34,13 +34,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOptions:
-    """How to summarize; the defaults are those of NeuroLink.
-
-    Attributes:
-        text: the summary's text, when it was written elsewhere; empty for the built-in one.
-        template_text: a template of the user's own instead of ``template``.
-        trail: what the breadcrumb says.
-    """
+    """How to summarize; the defaults are those of NeuroLink."""
 
     keep_ratio: float = option(
         0.3, "Part of the messages to keep as they are, the newest ones (0 to 1)."
@@ -84,12 +78,9 @@ class SummarizeOptions:
     )
     instructions: str = option("", "What a summary by a model or a command is to heed.")
     overlap: int = option(2, "How many of the messages kept a model is shown as what comes next.")
-    breadcrumb: bool = option(
+    archive_hint: bool = option(
         False, "End the summary with where the originals are and how to see them."
     )
-    text: str = ""
-    template_text: str = ""
-    trail: str = ""
 
 
 def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
@@ -98,7 +89,9 @@ def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | S
     refusal = _refusal(view, hidden, options)
     if refusal:
         return refusal
-    summary = _with_trail(_summary(view, hidden, meter, options), options)
+    summary = _summary(view, hidden, meter, options)
+    if options.archive_hint:
+        summary = _with_hint(summary, view.texts.archive_hint)
     how = Condensing(stage=NAME, options=options, shape=_shape(options))
     return condense(view, meter, hidden, summary, how)
 
@@ -111,13 +104,14 @@ def _shape(options: SummarizeOptions) -> SummaryShape:
 def _summary(
     view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
 ) -> Summary:
-    if options.text.strip():
-        return Summary(text=options.text.strip(), source="file")
+    given = view.texts.summary.strip()
+    if given:
+        return Summary(text=given, source="file")
     request = request_for(view, meter, hidden, options.summary_tokens)
     request = replace(
         request,
         template=options.template,
-        template_text=options.template_text,
+        template_text=view.texts.template,
         previous=previous_summary(request.messages),
         upcoming=_upcoming(view, hidden, options.overlap),
         instructions=options.instructions,
@@ -130,10 +124,10 @@ def _upcoming(view: View, hidden: Sequence[Message], count: int) -> tuple[Messag
     return view.messages[last + 1 : last + 1 + count]
 
 
-def _with_trail(summary: Summary, options: SummarizeOptions) -> Summary:
-    if not (options.breadcrumb and options.trail and summary.text):
+def _with_hint(summary: Summary, hint: str) -> Summary:
+    if not (hint and summary.text):
         return summary
-    return replace(summary, text=f"{summary.text}\n\n{options.trail}")
+    return replace(summary, text=f"{summary.text}{BLANK_LINE}{hint}")
 
 
 def _refusal(view: View, hidden: Sequence[Message], options: SummarizeOptions) -> Skipped | None:

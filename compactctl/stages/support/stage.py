@@ -18,16 +18,15 @@ _HELP = "help"
 def option(default: T, text: str) -> T:
     """Return a field of a stage's options that users can set.
 
-    ``text`` is its help; names of other options stand in it in double backticks. Fields that are
-    not made with this are set by the program alone.
+    ``text`` is its help; names of other options stand in it in double backticks.
     """
     made: T = field(default=default, metadata={_HELP: text})
     return made
 
 
-def help_of(each: Field[Any]) -> str | None:
-    """Return the help of a stage's option, None for a field that users cannot set."""
-    text: str | None = each.metadata.get(_HELP)
+def help_of(each: Field[Any]) -> str:
+    """Return the help of a stage's option."""
+    text: str = each.metadata[_HELP]
     return text
 
 
@@ -65,6 +64,9 @@ def without_target(stage: str) -> Skipped:
 
 
 def group_id(stage: str, options: Any, ids: Iterable[str]) -> GroupId:  # noqa: ANN401
-    """Derive the id of a group of edits from the stage, its options and the messages it edits."""
+    """Derive the id of a group of edits from the stage, its options and the messages it edits.
+
+    ``ids`` end with the texts written where these depend on more than options and messages.
+    """
     content = "\n".join((stage, repr(sorted(asdict(options).items())), *ids))
     return GroupId(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12])

@@ -16,6 +16,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
 from compactctl.model.operation import OptionValue
+from compactctl.model.summary import GivenTexts
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
@@ -31,7 +32,7 @@ EAGER: dict[str, dict[str, OptionValue]] = {
     "images": {"max_images": 1},
     "microcompact": {"keep_recent": 1},
     "distill": {"keep": 0.9},
-    "summarize": {"keep_min": 2, "min_messages": 2, "text": "in short"},
+    "summarize": {"keep_min": 2, "min_messages": 2},
     "partial": {"keep_recent": 2},
     "chunk": {"keep_recent": 2, "min_messages": 2},
     "plain": {"keep_recent": 2},
@@ -42,6 +43,7 @@ EAGER: dict[str, dict[str, OptionValue]] = {
     "truncate": {"fraction": 0.8},
     "shorten": {"min_tokens": 5},
 }
+IN_SHORT = GivenTexts(summary="in short")
 NEED_A_TARGET = {"prioritize", "shorten"}
 
 
@@ -55,11 +57,13 @@ def outcome(stage: Stage[Any], of: View) -> Proposal | None:
 
 
 def seen(plan: list[tuple[str, int, int]], pinned: set[int], target: int | None) -> View:
-    return view(build(plan), protected=[f"m{n}" for n in pinned], target=target)
+    return view(build(plan), protected=[f"m{n}" for n in pinned], target=target, texts=IN_SHORT)
 
 
 def newest_protected(messages: Sequence[Message], target: int) -> View:
-    return View(messages=tuple(messages), protected=protect(messages), target=target)
+    return View(
+        messages=tuple(messages), protected=protect(messages), target=target, texts=IN_SHORT
+    )
 
 
 @STAGES

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from builders import assistant, call, conversation, message, result, system, user
 from unit.stages.support.trials import (
@@ -13,9 +15,15 @@ from unit.stages.support.trials import (
 )
 
 from compactctl.history.pairs import orphans
+from compactctl.history.view import View
 from compactctl.model.message import Message
+from compactctl.model.summary import GivenTexts
 from compactctl.stages import truncate
 from compactctl.stages.summarizing.summarize import PREFIX, STAGE
+
+
+def given(of: View, summary: str = "short") -> View:
+    return replace(of, texts=GivenTexts(summary=summary))
 
 
 def chat(count: int, size: int = 30) -> tuple[Message, ...]:
@@ -27,18 +35,18 @@ def chat(count: int, size: int = 30) -> tuple[Message, ...]:
     ("count", "split"), [(6, 2), (10, 6), (13, 9), (14, 9), (15, 10), (20, 14), (50, 35), (100, 70)]
 )
 def test_the_newest_three_tenths_are_kept_at_least_four(count: int, split: int) -> None:
-    proposal = propose(STAGE, view(chat(count)), text="short")
+    proposal = propose(STAGE, given(view(chat(count))))
     assert hidden(proposal) == [f"m{n}" for n in range(split)]
 
 
 def test_a_few_messages_are_not_summarized() -> None:
-    outcome = skipped(STAGE, view(chat(4)), text="short")
+    outcome = skipped(STAGE, given(view(chat(4))))
     assert outcome.reason == "only 4 messages, a summary needs more than 4"
-    assert "older than those to keep" in skipped(STAGE, view(chat(5)), text="short").reason
+    assert "older than those to keep" in skipped(STAGE, given(view(chat(5)))).reason
 
 
 def test_the_summary_stands_before_what_is_kept_and_says_what_it_is() -> None:
-    proposal = propose(STAGE, view(chat(10)), text="  We met.\n")
+    proposal = propose(STAGE, given(view(chat(10)), "  We met.\n"))
     insert = inserted(proposal)
     assert insert.before == "m0"
     assert insert.message.text == f"{PREFIX}We met."
@@ -55,7 +63,7 @@ def test_the_summary_stands_before_what_is_kept_and_says_what_it_is() -> None:
 
 def test_the_system_prompt_stays_in_front() -> None:
     messages = joined(system("be good"), *chat(10))
-    after = carried_out(view(messages), propose(STAGE, view(messages), text="short")).messages
+    after = carried_out(view(messages), propose(STAGE, given(view(messages)))).messages
     assert [m.role for m in after][:2] == ["system", "user"]
     assert after[1].summary
     assert len(after) == 6
@@ -67,7 +75,7 @@ def test_a_tool_pair_is_not_parted() -> None:
         result("a", words(50)), result("b", words(50)),
         assistant("ok"), user("thanks"),
     )  # fmt: skip
-    proposal = propose(STAGE, view(messages), text="short")
+    proposal = propose(STAGE, given(view(messages)))
     assert hidden(proposal) == ["m0", "m1", "m2"]
     after = carried_out(view(messages), proposal)
     assert orphans(after.messages) == frozenset()
@@ -77,12 +85,12 @@ def test_a_pair_across_the_wanted_cut_is_kept() -> None:
     messages = joined(
         *chat(4), call("a", "Bash"), result("a", words(50)), assistant("b"), user("c"), user("d")
     )
-    assert hidden(propose(STAGE, view(messages), text="short")) == ["m0", "m1", "m2", "m3"]
+    assert hidden(propose(STAGE, given(view(messages)))) == ["m0", "m1", "m2", "m3"]
 
 
 def test_pinned_messages_inside_stay_visible() -> None:
     of = view(chat(20), protected=["m0", "m7"])
-    proposal = propose(STAGE, of, text="short")
+    proposal = propose(STAGE, given(of))
     assert set(hidden(proposal)) == {f"m{n}" for n in range(14)} - {"m0", "m7"}
     after = carried_out(of, proposal).messages
     assert [m.id for m in after[:3]] == ["m0", inserted(proposal).message.id, "m7"]
@@ -90,7 +98,7 @@ def test_pinned_messages_inside_stay_visible() -> None:
 
 def test_protected_newest_messages_move_the_cut_back() -> None:
     of = view(chat(20), protected=[f"m{n}" for n in range(8, 20)])
-    assert hidden(propose(STAGE, of, text="short"))[-1] == "m7"
+    assert hidden(propose(STAGE, given(of)))[-1] == "m7"
 
 
 def test_the_summary_never_lands_between_a_call_and_its_result() -> None:
@@ -99,38 +107,38 @@ def test_the_summary_never_lands_between_a_call_and_its_result() -> None:
         *chat(8),
     )  # fmt: skip
     of = view(messages, protected=["m0"])
-    proposal = propose(STAGE, of, text="short")
+    proposal = propose(STAGE, given(of))
     assert hidden(proposal)[:2] == ["m1", "m2"]
     assert inserted(proposal).before == "m0"
 
 
 def test_tokens_can_say_how_much_is_kept() -> None:
     of = view(chat(20))
-    assert len(hidden(propose(STAGE, of, text="short", keep_tokens=31 * 9))) == 11
-    assert len(hidden(propose(STAGE, of, text="short", keep_tokens=1))) == 16
+    assert len(hidden(propose(STAGE, given(of), keep_tokens=31 * 9))) == 11
+    assert len(hidden(propose(STAGE, given(of), keep_tokens=1))) == 16
 
 
 def test_the_newest_message_is_never_summarized() -> None:
-    proposal = propose(STAGE, view(chat(9)), text="short", keep_ratio=0.0, keep_min=0)
+    proposal = propose(STAGE, given(view(chat(9))), keep_ratio=0.0, keep_min=0)
     assert hidden(proposal)[-1] == "m7"
 
 
 def test_a_context_that_would_grow_is_left_alone() -> None:
-    outcome = skipped(STAGE, view(chat(10, size=2)), text=words(15))
+    outcome = skipped(STAGE, given(view(chat(10, size=2)), words(15)))
     assert outcome.reason == "a summary would be no smaller than the 18 tokens it replaces"
 
 
 def test_a_second_run_finds_nothing() -> None:
     of = view(chat(20))
-    after = carried_out(of, propose(STAGE, of, text="short"))
-    outcome = skipped(STAGE, after, text="short")
+    after = carried_out(of, propose(STAGE, given(of)))
+    outcome = skipped(STAGE, given(after))
     assert outcome.reason == "nothing was added since the last summary"
 
 
 def test_a_later_summary_is_made_from_the_originals_of_the_earlier_one() -> None:
     rules = [user(f"Always keep rule {n} in src/rules_{n}.py " + words(400)) for n in range(14)]
     of = view(conversation(*rules, *(assistant(words(30)) for _ in range(6))))
-    first = propose(STAGE, of, text="We talked about marmalade. " + words(20))
+    first = propose(STAGE, given(of, "We talked about marmalade. " + words(20)))
     after = carried_out(of, first).messages
     more = tuple(message("user", *user(words(600)).parts, id=f"n{n}") for n in range(14))
     originals = {inserted(first).message.id: of.messages[:14]}
@@ -153,7 +161,7 @@ def test_the_built_in_summary_is_at_most_half_of_what_it_replaces() -> None:
 def test_markers_are_not_summarized_but_hidden_with_the_rest() -> None:
     of = view(chat(40))
     cut = carried_out(of, propose(truncate.STAGE, of))
-    proposal = propose(STAGE, cut, text="short")
+    proposal = propose(STAGE, given(cut))
     assert any(name.startswith("truncation-") for name in hidden(proposal))
 
 
@@ -175,7 +183,7 @@ def exchanges(count: int) -> tuple[Message, ...]:
 
 def kept(of: tuple[Message, ...], **options: int) -> int:
     options = {"keep_min": 0, "min_messages": 3} | options
-    return len(of) - len(hidden(propose(STAGE, view(of), text="short", **options)))
+    return len(of) - len(hidden(propose(STAGE, given(view(of)), **options)))
 
 
 def test_messages_with_text_can_be_counted_instead() -> None:
@@ -192,15 +200,15 @@ def test_messages_with_text_can_be_counted_instead() -> None:
 
 def test_role_and_first_line_can_be_chosen() -> None:
     of = view(chat(20))
-    written = inserted(propose(STAGE, of, text="short", role="system", prefix="[{count} earlier]"))
+    written = inserted(propose(STAGE, given(of), role="system", prefix="[{count} earlier]"))
     assert (written.message.role, written.message.text) == ("system", "[14 earlier]\n\nshort")
-    assert inserted(propose(STAGE, of, text="short", prefix="")).message.text == "short"
+    assert inserted(propose(STAGE, given(of), prefix="")).message.text == "short"
 
 
 def test_a_system_summary_behind_the_system_prompt_is_summarized_again() -> None:
     of = view(joined(system("be good"), *chat(20)))
-    after = carried_out(of, propose(STAGE, of, text="short", role="system"))
+    after = carried_out(of, propose(STAGE, given(of), role="system"))
     assert [m.role for m in after.messages][:3] == ["system", "system", "user"]
     more = tuple(message("user", *user(words(40)).parts, id=f"n{n}") for n in range(14))
-    again = propose(STAGE, view((*after.messages, *more)), text="short", role="system")
+    again = propose(STAGE, given(view((*after.messages, *more))), role="system")
     assert hidden(again)[0] == after.messages[1].id
