@@ -10,6 +10,7 @@ from compactctl.cli.options.plan import plan_from, plan_options, protect_from, p
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     STANDARD_STREAM,
+    fail_base_option,
     format_option,
     layout_options,
     limit_options,
@@ -40,6 +41,7 @@ given.
 @plan_options
 @summarizer_options
 @protect_options
+@fail_base_option
 @click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
 @click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
 @layout_options

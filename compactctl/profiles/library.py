@@ -43,6 +43,11 @@ def built_in(name: str) -> Profile:
     return profile_from(_table(name), name, _text(name))
 
 
+def is_of_system(profile: Profile | None) -> bool:
+    """Tell whether it is another profile than the default one, with rules of its own for sizes."""
+    return profile is not None and profile.name != DEFAULT_PROFILE
+
+
 def load_profile(name: str) -> Profile:
     """Return the profile of that name, or read the file of that name.
 

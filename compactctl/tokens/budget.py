@@ -135,18 +135,18 @@ def _percent_left(tokens: int, available: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSize:
-    """What a compaction is to reach: a share (``ratio``) of the available input, or tokens."""
+    """What a compaction is to reach: a share (``ratio``) of a limit, or tokens."""
 
     value: float
     unit: Literal["ratio", "tokens"]
 
-    def within(self, available: int) -> int:
-        """Return the target in tokens: never above ``available``, but at least 1."""
+    def within(self, limit: int) -> int:
+        """Return the target in tokens: never above ``limit``, but at least 1."""
         if self.unit == "tokens":
             wanted = int(self.value)
         else:
-            wanted = int(Fraction(repr(self.value)) * available)
-        return max(1, min(wanted, available))
+            wanted = int(Fraction(repr(self.value)) * limit)
+        return max(1, min(wanted, limit))
 
 
 def parse_share(text: str) -> float:
@@ -161,7 +161,7 @@ def parse_share(text: str) -> float:
 
 
 def parse_target(text: str) -> TargetSize:
-    """Read a target: ``60%`` or ``0.6`` of the available input, ``60000`` or ``60k`` tokens.
+    """Read a target: a share, ``60%`` or ``0.6``, or tokens, ``60000`` or ``60k``.
 
     Raises:
         UsageError: ``text`` is not a number, or one between 1 and 100, which could mean either.
@@ -177,8 +177,8 @@ def parse_target(text: str) -> TargetSize:
         return TargetSize(value=float(size), unit="ratio")
     if size < SMALLEST_TOKEN_TARGET:
         raise UsageError(
-            f"the target {text!r} is ambiguous; write a share of the available input"
-            f" as 0.6, or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
+            f"the target {text!r} is ambiguous; write a share as 0.6, or at least"
+            f" {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     if size.denominator != 1:
         raise UsageError(f"the target {text!r} is not a whole number of tokens")

@@ -49,7 +49,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One comparison, such as ``ratio >= 0.8``; ``free`` are tokens left of the available input."""
+    """One comparison, such as ``ratio >= 0.8``; ``free`` are tokens left of what is available."""
 
     what: Measured
     operator: Operator
@@ -155,8 +155,8 @@ def _bare(text: str) -> Condition:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
     if 1 < size < SMALLEST_TOKEN_TARGET:
         raise UsageError(
-            f"the trigger {text!r} is ambiguous; write a share of the available input as 0.8, "
-            f"or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
+            f"the trigger {text!r} is ambiguous; write a share as 0.8, or at least "
+            f" {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     return Condition(what="ratio" if size <= 1 else "tokens", operator=">=", value=size)
 

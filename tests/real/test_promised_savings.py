@@ -33,7 +33,7 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
     size = unseen_size(transcript, measured)
     if size.calibration is None or len(size.calibration.since) < _ENOUGH:
         pytest.skip("too little was reported")
-    plan = make_plan(PlanOptions(stages=stages), measured.budget)
+    plan = make_plan(PlanOptions(stages=stages), measured.limits)
     outcome = run_all(transcript, plan, measured, ProtectOptions(), {})
     before, left = transcript.effective, {message.id: message for message in outcome.after}
     shares = [_left(message, left.get(message.id)) for message in before]

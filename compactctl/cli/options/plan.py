@@ -40,8 +40,8 @@ def plan_options(function: F) -> F:
             "--target",
             type=CheckedText(parse_target),
             metavar="SIZE",
-            help="Stop as soon as the context is this small: a share of the available input "
-            "(60%, 0.6) or tokens (60000, 60k).",
+            help="Stop as soon as the context is this small: a share of the window (60%, 0.6; with "
+            "--profile of its available input) or tokens (60000, 60k).",
         ),
         click.option(
             "--keep",
@@ -54,7 +54,7 @@ def plan_options(function: F) -> F:
             "--trigger",
             type=CheckedText(parse_trigger),
             metavar="WHEN",
-            help="When compaction is due: a share of the available input (0.8), tokens (60k), "
+            help="When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
             "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
             "also the size to compact down to. [default: that of the profile, 0.8]",
         ),

@@ -221,8 +221,8 @@ def fail_base_option(function: F) -> F:
         type=click.Choice(get_args(Base)),
         metavar="BASE",
         help="What levels and gates refer to: client (where it compacts by itself), window, or "
-        "available (for input). [default: client where that is known and no profile is named, "
-        "else available]",
+        "available (for input). [default: client where that is known and no other profile is "
+        "named, else available]",
     )(function)
 
 

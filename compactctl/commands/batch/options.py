@@ -12,10 +12,11 @@ from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Budget
+from compactctl.tokens.fit import limits_of
 from compactctl.tokens.models.windows import parse_window
 
 # Any window will do to find out whether stages and target mean something.
-_ROOMY = Budget(window=1_000_000_000, output_reserve=0, source="any")
+_ROOMY = limits_of(Budget(window=1_000_000_000, output_reserve=0, source="any"), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

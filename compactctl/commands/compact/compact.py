@@ -106,7 +106,7 @@ def _prepared(options: CompactOptions, loaded: Loaded, held: str = "") -> "_Read
         lines=len(loaded.lines),
     )
     plan = replace(
-        make_plan(options.plan, measured.budget),
+        make_plan(options.plan, measured.limits),
         summarizer=summarizer,
         texts=replace(options.plan.texts, archive_hint=hint),
         held=held,
@@ -287,10 +287,9 @@ class _Job:
 
     def _require_fit(self, result: CompactResult) -> None:
         if self.options.require_fit and not result.fits:
-            limit = result.target or self.measured.budget.available
             raise DoesNotFitError(
                 f"{self.options.path}: {result.largest_after:,} tokens are left after all stages, "
-                f"over the limit of {limit:,}; nothing was written, add a stage or keep less"
+                f"over the limit of {result.limit:,}; nothing was written, add a stage or keep less"
             )
 
     def _parent(self) -> OperationId | None:

@@ -90,7 +90,11 @@ class CompactResult:
         return any(record.outcome == "applied" for record in self.stages)
 
     @property
+    def limit(self) -> int:
+        """The size to reach in tokens: the target, or what levels and gates refer to."""
+        return self.measure.limits.base_tokens if self.target is None else self.target
+
+    @property
     def fits(self) -> bool:
-        """Whether every conversation is within the target, or the available input without one."""
-        limit = self.measure.budget.available if self.target is None else self.target
-        return self.largest_after <= limit
+        """Whether every conversation is within the limit."""
+        return self.largest_after <= self.limit

@@ -63,7 +63,7 @@ def prompt(options: PromptOptions) -> PromptResult:
         requests[request] = None
         return Summary(text="")
 
-    plan = replace(make_plan(options.plan, measured.budget), summarizer=noted)
+    plan = replace(make_plan(options.plan, measured.limits), summarizer=noted)
     outcome = run_all(
         loaded.transcript,
         plan,

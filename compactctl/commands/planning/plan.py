@@ -8,12 +8,13 @@ from compactctl.errors import UsageError
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
 from compactctl.pipeline.run import StageStep
-from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in
+from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in, is_of_system
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
-from compactctl.tokens.budget import Budget, TargetSize
+from compactctl.tokens.budget import TargetSize
+from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Trigger
 
 # NeuroLink compacts to 70 % of the available input after an overflow.
@@ -84,14 +85,16 @@ class Plan:
     held: str = ""
 
 
-def make_plan(options: PlanOptions, budget: Budget) -> Plan:
+def make_plan(options: PlanOptions, limits: Limits) -> Plan:
     """Resolve names and sizes. Raises UsageError for a stage or target that means nothing."""
-    if budget.available == 0 and (options.target or not options.stages):
+    whole = _whole(options, limits)
+    if whole == 0 and not options.stages:
+        budget = limits.budget
         raise UsageError(
             f"nothing is left for input: the output reserve of {budget.output_reserve:,} tokens "
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
-    target = _target(options, budget.available)
+    target = _target(options, whole)
     fires = _is_of_trigger(options) and target is not None
     return Plan(
         steps=tuple(_steps(options)),
@@ -100,7 +103,7 @@ def make_plan(options: PlanOptions, budget: Budget) -> Plan:
         gate=options.due if options.if_needed else None,
         texts=options.texts,
         excess=_excess(options.overflow),
-        below=int(fires and _until(options).holds_at(target or 0, budget.available)),
+        below=int(fires and _until(options).holds_at(target or 0, whole)),
     )
 
 
@@ -122,20 +125,32 @@ def _steps(options: PlanOptions) -> Iterator[StageStep]:
         yield _step(stage_named(name), known.get(name, {}), options)
 
 
-def _target(options: PlanOptions, available: int) -> int | None:
+def _whole(options: PlanOptions, limits: Limits) -> int:
+    """Return the tokens that the size to reach is a share of, and never above.
+
+    What the user names is of the window, unless with the rules of a system; what follows from a
+    trigger or a profile is of what levels and gates refer to, so that it is not due again at once.
+    """
+    if options.target is not None and not is_of_system(options.profile):
+        whole = limits.budget.window
+    else:
+        whole = limits.budget.available if options.overflow else limits.base_tokens
+    known = options.overflow.limit if options.overflow else None
+    return whole if known is None else min(whole, known)
+
+
+def _target(options: PlanOptions, whole: int) -> int | None:
     if options.keep is not None:
         return None
-    if options.overflow is not None and options.overflow.limit is not None:
-        available = min(available, options.overflow.limit)
     if options.target is not None:
-        return options.target.within(available)
+        return options.target.within(whole)
     if options.overflow is not None:
-        return RECOVERY_TARGET.within(available)
+        return RECOVERY_TARGET.within(whole)
     if _is_of_trigger(options):
-        limit = _until(options).limit(available)
-        return None if limit is None else max(1, min(limit, available))
+        limit = _until(options).limit(whole)
+        return None if limit is None else max(1, min(limit, whole))
     reach = options.chosen.target
-    return reach.within(available) if isinstance(reach, TargetSize) and not options.stages else None
+    return reach.within(whole) if isinstance(reach, TargetSize) and not options.stages else None
 
 
 def _is_of_trigger(options: PlanOptions) -> bool:

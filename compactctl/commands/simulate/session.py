@@ -17,6 +17,7 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import Run, run
 from compactctl.profiles.profile import Background, Profile
+from compactctl.tokens.fit import Base
 from compactctl.tokens.trigger import Situation
 
 # foreground: before a request, because the trigger fired; background: beside the work, as VS Code
@@ -34,7 +35,8 @@ class SimulatedCompaction:
         path: what set it off.
         why: the condition that held.
         tokens_before, tokens_after: the request before and after it.
-        fits: whether the request then fitted into the available input.
+        fits: whether the request was then within the available input, or the window where the
+            trigger refers to that or to the client.
     """
 
     turn: int
@@ -55,6 +57,7 @@ class SimulatedSession:
         profile: its name.
         trigger: when it compacts, in words.
         available: tokens free for input by the profile's rule.
+        base, base_tokens: what its trigger refers to, and how much that is.
         firings: the compactions that changed something.
         idle: how often the trigger fired and nothing could be done.
         peak: the largest request, in tokens.
@@ -66,6 +69,8 @@ class SimulatedSession:
     profile: str
     trigger: str
     available: int
+    base: Base
+    base_tokens: int
     firings: tuple[SimulatedCompaction, ...]
     idle: int
     peak: int
@@ -74,8 +79,8 @@ class SimulatedSession:
     over: int
 
 
-# Where nothing could be done it is tried again when the request has grown by this share of the
-# available input, as what would be hidden grows with it.
+# Where nothing could be done it is tried again when the request has grown by this share of what the
+# trigger refers to, as what would be hidden grows with it.
 _PATIENCE = Fraction(1, 100)
 
 
@@ -111,7 +116,12 @@ class SessionSimulator:
         self._random = random
         options = PlanOptions(profile=profile)
         self._due = options.due
-        self._plan = make_plan(options, measured.budget)
+        limits = measured.limits
+        self._limit = limits.base_tokens
+        is_reserved = limits.base == "available"
+        self._most = limits.base_tokens if is_reserved else limits.budget.window
+        self._most_named = "the available input" if is_reserved else "the window"
+        self._plan = make_plan(options, limits)
 
     def live(self, messages: Sequence[Message]) -> SimulatedSession:
         """Go through all requests of a conversation and the next one."""
@@ -128,7 +138,7 @@ class SessionSimulator:
                     firings.append(self._firing(moment, path, why, before, life))
                 else:
                     idle += 1
-                    patience = max(1, int(self.measured.budget.available * _PATIENCE))
+                    patience = max(1, int(self._limit * _PATIENCE))
                     life.idle_below = life.tokens + patience
             sizes.append(self._situation(life).tokens)
         return self._replayed(firings, sizes, idle)
@@ -142,7 +152,7 @@ class SessionSimulator:
     def _situation(self, life: _SessionState) -> Situation:
         return Situation(
             tokens=self.request.fixed + round(life.weight),
-            available=self.measured.budget.available,
+            available=self._limit,
             turns=life.turns,
             messages=len(life.messages),
         )
@@ -152,8 +162,8 @@ class SessionSimulator:
     ) -> tuple[CompactionKind, str]:
         if not self._due.conditions:
             return "manual", ""
-        if situation.tokens > situation.available:
-            return "reactive", "more than the available input"
+        if situation.tokens > self._most:
+            return "reactive", f"more than {self._most_named}"
         background = self.profile.background
         if background is None:
             return "foreground", self._due.fired(situation)
@@ -201,7 +211,7 @@ class SessionSimulator:
             why=why,
             tokens_before=before.tokens,
             tokens_after=after.tokens,
-            fits=after.tokens <= after.available,
+            fits=after.tokens <= self._most,
         )
 
     def _replayed(
@@ -211,12 +221,14 @@ class SessionSimulator:
             profile=self.profile.name,
             trigger=str(self._due),
             available=self.measured.budget.available,
+            base=self.measured.limits.base,
+            base_tokens=self._limit,
             firings=tuple(firings),
             idle=idle,
             peak=max(sizes),
             final=sizes[-1],
             sent=sum(sizes),
-            over=sum(size > self.measured.budget.available for size in sizes),
+            over=sum(size > self._most for size in sizes),
         )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from compactctl.commands.sizing.window import Window, window_of
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
+from compactctl.profiles.library import is_of_system
 from compactctl.profiles.profile import Profile
 from compactctl.tokens.budget import DEFAULT_RULE, Budget, output_reserve
 from compactctl.tokens.clients import client_of
@@ -25,7 +26,8 @@ class MeasureOptions:
 
     ``profile`` says how much of the window is kept for the answer, NeuroLink's rule without one;
     ``own`` is the user's table of models, asked before the built-in one; ``base`` is what levels
-    and gates refer to: the available input with a profile, else the client's own compaction.
+    and gates refer to: the available input with another profile than the default one, else the
+    client's own compaction.
     """
 
     model: str | None = None
@@ -76,7 +78,7 @@ def limits_for(transcript: Transcript, options: MeasureOptions, model: ModelInfo
     """Return the sizes that a context with this model is judged by."""
     budget = _budget(transcript, options, model)
     client = client_of(transcript.format, transcript.client_version)
-    base = options.base or ("available" if options.profile else "client")
+    base = options.base or ("available" if is_of_system(options.profile) else "client")
     return limits_of(budget, client, base)
 
 

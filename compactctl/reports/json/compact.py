@@ -9,6 +9,7 @@ from compactctl.reports.json.other_systems import COMPACT, STAGES, TIERS, told_a
 from compactctl.reports.rendering.json_document import (
     digest_fields,
     fields_of,
+    fit_fields,
     measure_fields,
     opaque_fields,
     stage_fields,
@@ -38,6 +39,7 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "unseenSource": result.unseen_source,
         "largestRequestTokens": result.largest_after,
         "level": _level(result),
+        "fit": fit_fields(result.measure, result.largest_after),
         "messagesBefore": result.messages_before,
         "messagesAfter": result.messages_after,
         "messagesHidden": sum(record.hidden for record in used),

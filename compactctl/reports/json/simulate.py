@@ -31,6 +31,8 @@ def _replayed(replayed: SimulatedSession) -> dict[str, Any]:
         "profile": replayed.profile,
         "trigger": replayed.trigger,
         "availableInputTokens": replayed.available,
+        "base": replayed.base,
+        "baseTokens": replayed.base_tokens,
         "peakTokens": replayed.peak,
         "finalTokens": replayed.final,
         "sentTokens": replayed.sent,

@@ -16,6 +16,7 @@ from compactctl.reports.rendering.text import (
     size_text,
 )
 from compactctl.reports.rendering.wording import (
+    base_text,
     carried_text,
     counter_text,
     model_text,
@@ -121,18 +122,22 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     is_single = result.largest_after == result.tokens_after + result.unseen
     name = "next request" if is_single else "largest request"
     yield Fact(name, tokens_text(result.largest_after))
-    budget = result.measure.budget
-    limit, name, good = budget.available, "available input", "it fits"
-    if result.target is not None:
-        limit, name, good = result.target, "target", "reached"
-    over = f"STILL OVER by {result.largest_after - limit:,}"
-    verdict = f"{tokens_text(limit)}: {good if result.fits else over}"
-    yield Fact(name, verdict, "" if result.fits else "bold red")
+    yield _verdict(result)
+
+
+def _verdict(result: CompactResult) -> Fact:
+    """Return whether the size to reach was reached, or, without one, whether the limit is kept."""
+    name, what, good = "target", "", "reached"
+    if result.target is None:
+        name, what, good = "limit", f", {base_text(result.measure.limits)}", "it fits"
+    if not result.fits:
+        good = f"STILL OVER by {result.largest_after - result.limit:,}"
+    told = f"{tokens_text(result.limit)}{what}: {good}"
+    return Fact(name, told, "" if result.fits else "bold red")
 
 
 def _way_on(result: CompactResult) -> str:
-    limit = result.measure.budget.available if result.target is None else result.target
-    if result.unseen >= limit:
+    if result.unseen >= result.limit:
         return "no compaction reaches that: what is in every request beside the transcript is more"
     ways = "other --stages" if result.keep_turns == 0 else "--keep-turns 0 or other --stages"
     return f"--explain tells why each message stays; {ways} free more"

@@ -10,15 +10,18 @@ from compactctl.profiles.library import PROFILES, built_in, load_profile
 from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import Budget, output_reserve
+from compactctl.tokens.fit import Limits, limits_of
 from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.trigger import NEVER, parse_trigger
 
 
-def budget(profile: Profile, model: str = "claude-sonnet-4", window: int | None = None) -> Budget:
+def limits(profile: Profile, model: str = "claude-sonnet-4", window: int | None = None) -> Limits:
     info = resolve_model(model)
     size = window or info.window
     reserve = output_reserve(size, None, profile.budget, info.max_output)
-    return Budget(window=size, output_reserve=reserve, source="", usable=profile.budget.usable)
+    usable = profile.budget.usable
+    budget = Budget(window=size, output_reserve=reserve, source="", usable=usable)
+    return limits_of(budget, None)
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -28,7 +31,7 @@ def test_every_profile_is_complete(name: str) -> None:
     assert profile.source
     assert profile.stages
     assert all(stage.why for stage in profile.stages)
-    assert make_plan(PlanOptions(profile=profile), budget(profile)).steps
+    assert make_plan(PlanOptions(profile=profile), limits(profile)).steps
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -65,13 +68,13 @@ def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
 )
 def test_when_a_profile_compacts(name: str, window: int, due: int) -> None:
     profile = built_in(name)
-    available = budget(profile, window=window).available
+    available = limits(profile, window=window).base_tokens
     assert profile.trigger.limit(available) == due
 
 
 def test_a_profile_brings_stages_options_trigger_and_target() -> None:
     profile = built_in("agent-code")
-    plan = make_plan(PlanOptions(profile=profile), budget(profile))
+    plan = make_plan(PlanOptions(profile=profile), limits(profile))
     names = [step.stage.name for step in plan.steps]
     assert names == ["microcompact", "summarize", "collapse", "microcompact"]
     assert [step.options.keep_recent for step in plan.steps[::3]] == [5, 2]
@@ -84,21 +87,21 @@ def test_options_given_count_more_than_those_of_the_profile() -> None:
         settings={"microcompact": {"keep_recent": 9}},
         trigger=parse_trigger("0.5"),
     )
-    plan = make_plan(options, budget(options.chosen))
+    plan = make_plan(options, limits(options.chosen))
     assert [s.options.keep_recent for s in plan.steps if s.stage.name == "microcompact"] == [9, 9]
     assert plan.target == 90_000
 
 
 def test_named_stages_run_with_the_options_of_the_profile() -> None:
     options = PlanOptions(profile=built_in("opencode"), stages=("prune", "truncate"))
-    plan = make_plan(options, budget(options.chosen))
+    plan = make_plan(options, limits(options.chosen))
     assert [step.stage.name for step in plan.steps] == ["prune", "truncate"]
     assert plan.steps[0].options.crossing == "clear"
     assert plan.target is None
 
 
 def test_without_a_profile_named_stages_have_their_own_defaults() -> None:
-    plan = make_plan(PlanOptions(stages=("prune",)), budget(built_in("default")))
+    plan = make_plan(PlanOptions(stages=("prune",)), limits(built_in("default")))
     assert plan.steps[0].options == stage_named("prune").options()
 
 
@@ -124,11 +127,11 @@ def test_a_users_profile(tmp_path: Path) -> None:
         """,
     )
     profile = load_profile(path)
-    plan = make_plan(PlanOptions(profile=profile), budget(profile))
+    plan = make_plan(PlanOptions(profile=profile), limits(profile))
     assert str(profile.trigger) == "turns > 3 or ratio >= 0.9"
     assert plan.target == 60_000
     assert plan.steps[0].options.protect_tools == ("skill", "plan")
-    assert budget(profile).available == 199_000
+    assert limits(profile).base_tokens == 199_000
 
 
 def test_a_profile_builds_on_another(tmp_path: Path) -> None:
@@ -200,7 +203,7 @@ def test_a_stage_can_be_switched_off(tmp_path: Path, key: str) -> None:
 def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, "[contextCompaction]\nenabled = false\n"))
     options = PlanOptions(profile=profile, if_needed=True)
-    plan = make_plan(options, budget(profile))
+    plan = make_plan(options, limits(profile))
     assert not profile.enabled
     assert plan.gate == NEVER
 

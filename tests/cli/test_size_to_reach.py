@@ -1,0 +1,86 @@
+"""Down to which size a transcript is compacted, and what ``check`` says of it then."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask, Sample
+
+# Windows in which it is time to compact these, by what the sizes refer to.
+FULL = (
+    ("claude-code-session", "200k", ()),
+    ("claude-code-session", "200k", ("--fail-base", "window")),
+    ("claude-code-session", "200k", ("--fail-base", "available")),
+    ("codex-session", "46k", ()),
+    ("codex-session", "42k", ("--fail-base", "window")),
+    ("openai-chat", "20k", ()),
+    ("openai-chat", "17k", ("--fail-base", "window")),
+    ("anthropic-messages", "24k", ()),
+)
+
+
+def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ask(*arguments, "--json").out)
+    return found
+
+
+@pytest.mark.parametrize(("name", "window", "base"), FULL)
+def test_what_was_compacted_needs_no_compaction(
+    ask: Ask, sample: Sample, name: str, window: str, base: Sequence[str]
+) -> None:
+    path = sample(name)
+    small = path.with_name("small.jsonl")
+    assert ask("check", path, "--window", window, *base).code == 1
+    told = document(ask, "compact", path, "-o", small, "--window", window, *base)
+    assert told["fits"]
+    assert told["targetTokens"] == int(told["fit"]["baseTokens"] * 0.8)
+    found = document(ask, "check", small, "--window", window, *base)
+    assert not found["shouldCompact"]
+    assert (found["fit"], found["level"]) == (told["fit"], told["level"])
+
+
+@pytest.mark.parametrize("share", ["0.5", "50%"])
+def test_a_share_as_target_is_of_the_window(ask: Ask, sample: Sample, share: str) -> None:
+    asked = ("compact", "-n", "--window", "100k", "--target", share)
+    for name in ("claude-code-session", "openai-chat"):
+        assert document(ask, *asked, sample(name))["targetTokens"] == 50_000
+
+
+def test_a_share_as_target_is_of_what_a_system_leaves_for_input(ask: Ask, sample: Sample) -> None:
+    asked = ("compact", sample("claude-code-session"), "-n", "--target", "0.5")
+    assert document(ask, *asked, "--profile", "agent-code")["targetTokens"] == 90_000
+
+
+def test_the_default_profile_by_name_is_the_default(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    named = ("--profile", "default")
+    for asked in (("compact", "-n"), ("compact", "-n", "--target", "0.5"), ("check",)):
+        assert document(ask, *asked, path, *named) == document(ask, *asked, path)
+
+
+def test_tokens_as_target_may_be_more_than_the_reserve_leaves(ask: Ask, sample: Sample) -> None:
+    asked = ("compact", sample("claude-code-session"), "-n", "--target")
+    assert document(ask, *asked, "190k")["targetTokens"] == 190_000
+    assert document(ask, *asked, "300k")["targetTokens"] == 200_000
+
+
+def test_without_a_target_the_limit_is_that_of_gates(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    asked = ("compact", path, "-n", "--stages", "dedup")
+    assert "\nlimit             167,000 tokens, where Claude Code compacts: STILL OVER" in (
+        ask(*asked).out
+    )
+    assert ask(*asked, "--require-fit").code == 5
+    assert ask(*asked, "--require-fit", "--window", "300k").code == 0
+
+
+def test_no_room_beside_the_answer_matters_where_nothing_refers_to_it(
+    ask: Ask, sample: Sample
+) -> None:
+    asked = ("--max-tokens", "200000", "-n")
+    assert ask("compact", sample("claude-code-session"), *asked, "--window", "200k").code == 0
+    chat = sample("openai-chat")
+    assert ask("compact", chat, *asked, "--window", "128k").code == 2
+    assert ask("compact", chat, *asked, "--window", "128k", "--target", "5k").code == 0
