@@ -1,13 +1,12 @@
 """``compactctl batch``."""
 
 from dataclasses import replace
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from compactctl.cli.emit import emit
-from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
+from compactctl.cli.options.plan import PlanParameters, plan_from, plan_options, protect_options
 from compactctl.cli.options.sections import SectionedCommand, StageOption
 from compactctl.cli.options.shared import (
     fail_base_option,
@@ -16,17 +15,24 @@ from compactctl.cli.options.shared import (
     layout_options,
     limit_options,
     measure_options,
-    measured_with,
     shown_as_options,
     strict_option,
 )
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.summarizer import (
     SUMMARIZER_PARAMETERS,
+    SummarizerParameters,
     summarizer_from,
     summarizer_options,
 )
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.planning.plan import StageSettings
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.protection import ProtectOptions
+from compactctl.pipeline.layout import Layout
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.store.files.limits import ReadLimits
+from compactctl.tokens.fit import Base
 
 _PLAN_OPTIONS = (
     "profile",
@@ -85,29 +91,55 @@ others; the highest of their exit codes is that of the batch.
 @measure_options
 @strict_option
 @shown_as_options
-@stage_options
+@stage_options(*ALL_STAGES)
 @click.pass_context
 def command(
     context: click.Context,
     /,
     paths: tuple[str, ...],
     *,
+    out: str | None,
+    plan: PlanParameters,
+    summarizer: SummarizerParameters,
+    protect: ProtectOptions,
     report: str | None,
+    fail_over: float | None,
+    fail_base: Base | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    jobs: int,
+    layout: Layout,
+    tags: bool,
+    dry_run: bool,
+    force: bool,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    strict: bool,
     shown_as: str,
-    **values: Any,  # noqa: ANN401
+    settings: StageSettings,
 ) -> int:
     """Run ``compactctl batch``."""
-    measured = measured_with(values)
-    plan = plan_from(values)
+    planned = plan_from(plan, settings, protect, summarizer)
     options = BatchOptions(
         paths=paths,
-        plan=plan if _is_plan_given(context) or values["out"] else None,
-        summarizer=summarizer_from(values, plan.profile),
-        protect=protect_from(values),
-        measure=measured,
-        format=values.pop("format_name"),
+        include=include,
+        exclude=exclude,
+        out=out,
+        plan=planned if _is_plan_given(context) or out else None,
+        summarizer=summarizer_from(summarizer, plan.profile),
+        protect=protect,
+        measure=replace(measure, profile=plan.profile, base=fail_base),
+        format=format_name,
+        limits=limits,
+        layout=layout,
+        tags=tags,
+        strict=strict,
+        force=force,
+        dry_run=dry_run,
+        jobs=jobs,
+        fail_over=fail_over,
         report=report,
-        **values,
     )
     from compactctl.reports.rendering.progress import BatchProgress
 

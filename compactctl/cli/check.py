@@ -1,6 +1,7 @@
 """``compactctl check``."""
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,19 +9,24 @@ from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
-    extras_with,
     fail_base_option,
     format_option,
     limit_options,
     measure_options,
-    measured_with,
     profile_option,
     shown_as_options,
     strict_option,
 )
 from compactctl.cli.options.values import CheckedText
 from compactctl.commands.inspect.check import CheckOptions, check
+from compactctl.commands.sizing.extra_content import ExtraOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.store.files.limits import ReadLimits
+from compactctl.tokens.fit import Base
 from compactctl.tokens.trigger import parse_trigger
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
 
 DUE = 1
 
@@ -49,20 +55,30 @@ measured as by stats, and the trigger is asked.
 @extra_options
 @strict_option
 @shown_as_options
-def command(path: str, *, trigger: str | None, shown_as: str, **values: Any) -> int:  # noqa: ANN401
+def command(
+    path: str,
+    *,
+    profile: "Profile | None",
+    trigger: str | None,
+    fail_base: Base | None,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    extras: ExtraOptions,
+    strict: bool,
+    shown_as: str,
+) -> int:
     """Run ``compactctl check``."""
-    measure = measured_with(values)
-    del values["profile"]
+    options = CheckOptions(
+        path=path,
+        format=format_name,
+        limits=limits,
+        measure=replace(measure, profile=profile, base=fail_base),
+        extras=extras,
+        trigger=parse_trigger(trigger) if trigger is not None else None,
+        strict=strict,
+    )
     with working("measuring", path, shown_as):
-        result = check(
-            CheckOptions(
-                path=path,
-                format=values.pop("format_name"),
-                measure=measure,
-                extras=extras_with(values),
-                trigger=parse_trigger(trigger) if trigger is not None else None,
-                **values,
-            )
-        )
+        result = check(options)
     emit(result, shown_as)
     return DUE if result.due else 0

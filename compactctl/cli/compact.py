@@ -1,12 +1,12 @@
 """``compactctl compact``."""
 
-from typing import Any
+from dataclasses import replace
 
 import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.plan import plan_from, plan_options, protect_from, protect_options
+from compactctl.cli.options.plan import PlanParameters, plan_from, plan_options, protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     STANDARD_STREAM,
@@ -15,14 +15,24 @@ from compactctl.cli.options.shared import (
     layout_options,
     limit_options,
     measure_options,
-    measured_with,
     one_document,
     shown_as_options,
     strict_option,
 )
 from compactctl.cli.options.stages import stage_options
-from compactctl.cli.options.summarizer import summarizer_from, summarizer_options
+from compactctl.cli.options.summarizer import (
+    SummarizerParameters,
+    summarizer_from,
+    summarizer_options,
+)
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.planning.plan import StageSettings
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.protection import ProtectOptions
+from compactctl.pipeline.layout import Layout
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.store.files.limits import ReadLimits
+from compactctl.tokens.fit import Base
 
 _HELP = """Compact a transcript; every byte can be restored.
 
@@ -54,23 +64,51 @@ given.
 @measure_options
 @strict_option
 @shown_as_options
-@stage_options
-def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
+@stage_options(*ALL_STAGES)
+def command(
+    path: str,
+    *,
+    plan: PlanParameters,
+    summarizer: SummarizerParameters,
+    protect: ProtectOptions,
+    output: str | None,
+    in_place: bool,
+    layout: Layout,
+    tags: bool,
+    dry_run: bool,
+    explain: bool,
+    require_fit: bool,
+    fail_base: Base | None,
+    force: bool,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    strict: bool,
+    shown_as: str,
+    settings: StageSettings,
+) -> None:
     """Run ``compactctl compact``."""
-    if path == STANDARD_STREAM and not values["in_place"]:
-        values["output"] = values["output"] or STANDARD_STREAM
-    if not values["dry_run"]:
-        one_document(values["output"], shown_as)
-    measured = measured_with(values)
-    plan = plan_from(values)
+    if path == STANDARD_STREAM and not in_place:
+        output = output or STANDARD_STREAM
+    if not dry_run:
+        one_document(output, shown_as)
     options = CompactOptions(
         path=path,
-        plan=plan,
-        summarizer=summarizer_from(values, plan.profile),
-        protect=protect_from(values),
-        measure=measured,
-        format=values.pop("format_name"),
-        **values,
+        format=format_name,
+        limits=limits,
+        measure=replace(measure, profile=plan.profile, base=fail_base),
+        plan=plan_from(plan, settings, protect, summarizer),
+        summarizer=summarizer_from(summarizer, plan.profile),
+        protect=protect,
+        layout=layout,
+        output=output,
+        in_place=in_place,
+        tags=tags,
+        dry_run=dry_run,
+        force=force,
+        strict=strict,
+        require_fit=require_fit,
+        explain=explain,
     )
     from compactctl.commands.compact.idle_options import with_idle_options
 

@@ -1,13 +1,12 @@
 """``compactctl rewind``."""
 
-from typing import Any
-
 import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import limit_options, one_document, shown_as_options
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Restore an earlier state, byte for byte.
 
@@ -37,10 +36,31 @@ are kept. A rewind is an operation too and can itself be undone with --to.
 )
 @limit_options
 @shown_as_options
-def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
+def command(
+    path: str,
+    *,
+    to: str | None,
+    group: str | None,
+    all: bool,  # noqa: A002
+    check: bool,
+    output: str | None,
+    force: bool,
+    limits: ReadLimits,
+    shown_as: str,
+) -> None:
     """Run ``compactctl rewind``."""
-    if not values["check"]:
-        one_document(values["output"] or path, shown_as)
+    if not check:
+        one_document(output or path, shown_as)
+    options = RewindOptions(
+        path=path,
+        to=to,
+        group=group,
+        all=all,
+        check=check,
+        output=output,
+        force=force,
+        limits=limits,
+    )
     with working("restoring", path, shown_as):
-        result = rewind(RewindOptions(path=path, **values))
+        result = rewind(options)
     emit(result, shown_as, piped=None if result.checked else result.data)

@@ -1,6 +1,6 @@
 """``compactctl simulate``."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,12 +9,17 @@ from compactctl.cli.options.shared import (
     format_option,
     limit_options,
     measure_options,
-    measured_with,
     profiles_option,
     shown_as_options,
     strict_option,
 )
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.store.files.limits import ReadLimits
+
+if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
+
 
 _HELP = """Show where each profile would have compacted, and what it would have left.
 
@@ -49,19 +54,26 @@ what they leave. Nothing is written.
 def command(
     path: str,
     *,
+    profiles: tuple["Profile", ...],
     scope: str,
+    seed: int | None,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    strict: bool,
     shown_as: str,
-    **values: Any,  # noqa: ANN401
 ) -> None:
     """Run ``compactctl simulate``."""
+    options = SimulateOptions(
+        path=path,
+        format=format_name,
+        limits=limits,
+        measure=measure,
+        profiles=profiles,
+        full=scope == "full",
+        seed=seed,
+        strict=strict,
+    )
     with working("simulating", path, shown_as):
-        result = simulate(
-            SimulateOptions(
-                path=path,
-                format=values.pop("format_name"),
-                measure=measured_with(values),
-                full=scope == "full",
-                **values,
-            )
-        )
+        result = simulate(options)
     emit(result, shown_as)

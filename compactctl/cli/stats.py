@@ -1,7 +1,7 @@
 """``compactctl stats``."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,20 +9,23 @@ from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.shared import (
     extra_options,
-    extras_with,
     fail_base_option,
     fail_over_option,
     format_option,
     limit_options,
     measure_options,
-    measured_with,
     profile_option,
     shown_as_options,
     strict_option,
 )
-from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult, stats
+from compactctl.commands.sizing.extra_content import ExtraOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.store.files.limits import ReadLimits
+from compactctl.tokens.fit import Base
 
 if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
     from compactctl.tokens.models.prices import Prices
 
 GATE_FAILED = 1
@@ -94,19 +97,41 @@ def _load_prices(
 @fail_base_option
 @strict_option
 @shown_as_options
-def command(path: str, *, fail_over: float | None, shown_as: str, **values: Any) -> int:  # noqa: ANN401
+def command(
+    path: str,
+    *,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    profile: "Profile | None",
+    scope: Scope,
+    extras: ExtraOptions,
+    top: int,
+    rounds: bool,
+    prices: "Prices | None",
+    rounds_out: str | None,
+    force: bool,
+    fail_over: float | None,
+    fail_base: Base | None,
+    strict: bool,
+    shown_as: str,
+) -> int:
     """Run ``compactctl stats``."""
-    extras = extras_with(values)
-    measure = measured_with(values)
-    del values["profile"]
+    options = StatsOptions(
+        path=path,
+        format=format_name,
+        limits=limits,
+        measure=replace(measure, profile=profile, base=fail_base),
+        extras=extras,
+        scope=scope,
+        strict=strict,
+        top=top,
+        rounds=rounds,
+        prices=prices,
+        rounds_out=rounds_out,
+        force=force,
+    )
     with working("measuring", path, shown_as):
-        options = StatsOptions(
-            path=path,
-            format=values.pop("format_name"),
-            measure=measure,
-            extras=extras,
-            **values,
-        )
         result = _with_rows(stats(options), options)
     emit(result, shown_as)
     return _gate(result, fail_over)

@@ -1,21 +1,22 @@
 """``compactctl chunks``."""
 
-from typing import Any
-
 import click
 
 from compactctl.cli.emit import emit, working
-from compactctl.cli.options.plan import protect_from, protect_options
+from compactctl.cli.options.plan import protect_options
 from compactctl.cli.options.shared import (
     format_option,
     limit_options,
     measure_options,
-    measured_with,
     shown_as_options,
 )
-from compactctl.cli.options.stages import options_of, settings_of
+from compactctl.cli.options.stages import stage_options
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
+from compactctl.commands.planning.plan import StageSettings
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.protection import ProtectOptions
 from compactctl.stages.summarizing.chunk import STAGE
+from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Show the chunks in which older messages would be summarized.
 
@@ -31,18 +32,26 @@ compactctl compact --stages chunk with the same options.
 @limit_options
 @measure_options
 @shown_as_options
-@options_of(STAGE)
-def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
+@stage_options(STAGE)
+def command(
+    path: str,
+    *,
+    protect: ProtectOptions,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    settings: StageSettings,
+    shown_as: str,
+) -> None:
     """Run ``compactctl chunks``."""
+    options = ChunksOptions(
+        path=path,
+        format=format_name,
+        limits=limits,
+        chunk=STAGE.options(**settings.get(STAGE.name, {})),
+        protect=protect,
+        measure=measure,
+    )
     with working("reading", path, shown_as):
-        result = chunks(
-            ChunksOptions(
-                path=path,
-                format=values.pop("format_name"),
-                limits=values.pop("limits"),
-                chunk=STAGE.options(**settings_of(STAGE, values)),
-                protect=protect_from(values),
-                measure=measured_with(values),
-            )
-        )
+        result = chunks(options)
     emit(result, shown_as)

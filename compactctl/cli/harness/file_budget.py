@@ -1,6 +1,6 @@
 """``compactctl file-budget``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -66,21 +66,30 @@ changed.
 )
 @shown_as_options
 def command(
+    paths: tuple[str, ...],
     *,
     model: str | None,
     window: str | None,
-    windows: "OwnModels",
+    own: "OwnModels",
     max_tokens: int | None,
+    used: str,
     share: float | None,
     profile: "Profile | None",
+    aggregate: bool,
+    neurolink: bool,
     shown_as: str,
-    **values: Any,  # noqa: ANN401
 ) -> None:
     """Run ``compactctl file-budget``."""
-    measure = MeasureOptions(
-        model=model, window=window, own=windows, max_tokens=max_tokens, profile=profile
-    )
     if share is None:
         share = profile.file_share if profile else DEFAULT_SHARE
-    result = budget_files(FileBudgetOptions(measure=measure, share=share, **values))
-    emit(result, shown_as)
+    options = FileBudgetOptions(
+        paths=paths,
+        measure=MeasureOptions(
+            model=model, window=window, own=own, max_tokens=max_tokens, profile=profile
+        ),
+        used=used,
+        share=share,
+        aggregate=aggregate,
+        neurolink=neurolink,
+    )
+    emit(budget_files(options), shown_as)

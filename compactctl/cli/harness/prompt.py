@@ -1,29 +1,29 @@
 """``compactctl prompt``."""
 
-from typing import Any
-
 import click
 
 from compactctl.cli.emit import emit, working
-from compactctl.cli.options.plan import protect_from, protect_options
+from compactctl.cli.options.plan import protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     format_option,
     limit_options,
     measure_options,
-    measured_with,
     shown_as_options,
 )
-from compactctl.cli.options.stages import options_of, settings_of
+from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.summarizer import (
-    style_from,
     style_options,
     template_option,
     with_template,
 )
 from compactctl.commands.harness.prompt import PromptOptions, prompt
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, StageSettings
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.protection import ProtectOptions
 from compactctl.stages.summarizing import summarize
+from compactctl.store.files.limits import ReadLimits
+from compactctl.summaries.by_model.prompt import PromptStyle
 
 _HELP = """Print the prompt that a summarizer would get.
 
@@ -41,20 +41,29 @@ summarize would give to a model or a command; nobody is asked, and nothing is wr
 @limit_options
 @measure_options
 @shown_as_options
-@options_of(summarize.STAGE)
-def command(path: str, *, shown_as: str, **values: Any) -> None:  # noqa: ANN401
+@stage_options(summarize.STAGE)
+def command(
+    path: str,
+    *,
+    template: str | None,
+    style: PromptStyle,
+    protect: ProtectOptions,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    settings: StageSettings,
+    shown_as: str,
+) -> None:
     """Run ``compactctl prompt``."""
-    stage = summarize.STAGE
-    settings = {stage.name: settings_of(stage, values)}
-    plan = PlanOptions(stages=(stage.name,), settings=settings)
+    plan = PlanOptions(stages=(summarize.NAME,), settings=settings)
     options = PromptOptions(
         path=path,
-        plan=with_template(plan, values),
-        protect=protect_from(values),
-        measure=measured_with(values),
-        format=values.pop("format_name"),
-        limits=values.pop("limits"),
-        style=style_from(values),
+        plan=with_template(plan, template),
+        protect=protect,
+        measure=measure,
+        format=format_name,
+        limits=limits,
+        style=style,
     )
     with working("reading", path, shown_as):
         result = prompt(options)

@@ -1,21 +1,26 @@
 """Options that choose stages, target and what is left alone."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from compactctl.cli.options.shared import profile_option, with_options
-from compactctl.cli.options.stages import stage_settings
-from compactctl.cli.options.summarizer import check_one_writer, template_option, with_template
+from compactctl.cli.options.shared import profile_option
+from compactctl.cli.options.summarizer import (
+    SummarizerParameters,
+    template_option,
+    with_template,
+)
+from compactctl.cli.options.together import together
 from compactctl.cli.options.values import CheckedText
 from compactctl.commands.harness.overflow import overflow
-from compactctl.commands.planning.plan import PlanOptions, stage_list
+from compactctl.commands.planning.plan import PlanOptions, StageSettings, stage_list
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
@@ -26,8 +31,23 @@ STAGES = ", ".join(stage.name for stage in ALL_STAGES)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanParameters:
+    """Which stages are to run down to which size, as the options say it; see their help."""
+
+    profile: Profile | None
+    stages: str | None
+    target: str | None
+    keep: str | None
+    trigger: str | None
+    if_needed: bool
+    from_error: str | None
+    summary_file: str | None
+    template: str | None
+
+
 def plan_options(function: F) -> F:
-    """Add the options that choose stages and target."""
+    """Add the options that choose stages and target; they arrive as ``plan: PlanParameters``."""
     options = (
         profile_option,
         click.option(
@@ -72,35 +92,40 @@ def plan_options(function: F) -> F:
         ),
         template_option,
     )
-    return with_options(function, options)
+    return together("plan", PlanParameters, options)(function)
 
 
-def plan_from(values: dict[str, Any]) -> PlanOptions:
-    """Take the plan's values, those of the stages included, out of a command's parameters.
+def plan_from(
+    asked: PlanParameters,
+    settings: StageSettings,
+    protect: ProtectOptions,
+    summarizer: SummarizerParameters,
+) -> PlanOptions:
+    """Return the plan that is asked for; what is protected stays in stages too.
 
     Raises UsageError for a stage or size that means nothing, NoInputError for the summary file.
     """
-    stages, trigger = (values.pop(name) for name in ("stages", "trigger"))
-    target, keep = _size(values)
+    target, keep = _size(asked)
     plan = PlanOptions(
-        stages=stage_list(stages) if stages is not None else (),
+        stages=stage_list(asked.stages) if asked.stages is not None else (),
         target=parse_target(target) if target is not None else None,
         keep=parse_share(keep) if keep is not None else None,
-        profile=values.pop("profile"),
-        trigger=parse_trigger(trigger) if trigger is not None else None,
-        if_needed=values.pop("if_needed"),
-        overflow=_overflow(values.pop("from_error")),
-        settings=stage_settings(values),
-        protect_tools=values["protect_tool"],
+        profile=asked.profile,
+        trigger=parse_trigger(asked.trigger) if asked.trigger is not None else None,
+        if_needed=asked.if_needed,
+        overflow=_overflow(asked.from_error),
+        settings=settings,
+        protect_tools=protect.tools,
     )
-    check_one_writer(values)
-    return with_template(_with_summary(plan, values.pop("summary_file")), values)
+    if asked.summary_file and summarizer.asked:
+        raise UsageError(f"--summary-file and {summarizer.asked} contradict each other; choose one")
+    return with_template(_with_summary(plan, asked.summary_file), asked.template)
 
 
-def _size(values: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Take out target and keep, of which one says how small; one that is typed goes before."""
-    target, keep = values.pop("target"), values.pop("keep")
-    if keep is not None and values["from_error"] is not None:
+def _size(asked: PlanParameters) -> tuple[str | None, str | None]:
+    """Return target and keep, of which one says how small; one that is typed goes before."""
+    target, keep = asked.target, asked.keep
+    if keep is not None and asked.from_error is not None:
         raise UsageError("--from-error says how small the context has to be; leave out --keep")
     if target is None or keep is None:
         return target, keep
@@ -132,16 +157,18 @@ def _with_summary(plan: PlanOptions, path: str | None) -> PlanOptions:
 
 
 def protect_options(function: F) -> F:
-    """Add the options that say what is left alone."""
+    """Add the options that say what is left alone; they arrive as ``protect: ProtectOptions``."""
     options = (
         click.option(
             "--protect-tool",
+            "tools",
             metavar="NAME",
             multiple=True,
             help="Leave calls and results of this tool alone (repeatable).",
         ),
         click.option(
             "--pin",
+            "pins",
             metavar="ID|REGEX",
             multiple=True,
             help="Leave messages with this id or with this pattern in their text alone "
@@ -162,14 +189,4 @@ def protect_options(function: F) -> F:
             "a prompt cache still holds for it.",
         ),
     )
-    return with_options(function, options)
-
-
-def protect_from(values: dict[str, Any]) -> ProtectOptions:
-    """Take the values of ``protect_options`` out of a command's parameters."""
-    return ProtectOptions(
-        keep_turns=values.pop("keep_turns"),
-        pins=values.pop("pin"),
-        tools=values.pop("protect_tool"),
-        freeze_before=values.pop("freeze_before"),
-    )
+    return together("protect", ProtectOptions, options)(function)

@@ -1,12 +1,13 @@
 """Options that several commands share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from compactctl.cli.options.together import together, with_options
 from compactctl.cli.options.values import CheckedText, FiniteRange
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -28,13 +29,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_STREAM = "-"
 COUNTERS = ", ".join(COUNTER_NAMES)
 FORMATS = ", ".join(each.name for each in ALL_FORMATS)
-
-
-def with_options(function: F, options: Sequence[Callable[[F], F]]) -> F:
-    """Add click options to a command in the order in which they are to be listed."""
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
 def format_option(function: F) -> F:
@@ -131,7 +125,7 @@ def layout_options(function: F) -> F:
 
 
 def extra_options(function: F) -> F:
-    """Add the options that name what a request holds and its transcript does not."""
+    """Add the options that name what a request holds and its transcript does not, as ``extras``."""
     options = (
         click.option("--system", metavar="FILE", help="Count this system prompt as well."),
         click.option(
@@ -145,17 +139,7 @@ def extra_options(function: F) -> F:
             help="Count this file's text as well (repeatable).",
         ),
     )
-    return with_options(function, options)
-
-
-def extras_with(values: dict[str, Any]) -> ExtraOptions:
-    """Take the values of ``extra_options`` out of a command's parameters."""
-    return ExtraOptions(
-        system=values.pop("system"),
-        tools=values.pop("tools"),
-        prompt=values.pop("prompt"),
-        attach=values.pop("attach"),
-    )
+    return together("extras", ExtraOptions, options)(function)
 
 
 def profile_option(function: F) -> F:
@@ -215,7 +199,7 @@ def fail_over_option(function: F) -> F:
 
 
 def fail_base_option(function: F) -> F:
-    """Add ``--fail-base``; it arrives as ``base`` of ``MeasureOptions``."""
+    """Add ``--fail-base``."""
     return click.option(
         "--fail-base",
         type=click.Choice(get_args(Base)),
@@ -234,9 +218,10 @@ def strict_option(function: F) -> F:
 
 
 def windows_option(function: F) -> F:
-    """Add ``--windows``; it arrives as ``OwnModels``."""
+    """Add ``--windows``; it arrives as ``own``, of type ``OwnModels``."""
     return click.option(
         "--windows",
+        "own",
         metavar="FILE",
         callback=_load_windows,
         help="A table of models of your own (TOML or JSON), asked before the built-in one: "
@@ -259,7 +244,7 @@ def _load_windows(
 
 
 def measure_options(function: F) -> F:
-    """Add the options that say what to count with; they arrive as ``MeasureOptions`` fields."""
+    """Add the options that say what to count with; they arrive as ``measure: MeasureOptions``."""
     options = (
         click.option(
             "--model",
@@ -292,21 +277,4 @@ def measure_options(function: F) -> F:
             help="Count one token for every N characters, such as 3.5, instead of with a counter.",
         ),
     )
-    return with_options(function, options)
-
-
-def measured_with(values: dict[str, Any]) -> MeasureOptions:
-    """Take the values of ``measure_options`` out of a command's parameters.
-
-    A profile stays in them, for the plan.
-    """
-    return MeasureOptions(
-        profile=values.get("profile"),
-        base=values.pop("fail_base", None),
-        model=values.pop("model"),
-        window=values.pop("window"),
-        own=values.pop("windows"),
-        max_tokens=values.pop("max_tokens"),
-        counter=values.pop("counter"),
-        chars_per_token=values.pop("chars_per_token"),
-    )
+    return together("measure", MeasureOptions, options)(function)

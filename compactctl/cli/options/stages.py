@@ -3,14 +3,16 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import Field, fields
+from functools import partial
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
 from compactctl.cli.options.sections import StageOption
+from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange
+from compactctl.commands.planning.plan import StageSettings
 from compactctl.model.operation import OptionValue
-from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage, free_texts, help_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,40 +26,20 @@ _METAVARS = {int: "N", float: "SHARE"}
 _CODE = re.compile(r"``(.*?)``")
 
 
-def stage_options(function: F) -> F:
-    """Add ``--<stage>-<option>`` for all stages."""
-    return _with_options(function, ALL_STAGES)
+def stage_options(*stages: Stage[Any]) -> Callable[[F], F]:
+    """Add ``--<stage>-<option>`` for these stages.
+
+    Those that are given arrive as ``settings``: options by stage, values by option.
+    """
+    options = [_option(stage, field) for stage, field in _stage_fields(stages)]
+    return together("settings", partial(_settings, stages), options)
 
 
-def options_of(stage: Stage[Any]) -> Callable[[F], F]:
-    """Add ``--<stage>-<option>`` for one stage."""
-    return lambda function: _with_options(function, (stage,))
-
-
-def _with_options(function: F, stages: Sequence[Stage[Any]]) -> F:
-    for stage, field in reversed(list(_stage_fields(stages))):
-        function = _option(stage, field)(function)
-    return function
-
-
-def stage_settings(values: dict[str, Any]) -> dict[str, dict[str, OptionValue]]:
-    """Take the options of all stages out of a command's parameters."""
-    return _settings(values, ALL_STAGES)
-
-
-def settings_of(stage: Stage[Any], values: dict[str, Any]) -> dict[str, OptionValue]:
-    """Take the options of one stage out of a command's parameters."""
-    return _settings(values, (stage,)).get(stage.name, {})
-
-
-def _settings(
-    values: dict[str, Any], stages: Sequence[Stage[Any]]
-) -> dict[str, dict[str, OptionValue]]:
-    """Return the options by stage; those not given are left out."""
+def _settings(stages: Sequence[Stage[Any]], **values: OptionValue | None) -> StageSettings:
     settings: dict[str, dict[str, OptionValue]] = {}
     for stage, field in _stage_fields(stages):
-        value = values.pop(_parameter(stage, field))
-        if value not in (None, ()):
+        value = values[_parameter(stage, field)]
+        if value is not None and value != ():
             settings.setdefault(stage.name, {})[field.name] = value
     return settings
 

@@ -1,13 +1,13 @@
 """Options that choose who writes summaries, and into which sections."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
 
-from compactctl.cli.options.shared import with_options
+from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
@@ -27,13 +27,36 @@ SUMMARIZER_PARAMETERS = ("summarizer", "summarizer_cmd")
 """The parameters that ask for a summary by somebody else."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarizerParameters:
+    """Who is to write summaries, as the options say it; see their help."""
+
+    summarizer: str | None
+    summarizer_cmd: str | None
+    summarizer_model: str | None
+    base_url: str | None
+    api_key_env: str | None
+    allow_network: bool
+    summarizer_timeout: float
+    label_style: LabelStyle
+    mask_secrets: bool
+    summarizer_context: int
+
+    @property
+    def asked(self) -> str:
+        """The option that asks for a summary by somebody else, "" without one."""
+        if self.summarizer:
+            return "--summarizer"
+        return "--summarizer-cmd" if self.summarizer_cmd else ""
+
+
 _NAMES: dict[str, SummarizerKind] = {
     each: each for each in get_args(SummarizerKind) if each in (BUILT_IN, *OUTSIDE)
 }
 
 
 def summarizer_options(function: F) -> F:
-    """Add the options that choose a summarizer; they arrive as ``SummarizerOptions`` fields."""
+    """Add the options that choose a summarizer; they arrive as ``summarizer``."""
     options = (
         click.option(
             "--summarizer",
@@ -72,12 +95,16 @@ def summarizer_options(function: F) -> F:
         ),
         *_style_options(),
     )
-    return with_options(function, options)
+    return together("summarizer", SummarizerParameters, options)(function)
 
 
 def style_options(function: F) -> F:
-    """Add the options that say how a prompt is written; they arrive as ``PromptStyle`` fields."""
-    return with_options(function, _style_options())
+    """Add the options that say how a prompt is written; they arrive as ``style: PromptStyle``."""
+    return together("style", _style, _style_options())(function)
+
+
+def _style(label_style: LabelStyle, mask_secrets: bool, summarizer_context: int) -> PromptStyle:
+    return PromptStyle(label=label_style, mask=mask_secrets, max_tokens=summarizer_context)
 
 
 def _style_options() -> tuple[Callable[[F], F], ...]:
@@ -115,63 +142,46 @@ def template_option(function: F) -> F:
     )(function)
 
 
-def summarizer_from(values: dict[str, Any], profile: Profile | None) -> SummarizerOptions:
-    """Take the values of ``summarizer_options`` out of a command's parameters.
+def summarizer_from(asked: SummarizerParameters, profile: Profile | None) -> SummarizerOptions:
+    """Return the summarizer that is asked for.
 
-    What they leave open is that of the profile, as far as it names one of our summarizers.
+    What the options leave open is that of the profile, as far as it names one of our summarizers.
     Raises UsageError for options that contradict each other, or that would have no effect.
     """
-    name, command = values.pop("summarizer"), values.pop("summarizer_cmd")
+    name, command = asked.summarizer, asked.summarizer_cmd
     if name and command:
         raise UsageError("--summarizer and --summarizer-cmd contradict each other; choose one")
-    model = values.pop("summarizer_model") or ""
-    if profile is not None and profile.summarizer in _NAMES and not name and not command:
+    model = asked.summarizer_model or ""
+    if profile is not None and profile.summarizer in _NAMES and not asked.asked:
         name, model = profile.summarizer, model or profile.summarizer_model
     options = SummarizerOptions(
         kind="command" if command else _NAMES[name or BUILT_IN],
         command=command or "",
         model=model,
-        base_url=values.pop("base_url") or "",
-        key_variable=values.pop("api_key_env") or "",
-        timeout=values.pop("summarizer_timeout"),
-        allow_network=values.pop("allow_network"),
-        style=style_from(values),
+        base_url=asked.base_url or "",
+        key_variable=asked.api_key_env or "",
+        timeout=asked.summarizer_timeout,
+        allow_network=asked.allow_network,
+        style=_style(asked.label_style, asked.mask_secrets, asked.summarizer_context),
     )
     _check(options)
     return options
 
 
-def check_one_writer(values: dict[str, Any]) -> None:
-    """Raise UsageError when a summary is both given and to be written."""
-    asked = [name for name in SUMMARIZER_PARAMETERS if values[name]]
-    if values["summary_file"] and asked:
-        flag = asked[0].replace("_", "-")
-        raise UsageError(f"--summary-file and --{flag} contradict each other; choose one")
-
-
-def style_from(values: dict[str, Any]) -> PromptStyle:
-    """Take the values of ``style_options`` out of a command's parameters."""
-    return PromptStyle(
-        label=values.pop("label_style"),
-        mask=values.pop("mask_secrets"),
-        max_tokens=values.pop("summarizer_context"),
-    )
-
-
-def with_template(plan: PlanOptions, values: dict[str, Any]) -> PlanOptions:
+def with_template(plan: PlanOptions, template: str | None) -> PlanOptions:
     """Return the plan with the sections that ``--template`` names or holds.
 
     Raises UsageError for a template that means nothing, or one that is named twice over.
     """
-    chosen = values.pop("template")
-    if chosen is None:
+    if template is None:
         return plan
     summarize = plan.settings.get("summarize", {})
     if "template" in summarize:
         raise UsageError("--template and --summarize-template contradict each other; choose one")
-    if chosen not in TEMPLATES:
-        return replace(plan, texts=replace(plan.texts, template=_read(chosen)))
-    return replace(plan, settings={**plan.settings, "summarize": {**summarize, "template": chosen}})
+    if template not in TEMPLATES:
+        return replace(plan, texts=replace(plan.texts, template=_read(template)))
+    chosen = {**summarize, "template": template}
+    return replace(plan, settings={**plan.settings, "summarize": chosen})
 
 
 def _read(path: str) -> str:

@@ -24,6 +24,6 @@ Below it: where the windows are from, and from which size on clients compact by 
 @click.argument("name", metavar="[NAME]", required=False)
 @windows_option
 @shown_as_options
-def command(name: str | None, *, windows: "OwnModels", shown_as: str) -> None:
+def command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:
     """Run ``compactctl models``."""
-    emit(models(name, windows), shown_as)
+    emit(models(name, own), shown_as)

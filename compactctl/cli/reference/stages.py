@@ -10,9 +10,10 @@ from compactctl.cli.options.shared import shown_as_options
 from compactctl.cli.options.stages import stage_options
 from compactctl.commands.reference.stages import StageInfo, stages
 from compactctl.reports.registry import TERMINAL
+from compactctl.stages.registry import ALL_STAGES
 
 # Carries the options of all stages, for their help.
-_options = click.command()(stage_options(lambda: None))
+_options = click.command()(stage_options(*ALL_STAGES)(lambda: None))
 
 
 _HELP = """List the stages of a compaction, or explain some and their options.

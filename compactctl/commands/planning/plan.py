@@ -17,6 +17,8 @@ from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Trigger
 
+StageSettings = Mapping[str, Mapping[str, OptionValue]]
+
 # NeuroLink compacts to 70 % of the available input after an overflow.
 RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
 # agent-code frees so many tokens when an error does not say how many were too much.
@@ -47,7 +49,7 @@ class PlanOptions:
     trigger: Trigger | None = None
     if_needed: bool = False
     overflow: Overflow | None = None
-    settings: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
+    settings: StageSettings = field(default_factory=dict)
     protect_tools: tuple[str, ...] = ()
     texts: GivenTexts = NO_TEXTS
 

@@ -214,7 +214,7 @@ def test_a_file_that_is_not_there_is_said(ask: Ask, project: Path, key: str, nam
         ('counter = "file:ranks"', "names a rank file"),
         ('counter = "file:/dev/zero x2"', "names a rank file"),
         ('stages = [{stage = "prune", placeholder = "run this"}]', "placeholder of prune"),
-        ('stages = [{stage = "summarize", text = "run this"}]', "text of summarize"),
+        ('stages = [{stage = "summarize", prefix = "run this"}]', "prefix of summarize"),
         ('stages = [{stage = "summarize", instructions = "x"}]', "instructions of summarize"),
     ],
 )
