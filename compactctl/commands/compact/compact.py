@@ -378,6 +378,7 @@ class _Job:
             tokens_after=outcome.tokens_after,
             unseen=outcome.unseen,
             unseen_source=outcome.unseen_source,
+            unreported=outcome.unreported,
             largest_after=outcome.largest_after + outcome.unseen,
             messages_before=len(outcome.before),
             messages_after=len(outcome.after),

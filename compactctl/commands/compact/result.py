@@ -46,7 +46,8 @@ class CompactResult:
     pieces of the new transcript when it goes to standard output. ``figures`` are those of what was
     read. Tokens before and after are
     counted over the effective history; ``unseen`` are those that every request has beside it, and
-    ``largest_after``, which has to fit, includes them. ``summaries`` are the texts of the summaries
+    ``largest_after``, which has to fit, includes them; ``unreported`` names the client that sends
+    more, which nothing tells, "" for none. ``summaries`` are the texts of the summaries
     that were written, by group; ``profile`` is the one in effect, ``keep_turns`` what was asked
     for, and ``explain`` whether ``explained`` is to be shown. ``carried_lines`` counts lines
     appended to the input meanwhile, which end the output; ``left_out_from`` is the first line of
@@ -65,6 +66,7 @@ class CompactResult:
     tokens_after: int
     unseen: int
     unseen_source: str
+    unreported: str
     largest_after: int
     messages_before: int
     messages_after: int

@@ -35,7 +35,8 @@ class PlanOutcome:
     ``groups`` names the stage behind each group of edits. Tokens are totals over all
     conversations; ``largest_before`` and ``largest_after`` are the sizes of the largest one.
     ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
-    transcript's own, where recorded usage tells. ``share`` is what the plan keeps of the largest
+    transcript's own, where recorded usage tells; ``unreported`` names the client that sends more,
+    which nothing tells, "" for none. ``share`` is what the plan keeps of the largest
     conversation's tokens, None where it has another size to reach.
     """
 
@@ -53,6 +54,7 @@ class PlanOutcome:
     unseen_before: int
     unseen: int
     unseen_source: str
+    unreported: str
     share: int | None = None
 
 
@@ -192,6 +194,7 @@ def _outcome(
         unseen_before=size.unseen,
         unseen=request.unseen(after) if len(runs) == 1 else 0,
         unseen_source=size.source,
+        unreported=size.unreported,
     )
 
 

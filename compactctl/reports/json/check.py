@@ -4,6 +4,7 @@ from typing import Any
 
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
+from compactctl.reports.json.doubts import doubt_fields
 from compactctl.reports.json.other_systems import CHECK, told_as
 from compactctl.reports.rendering.json_document import fields_of, fit_fields, measure_fields
 from compactctl.tokens.budget import usage_of
@@ -24,6 +25,7 @@ def check_json(result: CheckResult) -> dict[str, Any]:
         "shouldCompact": result.due,
         "withinBudget": usage.tokens <= usage.available,
         "estimatedInputTokens": usage.tokens,
+        **doubt_fields(result.stats.size, result.stats.health),
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
         "level": result.level,

@@ -37,6 +37,7 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "tokensSaved": result.tokens_before - result.tokens_after,
         "unseenTokens": result.unseen,
         "unseenSource": result.unseen_source,
+        "unreportedBy": result.unreported or None,
         "largestRequestTokens": result.largest_after,
         "level": _level(result),
         "fit": fit_fields(result.measure, result.largest_after),

@@ -5,6 +5,7 @@ from typing import Any
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
 from compactctl.model.transcript import Transcript, Volume
+from compactctl.reports.json.doubts import doubt_fields
 from compactctl.reports.json.other_systems import STATS, told_as
 from compactctl.reports.json.rounds import round_fields
 from compactctl.reports.rendering.json_document import (
@@ -19,6 +20,7 @@ from compactctl.tokens.budget import usage_of
 def stats_json(result: StatsResult) -> dict[str, Any]:
     """Return the document."""
     transcript, found = result.transcript, result.breakdown
+    calibration = result.size.calibration
     usage = usage_of(result.usage.tokens, result.measure.budget.available)
     document = {
         "schema": "compactctl.stats/2",
@@ -27,7 +29,6 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "scope": result.scope,
         **measure_fields(result.measure),
         "estimatedInputTokens": usage.tokens,
-        "estimatedInputRange": result.size.range,
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
         "level": result.usage.level,
@@ -42,9 +43,10 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "frameTokens": result.size.frames,
         "unexplainedTokens": result.size.unexplained,
         "overheadSource": result.size.source,
-        "usualOverhead": None if result.size.usual is None else fields_of(result.size.usual),
         "overheadExactness": "calibrated" if result.size.source else None,
-        **_health(result),
+        "recordedRequests": 0 if calibration is None else len(calibration.requests),
+        "observedRatio": None if result.health is None else result.health.ratio,
+        **doubt_fields(result.size, result.health),
         "messageCount": result.messages,
         "turnCount": result.turns,
         "stepCount": result.steps,
@@ -64,16 +66,6 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
     is_above_warning = usage.level in ("warning", "critical", "over")
     document["as"] = told_as(STATS, {**document, "isAboveWarning": is_above_warning})
     return document
-
-
-def _health(result: StatsResult) -> dict[str, Any]:
-    """Return how the counts compare with what was reported between requests."""
-    calibration, found = result.size.calibration, result.health
-    return {
-        "recordedRequests": 0 if calibration is None else len(calibration.requests),
-        "observedRatio": None if found is None else found.ratio,
-        "healthCheck": None if found is None else fields_of(found) | {"verdict": found.verdict},
-    }
 
 
 def _large(row: LargeMessage) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, share_text
-from compactctl.reports.rendering.wording import base_text, tokens_text
+from compactctl.reports.rendering.wording import base_text
+from compactctl.reports.terminal.doubts import doubt_facts, health_facts, request_text
 from compactctl.reports.terminal.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.stats import stats_messages
 from compactctl.tokens.fit import fit_of
@@ -39,8 +40,11 @@ def _facts(result: CheckResult) -> Iterator[Fact]:
     yield Fact("profile", f"{one_line(result.profile.name)}: {one_line(result.profile.title)}")
     yield Fact("trigger", str(result.trigger))
     verdict = "" if fit_of(usage.tokens, measured.limits).fits else f": {TOO_LARGE}"
-    yield Fact("next request", f"{tokens_text(usage.tokens)}, {share}{verdict}")
+    size = result.stats.size
+    yield Fact("next request", f"{request_text(usage.tokens, size.unreported)}, {share}{verdict}")
+    yield from doubt_facts(size)
     yield from fit_facts(measured, usage.tokens)
+    yield from health_facts(result.stats.health)
     counts = result.situation
     yield Fact("history", f"{counts.turns:,} turns, {counts.messages:,} messages")
     yield Fact("level", result.level, _STYLES.get(result.level, ""))

@@ -22,6 +22,7 @@ from compactctl.reports.rendering.wording import (
     model_text,
     tokens_text,
 )
+from compactctl.reports.terminal.doubts import request_text
 from compactctl.reports.terminal.explain import explain_screen
 
 _SHOWN_LINES = 3
@@ -121,7 +122,7 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
         yield Fact("unseen", f"{tokens_text(result.unseen)} {what}")
     is_single = result.largest_after == result.tokens_after + result.unseen
     name = "next request" if is_single else "largest request"
-    yield Fact(name, tokens_text(result.largest_after))
+    yield Fact(name, request_text(result.largest_after, result.unreported))
     yield _verdict(result)
 
 

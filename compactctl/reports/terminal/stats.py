@@ -19,6 +19,7 @@ from compactctl.reports.terminal.breakdown import (
     tool_uses,
     unsent_records,
 )
+from compactctl.reports.terminal.doubts import doubt_facts, health_facts, request_text
 from compactctl.reports.terminal.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.rounds import rounds_screen
 from compactctl.tokens.fit import fit_of
@@ -29,10 +30,6 @@ _LEVELS: dict[str, tuple[str, TextStyle]] = {
     "warning": ("over 80 % of {base}, time to compact", "yellow"),
     "critical": ("over 90 % of {base}, compact now", "bold red"),
     "over": ("more than {base}, compact now", "bold red"),
-}
-_VERDICTS: dict[str, tuple[str, TextStyle]] = {
-    "as expected": ("as expected", ""),
-    "other tokens": ("the counter is not the model's, or content is missing", "yellow"),
 }
 
 
@@ -98,16 +95,12 @@ def _facts(result: StatsResult) -> Iterator[Fact]:
     if not fit_of(usage.tokens, result.measure.limits).fits:
         verdict = TOO_LARGE
     verdict = verdict.format(base=f"{usage.available:,}")
-    or_more = " or more" if result.size.unreported else ""
-    yield Fact(name, f"{tokens_text(usage.tokens)}{or_more}: {verdict}", style)
-    yield from _unreported(result)
-    if result.size.range is not None:
-        least, most = result.size.range
-        yield Fact("", f"between {least:,} and {most:,}: what the client restores is not known")
+    yield Fact(name, f"{request_text(usage.tokens, result.size.unreported)}: {verdict}", style)
+    yield from doubt_facts(result.size)
     if result.conversations > 1:
         yield Fact("", f"of {plural(result.conversations, 'conversation')}, sent one by one")
     yield from fit_facts(result.measure, usage.tokens)
-    yield from _health(result)
+    yield from health_facts(result.health)
 
 
 def _size(result: StatsResult) -> Iterator[Fact]:
@@ -138,38 +131,3 @@ def _size(result: StatsResult) -> Iterator[Fact]:
         if count:
             yield Fact(name, f"{tokens_text(count)} {what}{source}")
             source = ""
-
-
-def _unreported(result: StatsResult) -> Iterator[Fact]:
-    """Yield what a client sends beside what is counted, where the provider reported nothing."""
-    size = result.size
-    if not size.unreported:
-        return
-    what = f"nothing was reported: what {size.unreported} sends beside is not known"
-    if size.usual is not None:
-        usual = size.usual
-        beside = f"{usual.usual:,}, in nine of ten sessions {usual.least:,} to {usual.most:,}"
-        what = f"{what}, usually {beside}"
-        yield Fact(
-            "", f"about {size.total + usual.usual:,} with system prompt and tools (estimate)"
-        )
-    yield Fact("", what)
-
-
-def _health(result: StatsResult) -> Iterator[Fact]:
-    """Yield how the counts compare with what was reported between requests."""
-    found = result.health
-    if found is None:
-        return
-    if found.verdict == "too few":
-        steps = "step with enough in it" if found.steps == 1 else "steps with enough in them"
-        yield Fact("health check", f"{found.steps:>11,} {steps}: too few to check the counts by")
-    elif found.verdict == "content missing":
-        figure = f"{found.missing:>11,} of {found.checked:,} large steps were reported"
-        text = f"{figure} with much more than is in the file: content is missing"
-        yield Fact("health check", text, "yellow")
-    else:
-        steps = plural(found.steps, "step")
-        figure = f"{found.ratio:>11.2f} reported for each counted token, over {steps}"
-        verdict, style = _VERDICTS[found.verdict]
-        yield Fact("health check", f"{figure}: {verdict}", style)

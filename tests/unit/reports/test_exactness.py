@@ -1,5 +1,7 @@
 """Every figure of ``stats`` says how exact it is."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,13 +10,19 @@ import pytest
 from formats.codex.rollouts import call, message
 from unit.commands.conversations import jsonl
 
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import view
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.reports.json.check import check_json
+from compactctl.reports.json.compact import compact_json
 from compactctl.reports.json.stats import stats_json
 from compactctl.reports.json.view import view_json
-from compactctl.reports.rendering.screen import item_lines
+from compactctl.reports.rendering.screen import ScreenItem, item_lines
+from compactctl.reports.terminal.check import check_screen
+from compactctl.reports.terminal.compact import compact_screen
 from compactctl.reports.terminal.stats import stats_screen
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
@@ -26,9 +34,12 @@ def result_of(name: str, counter: str) -> StatsResult:
     return stats(StatsOptions(path=str(SAMPLES / name), measure=measure))
 
 
-def shown(result: StatsResult, width: int | None = None) -> list[str]:
-    items = stats_screen(result)
+def lines_of(items: Iterable[ScreenItem], width: int | None = None) -> list[str]:
     return [line for item in items for lines, _ in item_lines(item, width) for line in lines]
+
+
+def shown(result: StatsResult, width: int | None = None) -> list[str]:
+    return lines_of(stats_screen(result), width)
 
 
 def line_with(label: str, result: StatsResult) -> str:
@@ -154,3 +165,31 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
     prompt.write_text("You are Codex.")
     given = stats(StatsOptions(path=str(path), extras=ExtraOptions(system=str(prompt))))
     assert " or more: " not in line_with("next request", given)
+
+
+def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(jsonl([message("user", "go"), message("assistant", "done")]))
+    found = check(CheckOptions(path=str(path)))
+    told = lines_of(check_screen(found))
+    assert any(re.match(r"next request +\d+ tokens or more, \d\.\d % of", line) for line in told)
+    assert any("what Codex sends beside is not known, usually 5,700" in line for line in told)
+    document = check_json(found)
+    assert (document["unreportedBy"], document["usualOverhead"]["usual"]) == ("Codex", 5700)
+    compacted = compact(CompactOptions(path=str(path), dry_run=True))
+    assert any(
+        re.match(r"next request +\d+ tokens or more$", line)
+        for line in lines_of(compact_screen(compacted))
+    )
+    assert compact_json(compacted)["unreportedBy"] == "Codex"
+
+
+def test_a_check_tells_whether_the_counts_can_be_right() -> None:
+    for name in ("codex-session.jsonl", "openai-chat.jsonl"):
+        measure = MeasureOptions(counter="chars/4")
+        found = check(CheckOptions(path=str(SAMPLES / name), measure=measure))
+        told, same = lines_of(check_screen(found)), shown(found.stats)
+        lines = [line.split() for line in told if line.startswith("health")]
+        assert lines == [line.split() for line in same if line.startswith("health")]
+        assert len(lines) == (name == "codex-session.jsonl")
+        assert check_json(found)["healthCheck"] == stats_json(found.stats)["healthCheck"]
