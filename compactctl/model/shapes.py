@@ -1,4 +1,4 @@
-"""The shapes that values read from JSON must have: what has another one is refused by its name.
+"""The shapes that values read from files must have: what has another one is refused.
 
 A shape is a function from such a value to the value of the model, or a ValueError that says where
 and what is wrong. Nothing is converted on the way: ``true`` is not a number and ``"3"`` is none.
@@ -18,7 +18,21 @@ LARGEST = 2**63 - 1
 def text(value: object) -> str:
     """Take any string."""
     if not isinstance(value, str):
-        raise _other(value, "a text")
+        raise _wrong("is not text")
+    return value
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Take any list of strings."""
+    if not isinstance(value, list):
+        raise _wrong("is not a list of texts")
+    return tuple(map(text, value))
+
+
+def switch(value: object) -> bool:
+    """Take true or false."""
+    if not isinstance(value, bool):
+        raise _wrong("is neither true nor false")
     return value
 
 
@@ -36,7 +50,7 @@ def spelled(pattern: re.Pattern[str]) -> Shape:
 def count(value: object, most: int = LARGEST) -> int:
     """Take a whole number from 0 to ``most``."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _other(value, "a whole number")
+        raise _wrong("is not a whole number")
     if not 0 <= value <= most:
         raise ValueError("is negative or too large")
     return value
@@ -45,6 +59,18 @@ def count(value: object, most: int = LARGEST) -> int:
 def count_to(most: int) -> Shape:
     """Return the shape of whole numbers from 0 to ``most``."""
     return partial(count, most=most)
+
+
+def number(value: object, most: float) -> float:
+    """Take a number from 0 to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise _wrong(f"is not a number from 0 to {most:,}")
+    return float(value)
+
+
+def share(value: object) -> float:
+    """Take a number from 0 to 1."""
+    return number(value, 1)
 
 
 def one_of(*allowed: str) -> Shape:
@@ -66,7 +92,7 @@ def optional(shape: Shape) -> Shape:
 def scalar(value: object) -> str | int | float | bool | None:
     """Take anything that holds no other value; a number only if other languages can hold it."""
     if not isinstance(value, str | int | float | None):
-        raise _other(value, "a plain value")
+        raise _wrong("is not a plain value")
     if isinstance(value, int) and abs(value) > LARGEST:
         raise ValueError("is too large")
     return value
@@ -77,9 +103,9 @@ def list_of(shape: Shape, most: int) -> Shape:
 
     def read(value: object) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise _other(value, "a list")
+            raise _wrong("is not a list")
         if len(value) > most:
-            raise ValueError(f"{len(value):,} items, more than {most:,}")
+            raise ValueError(f"has {len(value):,} items, more than {most:,}")
         return tuple(shape(each) for each in value)
 
     return read
@@ -88,7 +114,7 @@ def list_of(shape: Shape, most: int) -> Shape:
 def json_object(value: object) -> dict[str, Any]:
     """Take an object with any content."""
     if not isinstance(value, dict):
-        raise _other(value, "an object")
+        raise _wrong("is not an object")
     return value
 
 
@@ -124,5 +150,6 @@ def _at(name: str, shape: Shape, value: object) -> Any:  # noqa: ANN401 - whatev
         raise ValueError(f"{name[:40]}: {error}") from error
 
 
-def _other(value: object, wanted: str) -> ValueError:
-    return ValueError(f"{'null' if value is None else type(value).__name__} instead of {wanted}")
+def _wrong(why: str) -> ValueError:
+    """Return what every shape raises, also for a value of another type."""
+    return ValueError(why)

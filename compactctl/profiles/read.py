@@ -1,14 +1,13 @@
 """Reads profiles: TOML as people write it, checked key by key."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from math import isfinite
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.operation import OptionValue
-from compactctl.profiles.keys import check_keys
+from compactctl.model.shapes import count, share, switch, text, texts
+from compactctl.model.table import Table, check_keys, read_value
 from compactctl.profiles.profile import (
     Background,
     LevelRule,
@@ -19,7 +18,7 @@ from compactctl.profiles.profile import (
 from compactctl.profiles.system_keys import with_system_keys
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
-from compactctl.tokens.trigger import Trigger, parse_trigger
+from compactctl.tokens.trigger import parse_trigger
 
 # Whose own configuration a file may hold instead of a profile.
 _SYSTEM = "neurolink"
@@ -38,7 +37,7 @@ _REACHES: dict[str, Reach] = {"trigger": "trigger", "all": "all"}
 
 
 def read_profile(
-    table: Mapping[str, Any], name: str, base: Callable[[str], Mapping[str, Any]], text: str = ""
+    table: Mapping[str, Any], name: str, base: Callable[[str], Mapping[str, Any]], toml: str = ""
 ) -> Profile:
     """Build a profile from the table of a user's file.
 
@@ -49,18 +48,18 @@ def read_profile(
         UsageError: a key or value in it means nothing; says which.
     """
     try:
-        return _profile(_complete(table, base), name, text, _stage)
+        return _profile(_complete(table, base), name, toml, _stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
 
-def profile_from(table: Mapping[str, Any], name: str, text: str = "") -> Profile:
+def profile_from(table: Mapping[str, Any], name: str, toml: str = "") -> Profile:
     """Build a profile from a table of ours, whose stages are known to be right.
 
     Raises UsageError for what it does not understand.
     """
     try:
-        return _profile(table, name, text, _own_stage)
+        return _profile(table, name, toml, _own_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
@@ -76,31 +75,32 @@ def _complete(
 
 
 def _profile(
-    table: Mapping[str, Any], name: str, text: str, stage: Callable[[Any], ProfileStage]
+    entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
 ) -> Profile:
-    check_keys(table, _KEYS, "the profile")
-    stages = table.get("stages")
+    check_keys(entries, _KEYS, "the profile")
+    table = Table(entries)
+    stages = entries.get("stages")
     if not isinstance(stages, list) or not stages:
         raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
     return Profile(
         name=name,
-        title=_text(table, "title") or name,
-        source=_text(table, "source"),
-        differs=tuple(map(str, table.get("differs", ()))),
-        trigger=_trigger(table.get("trigger", "always")),
-        target=_target(table.get("target", "trigger")),
-        budget=_budget(table.get("budget", {})),
-        background=_background(table.get("background")),
-        levels=tuple(_level(each) for each in table.get("levels", ())),
+        title=table.get("title", text, "") or name,
+        source=table.get("source", text, ""),
+        differs=table.get("differs", texts, ()),
+        trigger=parse_trigger(str(entries.get("trigger", "always"))),
+        target=_target(entries.get("target", "trigger")),
+        budget=_budget(entries.get("budget", {})),
+        background=_background(entries.get("background")),
+        levels=tuple(_level(each) for each in entries.get("levels", ())),
         stages=tuple(map(stage, stages)),
-        estimator=_text(table, "estimator"),
-        counter=_text(table, "counter"),
-        window=_text(table, "window"),
-        summarizer=_text(table, "summarizer"),
-        summarizer_model=_text(table, "summarizer_model"),
-        file_share=_share("file_share", table.get("file_share", DEFAULT_SHARE)),
-        enabled=_flag(table, "enabled", default=True),
-        text=text,
+        estimator=table.get("estimator", text, ""),
+        counter=table.get("counter", text, ""),
+        window=table.get("window", text, ""),
+        summarizer=table.get("summarizer", text, ""),
+        summarizer_model=table.get("summarizer_model", text, ""),
+        file_share=table.get("file_share", share, DEFAULT_SHARE),
+        enabled=table.get("enabled", switch, default=True),
+        text=toml,
     )
 
 
@@ -113,117 +113,82 @@ def _own_stage(table: Mapping[str, Any]) -> ProfileStage:
     return ProfileStage(name=table["stage"], settings=settings, why=table.get("why", ""))
 
 
-def _stage(table: object) -> ProfileStage:
+def _stage(entries: object) -> ProfileStage:
     # All stages are loaded with this one, which a profile of ours does without.
     from compactctl.stages.registry import stage_named
+    from compactctl.stages.support.option_field import options_of
 
-    if isinstance(table, str):
-        table = {"stage": table}
-    if not isinstance(table, Mapping) or not isinstance(table.get("stage"), str):
-        raise UsageError(f'a stage is written as {{stage = "prune"}}, not {table!r}')
-    stage = stage_named(table["stage"])
-    settings = {key: value for key, value in table.items() if key not in _STAGE_WORDS}
-    hints = get_type_hints(stage.options)
-    kinds = {each.name: hints[each.name] for each in fields(stage.options())}
-    check_keys(settings, kinds, f"stage {stage.name}")
-    checked = {key: _setting(stage.name, key, value, kinds[key]) for key, value in settings.items()}
-    return ProfileStage(name=stage.name, settings=checked, why=str(table.get("why", "")))
-
-
-def _setting(stage: str, key: str, value: object, hint: object) -> OptionValue:
-    """Check a stage option's value against its type."""
-    if get_origin(hint) is tuple and isinstance(value, list):
-        return tuple(map(str, value))
-    if get_origin(hint) is Literal and value in get_args(hint):
-        return str(value)
-    if hint is bool and isinstance(value, bool):
-        return value
-    if hint is str and isinstance(value, str):
-        return value
-    if not isinstance(value, bool) and isinstance(value, int | float) and value >= 0:
-        if hint is float and value <= 1:
-            return float(value)
-        if hint is int and isinstance(value, int):
-            return value
-    raise UsageError(f"stage {stage}: {key} = {value!r} is not what that option takes")
+    if isinstance(entries, str):
+        entries = {"stage": entries}
+    if not isinstance(entries, Mapping) or not isinstance(entries.get("stage"), str):
+        raise UsageError(f'a stage is written as {{stage = "prune"}}, not {entries!r}')
+    stage = stage_named(entries["stage"])
+    options = {each.name: each for each in options_of(stage)}
+    settings = {key: value for key, value in entries.items() if key not in _STAGE_WORDS}
+    check_keys(settings, options, f"stage {stage.name}")
+    return ProfileStage(
+        name=stage.name,
+        settings={
+            key: read_value(f"stage {stage.name}: {key} = ", options[key].read, value)
+            for key, value in settings.items()
+        },
+        why=str(entries.get("why", "")),
+    )
 
 
-def _level(table: object) -> LevelRule:
-    if not isinstance(table, Mapping):
+def _level(entries: object) -> LevelRule:
+    if not isinstance(entries, Mapping):
         raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
-    check_keys(table, _LEVEL_KEYS, "a level")
-    when = _trigger(table.get("when", "always"))
-    return LevelRule(name=_text(table, "name"), trigger=when, text=_text(table, "text"))
+    check_keys(entries, _LEVEL_KEYS, "a level")
+    table = Table(entries)
+    when = parse_trigger(str(entries.get("when", "always")))
+    return LevelRule(
+        name=table.get("name", text, ""), trigger=when, text=table.get("text", text, "")
+    )
 
 
-def _budget(table: object) -> BudgetRule:
-    if not isinstance(table, Mapping):
-        raise UsageError("[budget] is not a table")
-    check_keys(table, _BUDGET_KEYS, "[budget]")
+def _budget(entries: object) -> BudgetRule:
+    table = _table(entries, _BUDGET_KEYS, "[budget]")
     own = BudgetRule()
-    divisor = _factor(table, "divide_by")
-    usable = _factor(table, "multiply_by") / divisor if divisor else Fraction(0)
+    divisor = table.get("divide_by", _factor, Fraction(1))
+    multiplier = table.get("multiply_by", _factor, Fraction(1))
+    usable = multiplier / divisor if divisor else Fraction(0)
     if not 0 < usable <= 1:
         raise UsageError("[budget] leaves more or less than a share of the input to be used")
-    reserve = _whole(table, "reserve")
-    most = _whole(table, "reserve_max")
-    percent = _whole(table, "reserve_percent")
+    reserve = table.get("reserve", count, None)
+    most = table.get("reserve_max", count, None)
     return BudgetRule(
         reserve=reserve,
-        percent=own.percent if percent is None else percent,
+        percent=table.get("reserve_percent", count, own.percent),
         most=most if most is not None or reserve is not None else own.most,
-        longest_answer=_flag(table, "longest_answer", default=False),
+        longest_answer=table.get("longest_answer", switch, default=False),
         usable=usable,
     )
 
 
-def _background(table: object) -> Background | None:
-    if table is None:
+def _background(entries: object) -> Background | None:
+    if entries is None:
         return None
-    if not isinstance(table, Mapping):
-        raise UsageError("[background] is not a table")
-    check_keys(table, _BACKGROUND_KEYS, "[background]")
-    warm, jitter, cold = (_share(f"background.{key}", table.get(key)) for key in _BACKGROUND_KEYS)
+    table = _table(entries, _BACKGROUND_KEYS, "[background]")
+    for key in _BACKGROUND_KEYS:
+        if key not in table.entries:
+            raise UsageError(f"[background] has no {key}; give {', '.join(_BACKGROUND_KEYS)}")
+    warm, jitter, cold = (table.get(key, share, 0.0) for key in _BACKGROUND_KEYS)
     return Background(warm=warm, jitter=jitter, cold=cold)
+
+
+def _table(entries: object, keys: Iterable[str], where: str) -> Table:
+    if not isinstance(entries, Mapping):
+        raise UsageError(f"{where} is not a table")
+    check_keys(entries, keys, where)
+    return Table(entries, f"{where} ")
 
 
 def _target(value: object) -> TargetSize | Reach:
     return _REACHES.get(str(value)) or parse_target(str(value))
 
 
-def _trigger(value: object) -> Trigger:
-    return parse_trigger(str(value))
-
-
-def _share(key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise UsageError(f"{key} = {value!r} is not a share between 0 and 1")
-    return float(value)
-
-
-def _factor(table: Mapping[str, Any], key: str) -> Fraction:
-    value = table.get(key, 1)
+def _factor(value: object) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise UsageError(f"{key} = {value!r} is not a number")
+        raise ValueError("is not a number")
     return Fraction(str(value))
-
-
-def _text(table: Mapping[str, Any], key: str) -> str:
-    value = table.get(key, "")
-    if not isinstance(value, str):
-        raise UsageError(f"{key} = {value!r} is not text")
-    return value
-
-
-def _whole(table: Mapping[str, Any], key: str) -> int | None:
-    value = table.get(key)
-    if value is not None and (type(value) is not int or value < 0):
-        raise UsageError(f"{key} = {value!r} is not a number of 0 or more")
-    return value
-
-
-def _flag(table: Mapping[str, Any], key: str, *, default: bool) -> bool:
-    value = table.get(key, default)
-    if not isinstance(value, bool):
-        raise UsageError(f"{key} = {value!r} is neither true nor false")
-    return value

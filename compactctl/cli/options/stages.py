@@ -1,10 +1,9 @@
 """One command line option for every option of every stage, made from the stages themselves."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import Field, fields
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
 
 import click
 
@@ -13,16 +12,24 @@ from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.planning.plan import StageSettings
 from compactctl.model.operation import OptionValue
-from compactctl.stages.support.stage import Stage, free_texts, help_of
+from compactctl.stages.registry import stage_named
+from compactctl.stages.support.option_field import OptionField, OptionKind, options_of
+from compactctl.stages.support.stage import Stage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Every count is at least 0 and every fraction a share.
-_TYPES: dict[object, click.IntRange | FiniteRange] = {
-    int: click.IntRange(min=0),
-    float: FiniteRange(0, 1),
+_TYPES: Mapping[OptionKind, click.ParamType[Any]] = {
+    "count": click.IntRange(min=0),
+    "share": FiniteRange(0, 1),
+    "text": click.STRING,
+    "texts": click.STRING,
 }
-_METAVARS = {int: "N", float: "SHARE"}
+_METAVARS: Mapping[OptionKind, str] = {
+    "count": "N",
+    "share": "SHARE",
+    "text": "TEXT",
+    "texts": "TEXT",
+}
 _CODE = re.compile(r"``(.*?)``")
 
 
@@ -31,65 +38,54 @@ def stage_options(*stages: Stage[Any]) -> Callable[[F], F]:
 
     Those that are given arrive as ``settings``: options by stage, values by option.
     """
-    options = [_option(stage, field) for stage, field in _stage_fields(stages)]
-    return together("settings", partial(_settings, stages), options)
+    options = [each for stage in stages for each in options_of(stage)]
+    return together("settings", partial(_settings, options), list(map(_option, options)))
 
 
-def _settings(stages: Sequence[Stage[Any]], **values: OptionValue | None) -> StageSettings:
+def _settings(options: Sequence[OptionField], **values: OptionValue | None) -> StageSettings:
     settings: dict[str, dict[str, OptionValue]] = {}
-    for stage, field in _stage_fields(stages):
-        value = values[_parameter(stage, field)]
+    for option in options:
+        value = values[f"{option.stage}_{option.name}"]
         if value is not None and value != ():
-            settings.setdefault(stage.name, {})[field.name] = value
+            settings.setdefault(option.stage, {})[option.name] = value
     return settings
 
 
-def _stage_fields(stages: Sequence[Stage[Any]]) -> Iterator[tuple[Stage[Any], Field[Any]]]:
-    for stage in stages:
-        for field in fields(stage.options()):
-            yield stage, field
-
-
-def _parameter(stage: Stage[Any], field: Field[Any]) -> str:
-    return f"{stage.name}_{field.name}"
-
-
-def _option(stage: Stage[Any], field: Field[Any]) -> Callable[[F], F]:
-    hint = get_type_hints(stage.options)[field.name]
-    if hint is bool:
-        return _switch(stage, field)
-    several = get_origin(hint) is tuple
-    kind = click.Choice(get_args(hint)) if get_origin(hint) is Literal else hint
+def _option(option: OptionField) -> Callable[[F], F]:
+    if option.kind == "switch":
+        return _switch(option)
+    is_choice = option.kind == "choice"
     return click.option(
-        _flag(stage, field.name),
-        type=_TYPES.get(hint, str if several else kind),
-        metavar=_METAVARS.get(hint, None if isinstance(kind, click.Choice) else "TEXT"),
-        multiple=several,
+        _flag(option.stage, option.name),
+        type=click.Choice(option.choices) if is_choice else _TYPES[option.kind],
+        metavar=None if is_choice else _METAVARS[option.kind],
+        multiple=option.kind == "texts",
         cls=StageOption,
-        stage=stage.name,
-        is_text=field.name in free_texts(stage),
-        help=f"{_help(stage, field)} [default: {_default(field.default)}]",
+        stage=option.stage,
+        is_text=option.kind == "text",
+        help=f"{_help(option)} [default: {_default(option.default)}]",
     )
 
 
-def _switch(stage: Stage[Any], field: Field[Any]) -> Callable[[F], F]:
-    flag = _flag(stage, field.name)
+def _switch(option: OptionField) -> Callable[[F], F]:
+    flag = _flag(option.stage, option.name)
     return click.option(
         f"{flag}/--no-{flag.removeprefix('--')}",
         default=None,
         cls=StageOption,
-        stage=stage.name,
-        help=f"{_help(stage, field)} [default: {'on' if field.default else 'off'}]",
+        stage=option.stage,
+        help=f"{_help(option)} [default: {'on' if option.default else 'off'}]",
     )
 
 
-def _flag(stage: Stage[Any], name: str) -> str:
-    return f"--{stage.name}-{name}".replace("_", "-")
+def _flag(stage: str, name: str) -> str:
+    return f"--{stage}-{name}".replace("_", "-")
 
 
-def _help(stage: Stage[Any], field: Field[Any]) -> str:
-    names = {each.name for each in fields(stage.options())}
-    return _CODE.sub(lambda m: _flag(stage, m[1]) if m[1] in names else m[1], help_of(field))
+def _help(option: OptionField) -> str:
+    """Return the help; names of other options of the stage in it become flags."""
+    names = {each.name for each in options_of(stage_named(option.stage))}
+    return _CODE.sub(lambda m: _flag(option.stage, m[1]) if m[1] in names else m[1], option.help)
 
 
 def _default(value: object) -> str:

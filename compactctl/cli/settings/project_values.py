@@ -64,14 +64,13 @@ def _foreign_texts(profile: "Profile") -> Iterator[str]:
 
 def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
     from compactctl.stages.registry import stage_named
-    from compactctl.stages.support.stage import free_texts
+    from compactctl.stages.support.option_field import options_of
 
     for each in profile.stages:
-        stage = stage_named(each.name)
-        own = stage.options()
-        for key in free_texts(stage) & each.settings.keys():
-            if each.settings[key] != getattr(own, key):
-                yield f"{key} of {stage.name}", each.settings[key]
+        for option in options_of(stage_named(each.name)):
+            value = each.settings.get(option.name, option.default)
+            if option.kind == "text" and value != option.default:
+                yield f"{option.name} of {option.stage}", value
 
 
 def _windows(file: SettingsFile, name: str) -> str:

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import Field, asdict, dataclass, field, fields
-from typing import Any, Generic, TypeVar, get_type_hints
+from dataclasses import Field, asdict, dataclass, field
+from typing import Any, Generic, TypeVar
 
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
@@ -44,12 +44,6 @@ class Stage(Generic[Options]):
     propose: Callable[[View, Meter, Options], Proposal | Skipped]
     repairs: bool = False
     figures: tuple[str, ...] = ()
-
-
-def free_texts(stage: Stage[Any]) -> frozenset[str]:
-    """Return the options whose value is any text: it goes into a transcript or a prompt."""
-    hints = get_type_hints(stage.options)
-    return frozenset(each.name for each in fields(stage.options()) if hints[each.name] is str)
 
 
 def within_target(stage: str, target: int) -> Skipped:

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compactctl.errors import UsageError, suggestion
+from compactctl.errors import UsageError
+from compactctl.model.shapes import text
+from compactctl.model.table import Table, check_keys, read_value
 from compactctl.tokens.models.names import bare_name, dashed, is_beginning, plain_name
 from compactctl.tokens.models.windows import parse_size
 
@@ -74,47 +76,29 @@ def _key(prefix: str) -> str:
     return dashed(plain_name(prefix))
 
 
-def _row(prefix: str, value: Any, source: str) -> OwnModel:  # noqa: ANN401 - what a file holds
+def _row(prefix: str, value: object, source: str) -> OwnModel:
     if not plain_name(prefix):
         raise UsageError(f"{source}: a model without a name; write the beginning of its name")
     where = f"{source}: {prefix!r}"
     if not isinstance(value, Mapping):
-        return OwnModel(prefix=prefix, source=source, window=_tokens(value, where))
+        window = read_value(f"{where} = ", _tokens, value)
+        return OwnModel(prefix=prefix, source=source, window=window)
     if not value:
         raise UsageError(f"{where}: says nothing; give one of {', '.join(_KEYS)}")
-    for key in value:
-        _check_key(key, where)
+    check_keys(value, _KEYS, where, "put a name with a dot in it in quotes")
+    table = Table(value, f"{where}: ")
     return OwnModel(
         prefix=prefix,
         source=source,
-        window=_optional(value, "window", where),
-        max_output=_optional(value, "max_output", where),
-        counter=_counter(value.get("counter", ""), where),
+        window=table.get("window", _tokens, None),
+        max_output=table.get("max_output", _tokens, None),
+        counter=table.get("counter", text, ""),
     )
 
 
-def _check_key(key: str, where: str) -> None:
-    if key in _KEYS:
-        return
-    hint = suggestion(key, _KEYS, "put a name with a dot in it in quotes")
-    raise UsageError(f"{where}: there is no {key!r}, only {', '.join(_KEYS)}; {hint}")
-
-
-def _optional(row: Mapping[str, Any], key: str, where: str) -> int | None:
-    return _tokens(row[key], f"{where}: {key}") if key in row else None
-
-
-def _tokens(value: Any, where: str) -> int:  # noqa: ANN401 - what a file holds
+def _tokens(value: object) -> int:
     is_size = isinstance(value, int | str) and not isinstance(value, bool)
     size = parse_size(str(value)) if is_size else None
     if size is None or size.denominator != 1:
-        raise UsageError(
-            f'{where}: {value!r} is not a number of tokens; write it as "128k" or 131072'
-        )
+        raise ValueError('is not a number of tokens; write it as "128k" or 131072')
     return size.numerator
-
-
-def _counter(value: Any, where: str) -> str:  # noqa: ANN401 - what a file holds
-    if not isinstance(value, str):
-        raise UsageError(f"{where}: counter: {value!r} is not the name of a counter")
-    return value

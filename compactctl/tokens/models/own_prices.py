@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import date
+from functools import partial
 from typing import Any
 
-from compactctl.errors import UsageError, suggestion
+from compactctl.errors import UsageError
+from compactctl.model.shapes import number, text
+from compactctl.model.table import Table, check_keys
 from compactctl.tokens.models.prices import Price, Prices, price_key
 
 _NUMBERS = ("input", "output", "cache_read", "cache_write", "cache_hour")
@@ -38,53 +42,44 @@ def _rows(name: str, value: object, source: str) -> Iterator[Price]:
         raise UsageError(f"{source}: a model without a name; write its name")
     row = _table(value, _KEYS, where)
     base = replace(
-        _price(name, row, where),
-        source=_text(row.get("source", ""), f"{where}: source"),
-        date=_text(row.get("date", ""), f"{where}: date"),
+        _price(name, row),
+        source=row.get("source", _text, ""),
+        date=row.get("date", _text, ""),
     )
     yield base
-    if "long" in row:
-        where = f"{where}: long"
-        long = _table(row["long"], _LONG_KEYS, where)
-        over = int(_number(long, "over", where))
-        yield replace(_price(name, long, where), source=base.source, date=base.date, over=over)
+    if "long" in row.entries:
+        long = _table(row.entries["long"], _LONG_KEYS, f"{where}: long")
+        over = int(_number(long, "over"))
+        yield replace(_price(name, long), source=base.source, date=base.date, over=over)
 
 
-def _table(value: object, keys: tuple[str, ...], where: str) -> Mapping[str, Any]:
+def _table(value: object, keys: tuple[str, ...], where: str) -> Table:
     if not isinstance(value, Mapping):
         raise UsageError(f"{where}: is not a table; write it as {{input = 2.5, output = 15}}")
-    for key in value:
-        if key not in keys:
-            hint = suggestion(key, keys, "put a name with a dot in it in quotes")
-            raise UsageError(f"{where}: there is no {key!r}, only {', '.join(keys)}; {hint}")
-    return value
+    check_keys(value, keys, where, "put a name with a dot in it in quotes")
+    return Table(value, f"{where}: ")
 
 
-def _price(name: str, row: Mapping[str, Any], where: str) -> Price:
-    sent = _number(row, "input", where)
-    write = _number(row, "cache_write", where, sent)
+def _price(name: str, row: Table) -> Price:
+    sent = _number(row, "input")
+    write = _number(row, "cache_write", sent)
     return Price(
         model=price_key(name),
         input=sent,
-        cache_read=_number(row, "cache_read", where, sent),
+        cache_read=_number(row, "cache_read", sent),
         cache_write=write,
-        cache_hour=_number(row, "cache_hour", where, write),
-        output=_number(row, "output", where),
+        cache_hour=_number(row, "cache_hour", write),
+        output=_number(row, "output"),
     )
 
 
-def _number(row: Mapping[str, Any], key: str, where: str, default: float | None = None) -> float:
-    value = row.get(key, default)
+def _number(row: Table, key: str, default: float | None = None) -> float:
+    value = row.get(key, partial(number, most=_MOST), default)
     if value is None:
-        raise UsageError(f"{where}: {key} is missing; give a number, such as {key} = 2.5")
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= _MOST:
-        raise UsageError(f"{where}: {key}: {value!r} is not a number from 0 to {_MOST:,}")
-    return float(value)
+        raise UsageError(f"{row.where}{key} is missing; give a number, such as {key} = 2.5")
+    return value
 
 
-def _text(value: object, where: str) -> str:
+def _text(value: object) -> str:
     """Return a text, or what TOML takes for a date."""
-    if isinstance(value, Mapping | list | bool | int | float):
-        raise UsageError(f"{where}: {value!r} is not text")
-    return str(value)
+    return value.isoformat() if isinstance(value, date) else text(value)

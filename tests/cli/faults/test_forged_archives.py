@@ -83,7 +83,7 @@ def test_a_size_that_is_no_number(
 ) -> None:
     archive = archives(compacted)[-1]
     change_operation(archive, lambda record: record["after"].update(n_bytes="x"))
-    assert "after: n_bytes: str instead of a whole number" in refused(ask, arguments, tmp_path)
+    assert "after: n_bytes: is not a whole number" in refused(ask, arguments, tmp_path)
 
 
 def test_a_hundred_thousand_brackets(

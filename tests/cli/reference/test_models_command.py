@@ -102,7 +102,7 @@ def test_json_will_do_as_well(ask: Ask, tmp_path: Path) -> None:
         (b"{", "windows.toml: is neither TOML nor JSON"),
         (b"[1]", "windows.toml: is"),
         (b"\xff\xfe", "windows.toml: is neither TOML nor JSON"),
-        (b'gpt-4.1 = "1m"', "windows.toml: 'gpt-4': there is no '1'"),
+        (b'gpt-4.1 = "1m"', "windows.toml: 'gpt-4' has no key '1'"),
         (b'mine = {counter = "nope"}', "windows.toml: 'mine': counter: no token counter"),
     ],
 )

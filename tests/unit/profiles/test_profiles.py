@@ -226,7 +226,10 @@ def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
         ('base = "nope"', "no profile 'nope' to build on"),
         ("enablePrune = 1", "neither true nor false"),
         ("contextCompaction = 3", "contextCompaction is not a table"),
-        ("file_share = 2", "file_share = 2"),
+        ("file_share = 2", "file_share = 2 is not a number from 0 to 1"),
+        ("[background]\nwarm = 0.5", r"\[background\] has no jitter"),
+        ('[budget]\nreserve = "x"', r"\[budget\] reserve = 'x' is not a whole number"),
+        ("differs = 3", "differs = 3 is not a list of texts"),
     ],
 )
 def test_what_is_wrong_in_a_users_profile_is_said(tmp_path: Path, text: str, message: str) -> None:
