@@ -60,7 +60,7 @@ def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     summaries = [passage for passage in passages if passage.kind == "summary"]
     if not summaries:
         return
-    label = f"Earlier summary [L{summaries[-1].line}]:"
+    label = f"Earlier summary {summaries[-1].spot}:"
     for place, (topic, point) in enumerate(_points(summaries[-1].text)):
         yield SummaryItem(
             section=topic.section,

@@ -15,7 +15,13 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import file_items
 from compactctl.summaries.extract.items import OMISSION, SummaryItem, clipped
 from compactctl.summaries.extract.key_lines import key_line_items
-from compactctl.summaries.extract.passages import Passage, passages, tool_pairs
+from compactctl.summaries.extract.passages import (
+    NOWHERE,
+    Passage,
+    passages,
+    spots_of,
+    tool_pairs,
+)
 from compactctl.summaries.extract.shell_commands import command_items, error_items
 from compactctl.summaries.extract.tasks import task_items
 from compactctl.summaries.extract.user_requests import answer_items, request_items, rule_items
@@ -157,11 +163,12 @@ def _size(items: Sequence[SummaryItem]) -> int:
 
 
 def _note(messages: Sequence[Message]) -> str:
-    lines = [message.line + 1 for message in messages]
-    span = f" (L{min(lines)} to L{max(lines)})" if lines else ""
+    spots = spots_of(messages) or [NOWHERE]
+    first, last = min(spots), max(spots)
+    span = f" ({first.unit}{first.number} to {last.unit}{last.number})" if messages else ""
     return (
         f"Hand-over of {len(messages)} earlier messages{span}, extracted without a model: "
-        f"quotes are verbatim,{OMISSION}marks omissions, [L12] is line 12 of what was compacted."
+        f"quotes are verbatim,{OMISSION}marks omissions, {first.legend}"
     )
 
 

@@ -62,7 +62,7 @@ def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[Sum
             section=4,
             topic=DECISIONS,
             label="Decisions and findings:",
-            text=f"[L{passage.line}] {finding}",
+            text=f"{passage.spot} {finding}",
             value=worth.at(passage.age) + bonus,
             place=len(seen),
         )
@@ -79,9 +79,9 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
     for passage in replies[-REPLIES:]:
         yield SummaryItem(
             section=7,
-            text=f"[L{passage.line}] {clipped(passage.text, REPLY)}",
+            text=f"{passage.spot} {clipped(passage.text, REPLY)}",
             value=_CURRENT.at(passage.age),
-            place=passage.line,
+            place=passage.spot.number,
             elastic=True,
         )
     for place, pair in enumerate(pairs[-CALLS:]):
@@ -89,7 +89,7 @@ def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Ite
             section=7,
             topic=OPERATIONS,
             label="Newest tool calls:",
-            text=f"[L{pair.line}] {call_title(pair, CALL)}",
+            text=f"{pair.spot} {call_title(pair, CALL)}",
             value=_CALL.at(pair.age),
             place=place,
         )
@@ -102,12 +102,12 @@ def next_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
         return
     newest = spoken[-1]
     if newest.kind == "request":
-        text = f"The request of [L{newest.line}] has no reply yet."
+        text = f"The request of {newest.spot} has no reply yet."
         yield SummaryItem(section=8, text=text, value=_NEXT.at(0), place=0)
         return
     at_work = newest is not passages[-1]
     for place, sentence in enumerate(_intentions(newest.text, at_work=at_work)):
-        text = f"[L{newest.line}] {clipped(sentence, FINDING)}"
+        text = f"{newest.spot} {clipped(sentence, FINDING)}"
         yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age) + place, place=place)
 
 

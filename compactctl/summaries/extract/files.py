@@ -8,7 +8,7 @@ from compactctl.history.readcalls import normal_path
 from compactctl.history.toolnames import kind_of
 from compactctl.summaries.extract.items import SummaryItem, Worth, one_line
 from compactctl.summaries.extract.outcomes import failed
-from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.passages import NOWHERE, Passage, Spot, ToolPair
 
 # Names listed per file, characters of a path, and files in the list of required ones.
 DEFINITIONS = 10
@@ -40,7 +40,7 @@ class FileUse:
 
     acts: dict[str, int] = field(default_factory=dict)
     defined: dict[str, None] = field(default_factory=dict)
-    line: int = 0
+    spot: Spot = NOWHERE
     age: int = 0
 
     @property
@@ -61,11 +61,11 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
     for path, file in files.items():
         acts = ", ".join(f"{act} x{n}" if n > 1 else act for act, n in file.acts.items())
         names = ", ".join(list(file.defined)[-DEFINITIONS:])
-        text = f"{one_line(path, PATH)} - {acts} [L{file.line}]" + (
+        text = f"{one_line(path, PATH)} - {acts} {file.spot}" + (
             f"; definitions: {names}" if names else ""
         )
-        yield SummaryItem(section=3, text=text, value=file.value, place=file.line)
-    needed = sorted(files, key=lambda path: (-files[path].value, -files[path].line, path))
+        yield SummaryItem(section=3, text=text, value=file.value, place=file.spot.number)
+    needed = sorted(files, key=lambda path: (-files[path].value, -files[path].spot.number, path))
     for place, path in enumerate(needed[:REQUIRED]):
         text = one_line(path, PATH)
         yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) - 10 * place, place=place)
@@ -89,7 +89,7 @@ def files_used(passages: Sequence[Passage], cwd: str | None) -> dict[str, FileUs
         for act, path in _acts(passage, cwd):
             file = files.setdefault(path, FileUse())
             file.acts[act] = file.acts.get(act, 0) + 1
-            file.line, file.age = passage.line, passage.age
+            file.spot, file.age = passage.spot, passage.age
             if act in {"edited", "written"}:
                 file.defined.update(dict.fromkeys(_DEFINITION.findall(passage.text)))
     return files

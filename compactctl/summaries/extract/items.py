@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 OMISSION = " […] "
 _SPACE = re.compile(r"\s+")
+# Between words, and between values of data without blanks.
+_BREAK = re.compile(r"\s+|(?<=[,;])")
 # Of a clipped text, two thirds come from its start, where people say what they want.
 _HEAD_THIRDS = 2
 # Model calls after which half of an item's bonus for freshness is gone.
@@ -56,12 +58,29 @@ class SummaryItem:
 
 
 def clipped(text: str, limit: int) -> str:
-    """Shorten a text to about ``limit`` characters by leaving out its middle."""
+    """Shorten a text to about ``limit`` characters by leaving out its middle.
+
+    It is cut between words or values, so that no name or path is halved; what has none of them
+    is cut all the same.
+    """
     text = text.strip()
     if len(text) <= limit:
         return text
-    head = limit * _HEAD_THIRDS // 3
-    return text[:head].rstrip() + OMISSION + text[head - limit :].lstrip()
+    head = _head(text, limit * _HEAD_THIRDS // 3, limit)
+    rest = limit - limit * _HEAD_THIRDS // 3
+    found = _BREAK.search(text, len(text) - rest - 1)
+    if not head and found is None:
+        return text[: limit - rest] + OMISSION + text[-rest:]
+    return head.rstrip() + OMISSION + (text[found.end() :] if found else "").lstrip()
+
+
+def _head(text: str, start: int, most: int) -> str:
+    """Return the words within the first ``start`` characters, at least one of up to ``most``."""
+    ends = [found.start() for found in _BREAK.finditer(text, 0, start + 1)]
+    if not ends:
+        first = _BREAK.search(text, start, most + 1)
+        ends = [first.start() if first else 0]
+    return text[: ends[-1]]
 
 
 def one_line(text: str, limit: int) -> str:

@@ -82,4 +82,4 @@ class _Cover:
 
 def _title(passage: Passage) -> str:
     name = call_title(passage.pair, TITLE) if passage.pair else one_line(passage.name, TITLE)
-    return f"[L{passage.line}] {name}" if name else f"[L{passage.line}] {passage.kind}"
+    return f"{passage.spot} {name}" if name else f"{passage.spot} {passage.kind}"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from compactctl.history.pairs import Place
 from compactctl.history.pairs import tool_pairs as places_of_pairs
@@ -24,6 +24,26 @@ PassageKind = Literal[
 ]
 
 
+class Spot(NamedTuple):
+    """Where something stands: a line of the file or a message of a document, from 1."""
+
+    number: int
+    unit: Literal["L", "M"] = "L"
+
+    def __str__(self) -> str:
+        """Write it as summaries refer to it."""
+        return f"[{self.unit}{self.number}]"
+
+    @property
+    def legend(self) -> str:
+        """What such a reference means."""
+        what = "line" if self.unit == "L" else "message"
+        return f"[{self.unit}12] is {what} 12 of what was compacted."
+
+
+NOWHERE = Spot(0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPair:
     """A tool call and its result.
@@ -32,7 +52,7 @@ class ToolPair:
         tool: the tool's name.
         arguments: the call's arguments; empty when they are not a JSON object.
         text: the texts in the arguments, one after another.
-        line: the line of the call, from 1.
+        spot: where the call stands.
         age: how many model calls were made since.
         reads: the file it shows, None when it shows no single file.
         changes: the files it writes, edits or patches.
@@ -43,7 +63,7 @@ class ToolPair:
     tool: str
     arguments: Mapping[str, object]
     text: str
-    line: int
+    spot: Spot
     age: int
     reads: str | None
     changes: tuple[str, ...]
@@ -64,7 +84,7 @@ class ToolPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """One text of a conversation, with its line (from 1) and its age in model calls.
+    """One text of a conversation, with its place and its age in model calls.
 
     ``name`` is the tool's name or the attached file's path; ``pair`` is set for tool calls, and
     for results whose call is known.
@@ -73,7 +93,7 @@ class Passage:
     kind: PassageKind
     text: str
     name: str
-    line: int
+    spot: Spot
     age: int
     pair: ToolPair | None = None
 
@@ -82,15 +102,34 @@ def passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passa
     """Read messages as passages in order; parts without text and cleared results give none."""
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
+    spots = spots_of(messages)
     pairs = _pairs(messages, ages, cwd)
     return tuple(
         Passage(
-            kind=kind, text=text, name=name, line=message.line + 1, age=age, pair=pairs.get(place)
+            kind=kind,
+            text=text,
+            name=name,
+            spot=spots[place.message],
+            age=age,
+            pair=pairs.get(place),
         )
         for place, message, age, part in _parts(messages, ages)
         for kind, text, name in _readings(message, part, pairs.get(place))
         if text.strip()
     )
+
+
+def spots_of(messages: Sequence[Message]) -> list[Spot]:
+    """Return where messages stand: by line, or by number where all are on one line."""
+    if len(messages) > 1 and len({message.line for message in messages}) == 1:
+        return [Spot(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
+    return [Spot(message.line + 1) for message in messages]
+
+
+def _number(message: Message, otherwise: int) -> int:
+    """Return the number of a message in its document, from 1."""
+    paths = (part.path for part in message.parts)
+    return next((step + 1 for path in paths for step in path if isinstance(step, int)), otherwise)
 
 
 def tool_pairs(found: Sequence[Passage]) -> tuple[ToolPair, ...]:
@@ -126,16 +165,17 @@ def _pairs(
     """Give the pair at the place of each call, and of each result that has a call."""
     calls_of = places_of_pairs(messages)
     results = {call: messages[place.message].parts[place.part] for place, call in calls_of.items()}
+    spots = spots_of(messages)
     pairs = {
-        place: _pair(part, results.get(place), line=message.line + 1, age=age, cwd=cwd)
-        for place, message, age, part in _parts(messages, ages)
+        place: _pair(part, results.get(place), spot=spots[place.message], age=age, cwd=cwd)
+        for place, _, age, part in _parts(messages, ages)
         if isinstance(part, ToolCallPart)
     }
     return pairs | {place: pairs[call] for place, call in calls_of.items()}
 
 
 def _pair(
-    call: ToolCallPart, result: Part | None, *, line: int, age: int, cwd: str | None
+    call: ToolCallPart, result: Part | None, *, spot: Spot, age: int, cwd: str | None
 ) -> ToolPair:
     arguments = _arguments(call.arguments)
     read = read_request(call, cwd=cwd)
@@ -143,7 +183,7 @@ def _pair(
         tool=call.tool,
         arguments=arguments,
         text="\n".join(text for _, text in _texts(arguments)) if arguments else call.arguments,
-        line=line,
+        spot=spot,
         age=age,
         reads=read.path if read else None,
         changes=edited_paths(call, cwd=cwd),

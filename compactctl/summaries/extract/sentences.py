@@ -1,12 +1,55 @@
 """Prose cut into sentences."""
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\[\"'(])|(?<=[!?])\s+|\n+")
 _BULLET = re.compile(r"\s*(?:(?:[-*>#|+]+|\d{1,2}[.)])\s+)*")
+# What starts a line that goes on with nothing before it: a bullet, a heading, a quotation, a row of
+# a table, a fence, a tag, a comment, a key.
+_OPENING = re.compile(r"\s*(?:[-*>#|+<]|\d{1,2}[.)]\s|```|~~~|//|[\w-]+:\s)")
+_WHOLE = re.compile(r".*(?:[.!?:;|>]|```)[\"'*_)\]]*\s*$")
+# Nobody wraps lines shorter than this; the margin is ragged by as much of the width.
+_NARROWEST = 40
+_RAGGED_PERCENT = 20
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text, without bullets and heading marks."""
-    bare = (_BULLET.sub("", part, count=1).rstrip(" \t\r|") for part in _END.split(text))
+    """Return the sentences and lines of a text, without bullets and heading marks.
+
+    A sentence that was wrapped at the end of a line is one, with a blank for the line end.
+    """
+    bare = (_BULLET.sub("", part, count=1).rstrip(" \t\r|") for part in _END.split(_joined(text)))
     return [sentence for sentence in bare if sentence]
+
+
+def _joined(text: str) -> str:
+    return "\n".join(line for block in text.split("\n\n") for line in _unwrapped(block))
+
+
+def _unwrapped(block: str) -> Iterator[str]:
+    """Yield the lines of a paragraph, those joined that a hard wrap had parted."""
+    lines = block.split("\n")
+    width = max(map(len, lines))
+    whole = lines[0]
+    for before, line in pairwise(lines):
+        if _goes_on(before, line, width):
+            whole = f"{whole.rstrip()} {line.strip()}"
+        else:
+            yield whole
+            whole = line
+    yield whole
+
+
+def _goes_on(before: str, line: str, width: int) -> bool:
+    """Whether a line goes on with the sentence of the one before, which had no room for a word."""
+    if width < _NARROWEST or not before.strip() or before.lstrip().startswith("#"):
+        return False
+    if _WHOLE.match(before) or _OPENING.match(line):
+        return False
+    first = line.split(maxsplit=1)[:1]
+    if not first or before.count("(") > before.count(")"):
+        return bool(first)
+    full = width * (100 - _RAGGED_PERCENT) // 100
+    return len(before.rstrip()) + 1 + len(first[0]) > full

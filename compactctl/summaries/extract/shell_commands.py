@@ -58,14 +58,14 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         newest = repeated[-1]
         times = f" x{len(repeated)}" if len(repeated) > 1 else ""
         output = one_line(last_line(newest), OUTPUT)
-        text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} [L{newest.line}]"
+        text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} {newest.spot}"
         bonus = _REPEATED * (len(repeated) > 1) + _CHECKING * checks(command)
         yield SummaryItem(
             section=4,
             label="Commands, newest outcome:",
             text=f"{text}: {output}" if output else text,
             value=_COMMAND.at(newest.age) + bonus,
-            place=newest.line,
+            place=newest.spot.number,
         )
 
 
@@ -84,9 +84,9 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         yield SummaryItem(
             section=4,
             label="Errors:",
-            text=f"[L{pair.line}] {clipped(error.line, ERROR)}{note}",
+            text=f"{pair.spot} {clipped(error.line, ERROR)}{note}",
             value=worth.at(pair.age) + _REPORTED * failed(pair),
-            place=pair.line,
+            place=pair.spot.number,
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from compactctl.summaries.extract.items import SummaryItem, Worth, one_line
 from compactctl.summaries.extract.other_tools import first_text
-from compactctl.summaries.extract.passages import ToolPair
+from compactctl.summaries.extract.passages import Spot, ToolPair
 
 TASK = 300
 STATUS = 30
@@ -33,7 +33,7 @@ class OpenTask:
 
     title: str
     status: str
-    line: int
+    spot: Spot
 
     @property
     def done(self) -> bool:
@@ -51,7 +51,7 @@ def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     waiting = [task for task in tasks if not task.done]
     started = [task for task in waiting if task.status != "pending"]
     for task in (started or waiting)[:1]:
-        text = f"[L{task.line}] open task: {one_line(task.title, TASK)}"
+        text = f"{task.spot} open task: {one_line(task.title, TASK)}"
         yield SummaryItem(section=8, text=text, value=_NEXT_TASK.at(0), place=len(pairs))
 
 
@@ -73,22 +73,22 @@ def _listed(pair: ToolPair) -> list[OpenTask]:
         match pair.arguments.get(key):
             case str(text):
                 return [
-                    OpenTask(title.strip(), _BOXES.get(box, "in_progress"), pair.line)
+                    OpenTask(title.strip(), _BOXES.get(box, "in_progress"), pair.spot)
                     for box, title in _CHECKBOX.findall(text)
                 ]
             case list(entries):
-                return [task for entry in entries if (task := _task(entry, pair.line))]
+                return [task for entry in entries if (task := _task(entry, pair.spot))]
             case _:
                 continue
     return []
 
 
-def _task(entry: object, line: int) -> OpenTask | None:
+def _task(entry: object, spot: Spot) -> OpenTask | None:
     if not isinstance(entry, Mapping):
         return None
     title = first_text(entry, _TITLES)
     status = one_line(first_text(entry, ("status",)) or "pending", STATUS)
-    return OpenTask(title, _STATUSES.get(status, status), line) if title else None
+    return OpenTask(title, _STATUSES.get(status, status), spot) if title else None
 
 
 def _keep(tasks: dict[str, OpenTask], pair: ToolPair) -> None:
@@ -97,9 +97,9 @@ def _keep(tasks: dict[str, OpenTask], pair: ToolPair) -> None:
         created = _CREATED.search(pair.result.text) if pair.result else None
         title = first_text(pair.arguments, _TITLES)
         if created and title:
-            tasks[created[1]] = OpenTask(title, "pending", pair.line)
+            tasks[created[1]] = OpenTask(title, "pending", pair.spot)
         return
     number = str(pair.arguments.get("taskId"))
     status = first_text(pair.arguments, ("status",))
     if number in tasks and status:
-        tasks[number] = OpenTask(tasks[number].title, one_line(status, STATUS), pair.line)
+        tasks[number] = OpenTask(tasks[number].title, one_line(status, STATUS), pair.spot)

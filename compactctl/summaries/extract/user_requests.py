@@ -52,9 +52,9 @@ def request_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
         yield SummaryItem(
             section=1 if main else 6,
             label="" if main else "Requests in between:",
-            text=f"[L{passage.line}] {clipped(text, MAIN_REQUEST if main else OTHER_REQUEST)}",
+            text=f"{passage.spot} {clipped(text, MAIN_REQUEST if main else OTHER_REQUEST)}",
             value=(_MAIN if main else _OTHER).at(passage.age),
-            place=passage.line,
+            place=passage.spot.number,
             pinned=index == len(asked) - 1,
             elastic=main,
         )
@@ -76,7 +76,7 @@ def rule_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
             section=1,
             topic=RULES,
             label="Rules the user set:",
-            text=f"[L{passage.line}] {rule}",
+            text=f"{passage.spot} {rule}",
             value=worth.at(passage.age),
             place=place,
             pinned=True,
@@ -91,9 +91,9 @@ def answer_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             yield SummaryItem(
                 section=6,
                 label="Answers of the user:",
-                text=f"[L{pair.line}] {one_line(words, OTHER_REQUEST)}",
+                text=f"{pair.spot} {one_line(words, OTHER_REQUEST)}",
                 value=_ANSWER.at(pair.age),
-                place=pair.line,
+                place=pair.spot.number,
             )
 
 
@@ -106,11 +106,11 @@ def objection(pair: ToolPair) -> str:
 def requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     """Return the requests with their text; of repeated ones the first and the newest."""
     asked = [(p, text) for p in passages if p.kind == "request" and (text := _own_words(p.text))]
-    newest = {text: passage.line for passage, text in asked}
+    newest = {text: passage.spot for passage, text in asked}
     return [
         (passage, text)
         for index, (passage, text) in enumerate(asked)
-        if index == 0 or newest[text] == passage.line
+        if index == 0 or newest[text] == passage.spot
     ]
 
 

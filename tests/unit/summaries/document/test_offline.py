@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.model.message import Message, Part, ToolCallPart
+from compactctl.model.message import Message, Part, TextPart, ToolCallPart
 from compactctl.summaries.document.offline import summarize, summary_budget
 from compactctl.summaries.document.sections import HEADINGS
 from compactctl.summaries.extract.items import OMISSION
@@ -136,6 +137,18 @@ def test_a_summary_tells_the_state_of_the_work() -> None:
     assert "Now do module number 5, always with types." in text
     assert section(text, 8) == "- The request of [L109] has no reply yet."
     assert "- src/module_11.py" in section(text, 9)
+
+
+def test_what_stands_in_a_document_is_told_by_message_in_order() -> None:
+    asked = [user(f"Please do thing {n}.") for n in range(12)]
+    found = tuple(
+        replace(one, line=0, parts=(TextPart(text=f"Please do thing {n}.", path=("all", n + 3)),))
+        for n, one in enumerate(conversation(*asked))
+    )
+    text = summarize(found, budget=1_000, count=count)
+    assert "[M12] is message 12 of what was compacted" in text
+    assert re.findall(r"\[M(\d+)\] Please", section(text, 6)) == [str(n) for n in range(5, 15)]
+    assert "[L" not in text
 
 
 def test_what_does_not_fit_leaves_the_last_request_in_place() -> None:
