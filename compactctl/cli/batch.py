@@ -120,7 +120,7 @@ def command(
     settings: StageSettings,
 ) -> int:
     """Run ``compactctl batch``."""
-    planned = plan_from(plan, settings, protect, summarizer)
+    planned = plan_from(plan, settings, summarizer)
     options = BatchOptions(
         paths=paths,
         include=include,

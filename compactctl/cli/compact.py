@@ -97,7 +97,7 @@ def command(
         format=format_name,
         limits=limits,
         measure=replace(measure, profile=plan.profile, base=fail_base),
-        plan=plan_from(plan, settings, protect, summarizer),
+        plan=plan_from(plan, settings, summarizer),
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
         layout=layout,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Generic
 
 from compactctl.history.pairs import orphans
 from compactctl.history.view import View
@@ -11,7 +11,7 @@ from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, groups
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.pipeline.apply import apply
-from compactctl.stages.support.stage import Stage
+from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
 
 # Undoing stubs can make room for others to be dropped, and what one stage leaves can give an
@@ -20,11 +20,11 @@ _MAX_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StageStep:
+class StageStep(Generic[Options]):
     """A stage and the options it runs with."""
 
-    stage: Stage[Any]
-    options: Any
+    stage: Stage[Options]
+    options: Options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Run:
     notes: tuple[str, ...] = ()
 
 
-def run(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
+def run(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
     """Run ``steps`` in order; with a target, stop as soon as the view fits it.
 
     They are run until they find nothing more to do, so that a second run changes nothing. A stage
@@ -63,14 +63,14 @@ def run(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
     return _settled(_run_once(view, steps, meter), steps, meter)
 
 
-def idle(view: View, steps: Sequence[StageStep], meter: Meter, why: str) -> Run:
+def idle(view: View, steps: Sequence[StageStep[Any]], meter: Meter, why: str) -> Run:
     """Return the run of stages that are not needed, with the reason."""
     tokens = meter.total(view.messages)
     records = tuple(_not_needed(step, tokens, why) for step in steps)
     return Run(stages=records, edits=(), groups={}, view=view)
 
 
-def _not_needed(step: StageStep, tokens: int, why: str = "") -> StageRecord:
+def _not_needed(step: StageStep[Any], tokens: int, why: str = "") -> StageRecord:
     return StageRecord(
         name=step.stage.name,
         options=asdict(step.options),
@@ -81,7 +81,7 @@ def _not_needed(step: StageStep, tokens: int, why: str = "") -> StageRecord:
     )
 
 
-def _settled(result: Run, steps: Sequence[StageStep], meter: Meter) -> Run:
+def _settled(result: Run, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
     for _ in range(_MAX_ROUNDS):
         again = _run_once(result.view, steps, meter)
         if not again.edits:
@@ -124,7 +124,7 @@ def summed(*figures: Mapping[str, int]) -> Mapping[str, int]:
     return dict(total)
 
 
-def _run_once(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
+def _run_once(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
     records: list[StageRecord] = []
     edits: list[Edit] = []
     groups: dict[str, str] = {}
@@ -146,7 +146,7 @@ def _run_once(view: View, steps: Sequence[StageStep], meter: Meter) -> Run:
 
 
 def _run_stage(
-    view: View, step: StageStep, meter: Meter
+    view: View, step: StageStep[Any], meter: Meter
 ) -> tuple[StageRecord, Proposal | None, View]:
     view = view.with_room()
     before = meter.total(view.messages)

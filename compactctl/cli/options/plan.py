@@ -96,12 +96,9 @@ def plan_options(function: F) -> F:
 
 
 def plan_from(
-    asked: PlanParameters,
-    settings: StageSettings,
-    protect: ProtectOptions,
-    summarizer: SummarizerParameters,
+    asked: PlanParameters, settings: StageSettings, summarizer: SummarizerParameters
 ) -> PlanOptions:
-    """Return the plan that is asked for; what is protected stays in stages too.
+    """Return the plan that is asked for.
 
     Raises UsageError for a stage or size that means nothing, NoInputError for the summary file.
     """
@@ -115,7 +112,6 @@ def plan_from(
         if_needed=asked.if_needed,
         overflow=_overflow(asked.from_error),
         settings=settings,
-        protect_tools=protect.tools,
     )
     if asked.summary_file and summarizer.asked:
         raise UsageError(f"--summary-file and {summarizer.asked} contradict each other; choose one")

@@ -1,7 +1,7 @@
 """Which stages a compaction runs, with which options, down to which size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from compactctl.errors import UsageError
@@ -38,7 +38,6 @@ class PlanOptions:
         if_needed: run no stage unless compaction is due.
         overflow: the error of a provider to recover from; it makes the target smaller.
         settings: options of stages, over those of the profile.
-        protect_tools: tools whose results stay.
         texts: what the summarize stage is given beside its options.
     """
 
@@ -50,7 +49,6 @@ class PlanOptions:
     if_needed: bool = False
     overflow: Overflow | None = None
     settings: StageSettings = field(default_factory=dict)
-    protect_tools: tuple[str, ...] = ()
     texts: GivenTexts = NO_TEXTS
 
     @property
@@ -76,7 +74,7 @@ class Plan:
     ``held`` says why no step may run, "" when they may.
     """
 
-    steps: tuple[StageStep, ...]
+    steps: tuple[StageStep[Any], ...]
     target: int | None
     keep: float | None = None
     gate: Trigger | None = None
@@ -116,7 +114,7 @@ def _excess(overflow: Overflow | None) -> int:
     return UNKNOWN_EXCESS if overflow.gap is None else -(-overflow.gap * 11 // 10)
 
 
-def _steps(options: PlanOptions) -> Iterator[StageStep]:
+def _steps(options: PlanOptions) -> Iterator[StageStep[Any]]:
     own = options.chosen.stages
     if not options.stages:
         for each in own:
@@ -168,14 +166,9 @@ def _until(options: PlanOptions) -> Trigger:
 
 def _step(
     stage: Stage[Any], settings: Mapping[str, OptionValue], options: PlanOptions
-) -> StageStep:
+) -> StageStep[Any]:
     given = options.settings.get(stage.name, {})
-    chosen = stage.options(**{**settings, **given})
-    names = {item.name for item in fields(chosen)}
-    if "protect_tools" in names and options.protect_tools:
-        tools = tuple(dict.fromkeys((*chosen.protect_tools, *options.protect_tools)))
-        chosen = replace(chosen, protect_tools=tools)
-    return StageStep(stage=stage, options=chosen)
+    return StageStep(stage=stage, options=stage.options(**{**settings, **given}))
 
 
 def stage_list(text: str) -> tuple[str, ...]:

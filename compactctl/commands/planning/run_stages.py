@@ -112,6 +112,7 @@ def view_of(
     return View(
         messages=messages,
         protected=_protected(messages, options, lambda left: most is None or size(left) <= most),
+        protected_tools=options.tools,
         window=measured.budget.window,
         cwd=transcript.cwd,
         writes_pairs=writes_pairs(transcript.format),

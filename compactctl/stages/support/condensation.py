@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
@@ -11,7 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
-from compactctl.stages.support.stage import group_id
+from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.stages.support.truncation import insertion_point, newest_start
 from compactctl.summaries.document import offline
 from compactctl.tokens.meter import Meter
@@ -140,7 +139,7 @@ class Condensing:
     """Which stage condenses, with which options, into what shape, and why what it hides goes."""
 
     stage: str
-    options: Any
+    options: StageOptions
     shape: SummaryShape
     reason: str = "older than the messages kept"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from compactctl.history.pairs import Place, part_places
 from compactctl.history.reads import is_stub
@@ -10,7 +10,7 @@ from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace
 from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
-from compactctl.stages.support.stage import group_id
+from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 
 ProtectedUnit = Literal["results", "turns", "steps"]
@@ -73,7 +73,7 @@ def rewriting(
     rewrites: Sequence[Rewrite],
     *,
     stage: str,
-    options: Any,  # noqa: ANN401
+    options: StageOptions,
     note: str,
 ) -> Proposal:
     """Turn rewrites into one group of edits, in the order of the conversation."""

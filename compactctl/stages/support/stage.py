@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import Field, asdict, dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
@@ -11,8 +11,16 @@ from compactctl.model.message import GroupId
 from compactctl.tokens.meter import Meter
 
 T = TypeVar("T")
-Options = TypeVar("Options")
 _HELP = "help"
+
+
+class StageOptions(Protocol):
+    """The options of a stage: an instance of a frozen dataclass of ``option`` fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Options = TypeVar("Options", bound=StageOptions)
 
 
 def option(default: T, text: str) -> T:
@@ -57,7 +65,7 @@ def without_target(stage: str) -> Skipped:
     return Skipped(stage=stage, reason=reason, detail="give a size to reach with --target")
 
 
-def group_id(stage: str, options: Any, ids: Iterable[str]) -> GroupId:  # noqa: ANN401
+def group_id(stage: str, options: StageOptions, ids: Iterable[str]) -> GroupId:
     """Derive the id of a group of edits from the stage, its options and the messages it edits.
 
     ``ids`` end with the texts written where these depend on more than options and messages.

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
@@ -11,7 +10,7 @@ from compactctl.history.standins import is_marker, is_newest, newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
 from compactctl.model.message import Message, MessageId, Role, Synthetic, TextPart
-from compactctl.stages.support.stage import group_id
+from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 
 COUNT = "{count}"
@@ -92,7 +91,7 @@ def hide_range(
     hiding: Hiding,
     start: int,
     end: int,
-    options: Any,  # noqa: ANN401
+    options: StageOptions,
 ) -> Proposal | Skipped:
     """Propose to hide a range behind a marker, if that makes the view smaller."""
     return hide_messages(hiding, hiding.ids(start, end), options)
@@ -101,7 +100,7 @@ def hide_range(
 def hide_messages(
     hiding: Hiding,
     ids: Sequence[MessageId],
-    options: Any,  # noqa: ANN401
+    options: StageOptions,
 ) -> Proposal | Skipped:
     """Propose to hide whole units, wherever they stand, if that makes the view smaller."""
     view, stage = hiding.view, hiding.marker.stage
@@ -120,7 +119,7 @@ def hide_behind(
     view: View,
     marker: Marker,
     ids: Sequence[MessageId],
-    options: Any,  # noqa: ANN401
+    options: StageOptions,
     notes: Iterable[str],
 ) -> Proposal:
     """Propose to hide messages, wherever they stand, behind one marker before the first.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from builders import (
@@ -33,7 +34,7 @@ class NoOptions:
     """Options of a made-up stage."""
 
 
-def made_up(name: str, propose: Propose) -> StageStep:
+def made_up(name: str, propose: Propose) -> StageStep[Any]:
     """Make a stage of a function that proposes edits."""
 
     def with_options(of: View, _meter: Meter, _options: NoOptions) -> Proposal | Skipped:
@@ -45,7 +46,7 @@ def made_up(name: str, propose: Propose) -> StageStep:
     )
 
 
-def hiding(name: str, *ids: str) -> StageStep:
+def hiding(name: str, *ids: str) -> StageStep[Any]:
     """Make a stage that hides these messages for nothing in return, if one is there."""
 
     def propose(of: View) -> Proposal | Skipped:
@@ -57,7 +58,7 @@ def hiding(name: str, *ids: str) -> StageStep:
     return made_up(name, propose)
 
 
-def real(name: str, **options: object) -> StageStep:
+def real(name: str, **options: object) -> StageStep[Any]:
     """Return a stage of the program with options."""
     stage = stage_named(name)
     return StageStep(stage=stage, options=stage.options(**options))

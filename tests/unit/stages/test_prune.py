@@ -60,6 +60,14 @@ def test_a_protected_tool_stays_and_does_not_use_up_the_window() -> None:
     assert list(rewritten(proposal)) == ["m1"]
 
 
+def test_results_of_tools_that_nothing_touches_do_not_use_up_the_window() -> None:
+    messages = joined(*results(50, 50), *results(500, tool="Plan"))
+    protected = {"protected": ["m4", "m5"], "protected_tools": ("plan",)}
+    assert skips(STAGE, view(messages, **protected), protect_tokens=100, min_savings=0)
+    left = propose(STAGE, view(messages, **protected), protect_tokens=50, min_savings=0)
+    assert list(rewritten(left)) == ["m1"]
+
+
 def test_one_protected_result_alone_is_nothing_to_clear() -> None:
     of = view(results(50_000, tool="skill"))
     assert skips(STAGE, of, protect_tokens=0, min_savings=0)
