@@ -15,6 +15,18 @@ def is_stand_in(message: Message) -> bool:
     return message.synthetic and (message.summary or is_marker(message))
 
 
+def group_behind(message: Message) -> str | None:
+    """Return the group whose messages a stand-in stands for, None where it is to stand for none.
+
+    What a person dropped does not return; nor does what others hid behind markers of their own.
+    """
+    tags = message.tags
+    if tags.condense_id:
+        return tags.condense_id
+    is_ours = message.synthetic and tags.is_truncation_marker
+    return tags.truncation_id if is_ours and not tags.final else None
+
+
 def record_name(message_id: str) -> str:
     """Return a message id without the number that tells records of equal content apart.
 

@@ -20,7 +20,9 @@ class View:
             all tokens of a request are those of its texts.
         window: the model's context window in tokens; None when it is not known.
         cwd: the session's working folder, to recognise one file under two paths.
-        originals: for a summary of an earlier run, the messages it stands for.
+        originals: what a stand-in or a rewritten message was before any stage worked on it, in
+            this run or an earlier one; originals of originals are none.
+        spared: messages that no stage may rewrite, as a later one puts a summary in their place.
         summarizer: writes the summaries; None for the built-in one.
         texts: what summaries are given beside the options of their stage.
         no_stubs: messages in which nothing may be replaced by a reference to another message.
@@ -36,6 +38,7 @@ class View:
     window: int | None = None
     cwd: str | None = None
     originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
+    spared: frozenset[MessageId] = frozenset()
     summarizer: Summarizer | None = None
     texts: GivenTexts = NO_TEXTS
     no_stubs: frozenset[MessageId] = frozenset()

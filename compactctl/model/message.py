@@ -10,6 +10,8 @@ CallId = NewType("CallId", str)
 Role = Literal["system", "user", "assistant", "tool"]
 SyntheticKind = Literal["summary", "marker", "call", "result"]
 JsonPath = tuple[str | int, ...]
+# Among the details of a marker: what it hides was dropped for good.
+FINAL = "final"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,8 @@ class Tags:
 
     ``*_id`` stands on a summary, marker or rewritten record; ``*_parent`` on what it replaces.
     ``through`` names the newest message there was when compactctl wrote the record, ``unseen`` the
-    tokens that every request had then beside the transcript's own.
+    tokens that every request had then beside the transcript's own; ``final`` tells that no later
+    stage is to work on what a marker hides.
     """
 
     condense_id: str | None = None
@@ -134,6 +137,7 @@ class Tags:
     operation: str | None = None
     through: str | None = None
     unseen: int | None = None
+    final: bool = False
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -239,3 +243,8 @@ class Synthetic:
     details: dict[str, str | int] = field(default_factory=dict)
     tool: str = ""
     call_id: CallId = CallId("")
+
+    @property
+    def is_final(self) -> bool:
+        """Whether no later stage is to work on what a marker hides."""
+        return bool(self.details.get(FINAL))

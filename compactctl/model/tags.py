@@ -19,7 +19,12 @@ _FIELDS = (
     ("editParent", "edit_parent"),
 )
 _NAMES = frozenset({OWN_KEY, *(name for name, _ in _FIELDS)})
-_OWN_FIELDS = (("op", "operation", str), ("through", "through", str), ("unseen", "unseen", int))
+_OWN_FIELDS = (
+    ("op", "operation", str),
+    ("through", "through", str),
+    ("unseen", "unseen", int),
+    ("final", "final", bool),
+)
 
 
 def tags_of(record: Mapping[str, Any]) -> Tags:

@@ -121,6 +121,7 @@ def written_tags(item: Synthetic, operation: str | None = None) -> Tags:
         is_truncation_marker=item.kind == "marker",
         operation=operation,
         through=item.through,
+        final=item.is_final,
     )
 
 

@@ -11,6 +11,7 @@ from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, groups
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.pipeline.apply import apply
+from compactctl.stages.support.condensation import known_after
 from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
 
@@ -125,6 +126,39 @@ def summed(*figures: Mapping[str, int]) -> Mapping[str, int]:
 
 
 def _run_once(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
+    """Run each step once; what a step summarizes, those before it leave as it is.
+
+    A summary would else have to be smaller than placeholders, and could tell nothing.
+    """
+    result = _in_order(view, steps, meter)
+    spared = _rewritten_in_vain(result.edits)
+    if not spared:
+        return result
+    again = _in_order(replace(view, spared=spared), steps, meter)
+    records = tuple(map(_with_reason, result.stages, again.stages))
+    return replace(again, stages=records, view=replace(again.view, spared=view.spared))
+
+
+def _with_reason(first: StageRecord, second: StageRecord) -> StageRecord:
+    """Say why a stage that had something to do has nothing to do any more."""
+    if first.outcome != "applied" or second.outcome != "skipped":
+        return second
+    return replace(second, detail="what it would rewrite is summarized by a later stage")
+
+
+def _rewritten_in_vain(edits: Sequence[Edit]) -> frozenset[MessageId]:
+    """Return the messages that were rewritten before they went behind a summary."""
+    rewritten: set[MessageId] = set()
+    found: set[MessageId] = set()
+    for edit in edits:
+        if isinstance(edit, Replace):
+            rewritten.add(edit.id)
+        if isinstance(edit, Hide) and edit.kind == "condense":
+            found |= rewritten.intersection(edit.ids)
+    return frozenset(found)
+
+
+def _in_order(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
     records: list[StageRecord] = []
     edits: list[Edit] = []
     groups: dict[str, str] = {}
@@ -166,7 +200,9 @@ def _run_stage(
         refusal = _parting(view.messages, after, proposal)
     if refusal:
         return replace(record, outcome="rolled-back", detail=refusal), None, view
-    return _applied(record, proposal, tokens), proposal, replace(view, messages=after)
+    known = known_after(view, proposal.edits)
+    left = replace(view, messages=after, originals=known)
+    return _applied(record, proposal, tokens), proposal, left
 
 
 def _parting(before: Sequence[Message], after: Sequence[Message], proposal: Proposal) -> str:

@@ -72,7 +72,7 @@ def _only_thinks(message: Message) -> bool:
 
 def _marker(options: DropOptions) -> Marker:
     reason = f"holds only calls or results of {_list(options)}"
-    return Marker(stage=NAME, prefix="drop", template=options.marker, reason=reason)
+    return Marker(stage=NAME, prefix="drop", template=options.marker, reason=reason, final=True)
 
 
 def _list(options: DropOptions) -> str:

@@ -18,8 +18,8 @@ from compactctl.commands.compact.verify_output import Meant, meant_by, prove_lay
 from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.inline import own_fields
+from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.operations.steps import Archived
-from compactctl.commands.operations.summary_originals import originals_of
 from compactctl.commands.planning.plan import Plan, make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
 from compactctl.commands.sizing.figures import figures_of

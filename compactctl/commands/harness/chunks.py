@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
-from compactctl.commands.operations.summary_originals import originals_of
+from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.conversations import conversations

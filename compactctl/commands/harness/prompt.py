@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
-from compactctl.commands.operations.summary_originals import originals_of
+from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure

@@ -12,10 +12,9 @@ from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import steps, turn_starts
-from compactctl.model.edit import Hide, Insert
 from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.run import Run, run
+from compactctl.pipeline.run import run
 from compactctl.profiles.profile import Background, Profile
 from compactctl.tokens.fit import Base
 from compactctl.tokens.trigger import Situation
@@ -89,7 +88,7 @@ class _SessionState:
     """A conversation as it grows and is compacted, with what it comes to."""
 
     messages: tuple[Message, ...] = ()
-    originals: dict[MessageId, tuple[Message, ...]] = field(default_factory=dict)
+    originals: Mapping[MessageId, tuple[Message, ...]] = field(default_factory=dict)
     tokens: int = 0
     weight: float = 0.0
     turns: int = 0
@@ -187,7 +186,7 @@ class SessionSimulator:
             originals=life.originals,
         )
         result = run(view, self._plan.steps, self.measured.meter)
-        life.originals.update(_summarized(result, messages))
+        life.originals = result.view.originals
         if result.edits:
             life.messages, life.tokens, life.weight, life.turns = (), 0, 0.0, 0
             self._grow(life, result.view.messages)
@@ -262,16 +261,3 @@ def moments(messages: Sequence[Message]) -> Iterator[SimulatedRequest]:
             warm=any(message.results for message in messages[opening:end]),
         )
         seen = end
-
-
-def _summarized(
-    result: Run, messages: Sequence[Message]
-) -> Mapping[MessageId, tuple[Message, ...]]:
-    """Return what each new summary stands for."""
-    known = {message.id: message for message in messages}
-    hidden = {edit.group: edit.ids for edit in result.edits if isinstance(edit, Hide)}
-    return {
-        edit.message.id: tuple(known[name] for name in hidden[edit.message.group] if name in known)
-        for edit in result.edits
-        if isinstance(edit, Insert) and edit.message.kind == "summary"
-    }

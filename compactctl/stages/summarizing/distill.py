@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compactctl.history.pairs import cut_points
+from compactctl.history.standins import is_stand_in
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, MessageId, TextPart
@@ -15,8 +16,9 @@ from compactctl.stages.support.condensation import (
     nothing_older,
     older,
     originals,
+    too_few,
 )
-from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.truncation import newest_start
 from compactctl.summaries.digest.digest import DigestRequest, digest
 from compactctl.tokens.meter import Meter
@@ -29,6 +31,7 @@ _MOST_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
 # What joins a prefix and a text may cost.
 _MARGIN = 4
+_DETAIL = "see --keep-turns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +50,24 @@ class DistillOptions:
 
 def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Skipped:
     """Propose to hide older messages behind a digest of their originals."""
-    total = meter.total(view.messages)
+    total = meter.total(originals(view, view.messages))
     target = int(total * options.keep) if view.target is None else view.target
+    if meter.total(view.messages) <= target:
+        return within_target(NAME, target)
     is_much = target >= total * _MUCH_KEPT
     share = options.tail or (_TAIL if is_much else _SHORT_TAIL)
     hidden = older(view, _end(view, meter, min(int(target * share), _MOST_TAIL_TOKENS)))
-    refusal = nothing_older(NAME, view, hidden, "see --keep-turns")
+    source = originals(view, hidden)
+    # What was distilled is distilled anew, and smaller, only where its originals are known.
+    if any(map(is_stand_in, source)):
+        refusal = nothing_older(NAME, view, hidden, _DETAIL)
+    else:
+        refusal = too_few(NAME, source, _DETAIL)
     if refusal:
         return refusal
     kept = _without(view.messages, hidden)
     request = DigestRequest(
-        messages=originals(view, hidden),
+        messages=source,
         following=kept,
         budget=_budget(view, meter, kept, target),
         cwd=view.cwd,

@@ -7,7 +7,7 @@ from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
 from compactctl.history.standins import is_newest, is_stand_in, newest_id
 from compactctl.history.view import View
-from compactctl.model.edit import Hide, Insert, Proposal, Skipped
+from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
 from compactctl.stages.support.stage import StageOptions, group_id
@@ -77,7 +77,17 @@ def nothing_older(
     """
     if _nothing_new(view.messages):
         return Skipped(stage=stage, reason="nothing was added since the last summary")
-    if sum(not is_stand_in(message) for message in hidden) < FEWEST_HIDDEN:
+    return too_few(stage, hidden, detail, which)
+
+
+def too_few(
+    stage: str,
+    messages: Sequence[Message],
+    detail: str,
+    which: str = "messages are older than those to keep",
+) -> Skipped | None:
+    """Refuse when there is less than a summary is worth; ``detail`` says what to do."""
+    if sum(not is_stand_in(message) for message in messages) < FEWEST_HIDDEN:
         return Skipped(stage=stage, reason=f"fewer than {FEWEST_HIDDEN} {which}", detail=detail)
     return None
 
@@ -93,25 +103,42 @@ def write(view: View, request: SummaryRequest, meter: Meter) -> Summary:
 
 
 def originals(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Put the originals in place of our earlier summaries, and nothing in place of markers."""
+    """Return what messages were before any stage worked on them; see ``with_originals``."""
     return with_originals(messages, view.originals)
 
 
 def with_originals(
     messages: Sequence[Message], known: Mapping[MessageId, tuple[Message, ...]]
 ) -> tuple[Message, ...]:
-    """Do so with the originals that are ``known``."""
-    return tuple({message.id: message for message in _originals(messages, known)}.values())
+    """Put the originals that are ``known`` in place of stand-ins and rewritten messages.
+
+    Nothing comes in place of other markers.
+    """
+    found = (each for message in messages for each in known.get(message.id, (message,)))
+    return tuple({each.id: each for each in found if not _is_bare(each)}.values())
 
 
-def _originals(
-    messages: Sequence[Message], known: Mapping[MessageId, tuple[Message, ...]]
-) -> Iterator[Message]:
-    for message in messages:
-        if message.id in known:
-            yield from _originals(known[message.id], known)
-        elif not (is_stand_in(message) and not message.summary):
-            yield message
+def known_after(view: View, edits: Sequence[Edit]) -> Mapping[MessageId, tuple[Message, ...]]:
+    """Return the originals that are known once a stage has carried out edits on a view.
+
+    What a marker hides for good is not among them.
+    """
+    there = {message.id: message for message in view.messages}
+    hidden = {edit.group: edit.ids for edit in edits if isinstance(edit, Hide)}
+    known = dict(view.originals)
+    for edit in edits:
+        if isinstance(edit, Replace) and edit.id in there:
+            known.setdefault(edit.id, (there[edit.id],))
+        if isinstance(edit, Insert) and not edit.message.is_final:
+            ids = hidden.get(edit.message.group, ())
+            gone = [there[name] for name in ids if name in there]
+            known[edit.message.id] = originals(view, gone)
+    return known
+
+
+def _is_bare(message: Message) -> bool:
+    """Whether a message is a marker."""
+    return is_stand_in(message) and not message.summary
 
 
 def request_for(
@@ -119,12 +146,12 @@ def request_for(
 ) -> SummaryRequest:
     """Return the request for a summary of the originals of ``hidden`` in ``wanted`` tokens.
 
-    0 chooses by their size. A summary that is more than half of what it replaces saves too little
-    to be worth its loss.
+    0 chooses by their size. A summary that is more than half of what it tells about saves too
+    little to be worth its loss; of what is left of that it takes a tenth less.
     """
     source = originals(view, hidden)
-    budget = wanted or offline.summary_budget(meter.total(source))
-    budget = min(budget, meter.total(hidden) // 2)
+    told = meter.total(source)
+    budget = min(wanted or offline.summary_budget(told), told // 2, meter.total(hidden) * 9 // 10)
     return SummaryRequest(messages=source, budget=budget, cwd=view.cwd)
 
 

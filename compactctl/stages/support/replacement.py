@@ -50,7 +50,8 @@ def outside_newest(
 
 def may_change(view: View, message: Message) -> bool:
     """Whether the content of a message may be rewritten at all; what we wrote ourselves stays."""
-    return not (message.fixed or message.synthetic or message.id in view.protected)
+    kept = message.fixed or message.synthetic or message.id in view.protected
+    return not (kept or message.id in view.spared)
 
 
 def saving(view: View, meter: Meter, place: Place, text: str) -> int:

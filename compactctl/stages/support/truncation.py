@@ -9,7 +9,7 @@ from compactctl.history.protection import hideable
 from compactctl.history.standins import is_marker, is_newest, newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
-from compactctl.model.message import Message, MessageId, Role, Synthetic, TextPart
+from compactctl.model.message import FINAL, Message, MessageId, Role, Synthetic, TextPart
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 
@@ -26,6 +26,7 @@ class Marker:
         template: the marker's text; ``{count}`` is the number of hidden messages.
         reason: why the messages are hidden, in a user's words.
         role: the role it is sent with, where the format has system messages among the others.
+        final: no later stage is to work on what it hides.
     """
 
     stage: str
@@ -33,6 +34,7 @@ class Marker:
     template: str
     reason: str
     role: Role = "user"
+    final: bool = False
 
     def text(self, count: int) -> str:
         """Return the text of a marker that stands for ``count`` messages."""
@@ -127,6 +129,9 @@ def hide_behind(
     ``ids`` are not empty, in the order of the conversation, and may be hidden together.
     """
     group = group_id(marker.stage, options, ids)
+    details: dict[str, str | int] = {"messages": len(ids)}
+    if marker.final:
+        details[FINAL] = 1
     written = Synthetic(
         id=MessageId(f"{marker.prefix}-{group}"),
         kind="marker",
@@ -134,7 +139,7 @@ def hide_behind(
         text=marker.text(len(ids)),
         group=group,
         through=newest_id(view.messages),
-        details={"messages": len(ids)},
+        details=details,
     )
     insert = Insert(before=insertion_point(view.messages, ids[0]), message=written)
     hide = Hide(ids=tuple(ids), group=group, kind="truncate", reason=marker.reason)

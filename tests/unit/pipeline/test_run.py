@@ -20,7 +20,7 @@ from unit.stages.support.trials import meter, view, words
 
 from compactctl.history.view import View
 from compactctl.model.edit import Edit, Proposal, Replace, Skipped
-from compactctl.model.message import Message
+from compactctl.model.message import Message, TextPart
 from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.support.stage import Stage
@@ -141,6 +141,52 @@ def test_what_a_stage_does_in_several_rounds_is_added_up() -> None:
 
     (record,) = run(view(TALK), [made_up("s", one_by_one)], meter()).stages
     assert (record.hidden, record.saved, record.group) == (3, 30, "gm0")
+
+
+def failures(count: int) -> View:
+    """A conversation in which a command fails again and again, each time with another error."""
+    steps = [
+        each
+        for n in range(count)
+        for each in (
+            call(f"c{n}", "Bash", command=f"make part_{n}"),
+            result(f"c{n}", f"{words(60)}\nError: target_{n} has no rule", is_error=True),
+        )
+    ]
+    talk = conversation(user("Mend the build."), *steps, assistant("Done."))
+    return view(talk, protected=[m.id for m in talk[-3:]])
+
+
+def told(result: Run) -> str:
+    """Return the summary in a view."""
+    (part,) = (part for m in result.view.messages if m.summary for part in m.parts)
+    assert isinstance(part, TextPart)
+    return part.text
+
+
+@pytest.mark.parametrize("rewriting", ["prune", "microcompact", "limit", "strip"])
+def test_what_is_summarized_is_not_rewritten_before(rewriting: str) -> None:
+    options = {
+        "prune": {"protect_tokens": 0, "min_savings": 0},
+        "microcompact": {"keep_recent": 0},
+        "limit": {"max_tokens": 10},
+        "strip": {"over": 10},
+    }
+    summarize = real("summarize", keep_min=2, keep_ratio=0.1)
+    alone = run(failures(14), [summarize], meter())
+    after = run(failures(14), [real(rewriting, **options[rewriting]), summarize], meter())
+    assert after.view.messages == alone.view.messages
+    assert "target_0 has no rule" in told(after)
+    assert outcomes(after) == ["skipped", "applied"]
+    assert "is summarized by a later stage" in after.stages[0].detail
+
+
+def test_a_summary_tells_what_was_truncated_before() -> None:
+    truncate = real("truncate", fraction=0.6, keep_first=1)
+    summarize = real("summarize", keep_min=2, keep_ratio=0.1)
+    found = run(failures(60), [truncate, summarize], meter())
+    assert outcomes(found) == ["applied", "applied"]
+    assert "target_0 has no rule" in told(found)
 
 
 def reads(*texts: str) -> View:

@@ -15,8 +15,10 @@ from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
 from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
-from compactctl.commands.operations.summary_originals import originals_of
+from compactctl.commands.operations.originals import originals_of
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError
+from compactctl.stages.support.condensation import with_originals
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.lines import digest_of, split_lines
 from compactctl.tokens.meter import part_texts
@@ -54,6 +56,68 @@ def test_behind_a_summary_of_a_summary_are_the_first_messages(
     squeeze(path, "summarize", layout=layouts[1])
     (found,) = originals(path)
     assert found == [f"prompt {n}" for n in range(6)]
+
+
+def stood_for(path: Path) -> list[str]:
+    """Return all that is said by what the messages of a transcript stand for."""
+    loaded = load(str(path))
+    known = originals_of(loaded, history_behind(loaded))
+    messages = with_originals(loaded.transcript.effective, known)
+    return ["".join(t for p in m.parts for t in part_texts(p)) for m in messages]
+
+
+@pytest.mark.parametrize("layouts", [("split", "split"), ("inline", "inline"), ("inline", "split")])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        ("prune", "summarize"),
+        ("truncate", "summarize"),
+        ("prune", "prune"),
+        ("summarize", "truncate"),
+        ("dedup", "microcompact"),
+    ],
+)
+def test_whatever_stages_took_away_is_known(
+    path: Path, stages: tuple[str, ...], layouts: tuple[str, str]
+) -> None:
+    before = stood_for(path)
+    squeeze(path, stages[0], layout=layouts[0])
+    assert stood_for(path) == before
+    before += stood_for(saved(path.with_name("more.jsonl"), turns(4, 5)))
+    append(path, turns(4, 5))
+    squeeze(path, stages[1], layout=layouts[1])
+    assert stood_for(path) == before
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_what_a_person_dropped_does_not_return(path: Path, layout: str) -> None:
+    plan = PlanOptions(stages=("drop",), settings={"drop": {"tools": ("read_file",)}})
+    squeeze(path, plan=plan, layout=layout)
+    append(path, turns(4))
+    squeeze(path, "summarize", layout=layout)
+    assert [text[:6] for text in stood_for(path)].count("prompt") == 5
+    assert [text.split()[:2] for text in stood_for(path) if text.startswith("file")] == [
+        ["file", "4"]
+    ]
+
+
+def test_what_was_tagged_by_hand_does_not_return(path: Path) -> None:
+    marker = {"role": "user", "content": "cut", "truncationId": "t", "isTruncationMarker": True}
+    cut = [record | {"truncationParent": "t"} for record in TALK[:4]]
+    saved(path, [marker, *cut, *TALK[4:]])
+    squeeze(path, "summarize")
+    assert "prompt 0" not in "".join(stood_for(path))
+    assert "prompt 1" in "".join(stood_for(path))
+
+
+def test_where_a_rewritten_message_is_gone_nothing_is_taken_for_its_original(path: Path) -> None:
+    squeeze(path, "prune")
+    lines = path.read_bytes().splitlines(keepends=True)
+    (first, *_) = (n for n, line in enumerate(lines) if b"editId" in line)
+    copy = path.with_name("copy.jsonl")
+    copy.write_bytes(b"".join(lines[:first] + lines[first + 1 :]))
+    loaded = load(str(copy))
+    assert originals_of(loaded, history_behind(load(str(path)))) == {}
 
 
 def test_messages_beside_a_summary_on_its_line_are_not_behind_it(path: Path) -> None:

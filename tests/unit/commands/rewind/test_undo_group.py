@@ -146,11 +146,11 @@ def test_an_inline_operation_with_an_archive_stays_inline(path: Path) -> None:
 
 
 def test_a_group_that_only_edits_what_is_hidden_comes_back_too(path: Path) -> None:
-    result = squeeze(path, "microcompact", "summarize", tags=False)
+    result = squeeze(path, "microcompact", "window", tags=False)
     compacted, cleared = path.read_bytes(), group_of(result, "microcompact")
     assert back(path, group=cleared).moved
     assert path.read_bytes() == compacted
-    back(path, group=group_of(result, "summarize"))
+    back(path, group=group_of(result, "window"))
     assert path.read_bytes() == jsonl(turns(0, 1, 2, 3))
 
 

@@ -13,8 +13,11 @@ from unit.stages.support.trials import (
     words,
 )
 
+from compactctl.history.view import View
 from compactctl.model.message import Message, MessageId
 from compactctl.stages.summarizing.distill import STAGE
+from compactctl.stages.support.condensation import known_after
+from compactctl.tokens.meter import part_texts
 
 
 def session(steps: int = 40) -> tuple[Message, ...]:
@@ -71,10 +74,31 @@ def test_a_digest_is_made_of_the_originals_of_an_earlier_one() -> None:
     assert "never touch the tests" in text
 
 
-def test_nothing_new_is_nothing_to_do() -> None:
-    before = view(session())
-    after = carried_out(before, propose(STAGE, before, keep=0.3))
-    assert skipped(STAGE, after, keep=0.3).reason == "nothing was added since the last summary"
+def distilled(before: View, target: int) -> View:
+    """Return a view after it was distilled, with what is known of its past."""
+    proposal = propose(STAGE, replace(before, target=target))
+    known = known_after(before, proposal.edits)
+    return replace(carried_out(before, proposal), originals=known)
+
+
+def test_what_is_small_enough_stays_as_it_is() -> None:
+    total = meter().total(session())
+    after = distilled(view(session()), int(0.3 * total))
+    assert "already within the target" in skipped(STAGE, after, keep=0.3).reason
+
+
+def test_smaller_and_smaller_digests_are_what_the_smallest_would_have_been() -> None:
+    total = meter().total(session())
+    targets = [int(share * total) for share in (0.5, 0.3, 0.1)]
+    step_by_step = view(session())
+    for target in targets:
+        step_by_step = distilled(step_by_step, target)
+    at_once = distilled(view(session()), targets[-1])
+    assert said(step_by_step) == said(at_once)
+
+
+def said(of: View) -> list[str]:
+    return [text for m in of.messages for part in m.parts for text in part_texts(part)]
 
 
 def test_it_says_what_leaves_no_room() -> None:
