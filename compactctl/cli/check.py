@@ -7,6 +7,7 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     extra_options,
     fail_base_option,
@@ -38,7 +39,7 @@ measured as by stats, and the trigger is asked.
 """
 
 
-@click.command("check", help=_HELP)
+@click.command("check", help=_HELP, cls=SectionedCommand)
 @file_argument()
 @profile_option
 @click.option(

@@ -1,8 +1,9 @@
 """The group of commands; each is imported only when it runs."""
 
 import importlib
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -47,18 +48,52 @@ _ROOMS = {
 COMMANDS = {name: line for room in _ROOMS.values() for name, line in room.items()}
 
 
+# A flag, and what stands for its hyphens until all lines are broken; that is as wide as a hyphen.
+_UNBROKEN = re.compile(r"--[a-z][a-z-]+")
+_JOINT = "\u2011"
+# Columns of a terminal that has too few for two columns of text, and where the text begins then.
+_NARROW = 72
+_BELOW = 6
+# Lines that are longer read badly.
+_WIDEST = 100
+
+
 class _SafeFormatter(click.HelpFormatter):
-    """Writes help as safe text, in which nothing is obeyed: its defaults may come from settings."""
+    """Writes help as safe text, in which nothing is obeyed: its defaults may come from settings.
+
+    Where there is little room, what an option does stands below it instead of beside it.
+    """
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write a list of terms and what they mean."""
+        rows = [(term, _UNBROKEN.sub(_joined, meaning)) for term, meaning in rows]
+        widest = max((len(term) for term, _ in rows), default=0)
+        beside = widest <= _NARROW // 3 or self.width >= _NARROW
+        super().write_dl(rows, col_max if beside else _BELOW, col_spacing)
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph in which no flag is parted."""
+        super().write_text(_UNBROKEN.sub(_joined, text))
 
     def getvalue(self) -> str:
         """Return what was written, without control characters and runners' commands."""
-        return safe_text(super().getvalue())
+        return safe_text(super().getvalue().replace(_JOINT, "-"))
+
+
+def _joined(flag: re.Match[str]) -> str:
+    return flag[0].replace("-", _JOINT)
 
 
 class _SafeContext(click.Context):
     """The context of a command whose help is safe text."""
 
     formatter_class = _SafeFormatter
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:  # noqa: ANN401 - click's
+        attributes.setdefault("max_content_width", _WIDEST)
+        super().__init__(*arguments, **attributes)
 
 
 class LazyGroup(click.Group):

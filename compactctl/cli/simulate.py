@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     format_option,
     limit_options,
@@ -29,7 +30,7 @@ what they leave. Nothing is written.
 """
 
 
-@click.command("simulate", help=_HELP)
+@click.command("simulate", help=_HELP, cls=SectionedCommand)
 @click.argument("path", metavar="FILE")
 @profiles_option
 @click.option(

@@ -7,6 +7,7 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     extra_options,
     fail_base_option,
@@ -50,7 +51,7 @@ def _load_prices(
     return load_prices(value)
 
 
-@click.command("stats", help=_HELP)
+@click.command("stats", help=_HELP, cls=SectionedCommand)
 @file_argument()
 @format_option
 @limit_options

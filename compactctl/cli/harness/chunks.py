@@ -4,6 +4,7 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.plan import protect_options
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     format_option,
     limit_options,
@@ -25,7 +26,7 @@ compactctl compact --stages chunk with the same options.
 """
 
 
-@click.command("chunks", help=_HELP)
+@click.command("chunks", help=_HELP, cls=SectionedCommand)
 @click.argument("path", metavar="FILE")
 @protect_options
 @format_option

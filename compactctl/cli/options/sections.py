@@ -1,8 +1,33 @@
-"""Options of stages, and help that leaves them out."""
+"""Help of commands with many options, in sections; options of stages are explained elsewhere."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
+
+# Title -> the options below it, by their names without dashes, in every command that has them.
+SECTIONS = {
+    "Profile and stages": ("profile", "stages"),
+    "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
+    "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before"),
+    "Summaries": (
+        "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model", "base-url",
+        "api-key-env", "allow-network", "summarizer-timeout", "summarizer-context", "label-style",
+        "mask-secrets",
+    ),
+    "Where to write": (
+        "output", "out", "in-place", "layout", "tags", "dry-run", "force", "report", "rounds-out",
+    ),
+    "What is read": (
+        "format", "scope", "include", "exclude", "strict", "max-line", "max-unpacked", "jobs",
+    ),
+    "How it is measured": (
+        "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "system", "tools",
+        "prompt", "attach", "fail-base", "fail-over", "require-fit", "seed",
+    ),
+    "What is shown": ("top", "rounds", "prices", "explain", "json", "help"),
+}  # fmt: skip
+OTHERS = "Other options"
 
 
 class StageOption(click.Option):
@@ -23,18 +48,49 @@ class StageOption(click.Option):
 
 
 class SectionedCommand(click.Command):
-    """A command whose stage options are explained elsewhere: there are too many of them."""
+    """A command whose help has sections.
+
+    The options of a single stage are one of them; those of all stages are explained elsewhere.
+    """
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options that belong to no stage, and where those are."""
-        options = (each for each in self.get_params(ctx) if isinstance(each, click.Option))
-        records = (
-            each.get_help_record(ctx) for each in options if not isinstance(each, StageOption)
-        )
-        with formatter.section("Options"):
-            formatter.write_dl([record for record in records if record])
-        with formatter.section("Options of stages"):
-            formatter.write_text(
-                "Each stage has options of its own, such as --prune-min-savings; "
-                "compactctl stages lists the stages, compactctl stages prune its options."
-            )
+        """Write the sections of those options that the command has."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        own = [each for each in options if not isinstance(each, StageOption)]
+        for title in (*SECTIONS, OTHERS):
+            _write(ctx, formatter, title, (each for each in own if section_of(each) == title))
+        of_stages = [each for each in options if isinstance(each, StageOption)]
+        stages = {each.stage for each in of_stages}
+        if len(stages) == 1:
+            _write(ctx, formatter, f"Options of {min(stages)}", of_stages)
+        elif stages:
+            with formatter.section("Options of stages"):
+                formatter.write_text(
+                    "Each stage has options of its own, such as --prune-min-savings; "
+                    "compactctl stages lists the stages, compactctl stages prune its options."
+                )
+
+
+def section_of(option: click.Option) -> str:
+    """Return the title below which an option stands."""
+    names = {each.lstrip("-") for each in option.opts}
+    return next((title for title, each in SECTIONS.items() if names & set(each)), OTHERS)
+
+
+def _write(
+    context: click.Context,
+    formatter: click.HelpFormatter,
+    title: str,
+    options: Iterable[click.Option],
+) -> None:
+    rows = list(_rows(context, options))
+    if rows:
+        with formatter.section(title):
+            formatter.write_dl(rows)
+
+
+def _rows(context: click.Context, options: Iterable[click.Option]) -> Iterator[tuple[str, str]]:
+    for option in options:
+        row = option.get_help_record(context)
+        if row is not None:
+            yield row

@@ -1,8 +1,10 @@
 """Help: quick, complete, and the same wherever it is shown."""
 
+import re
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +12,10 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import COMMANDS, Commands
+from compactctl.cli.options.sections import OTHERS, StageOption, section_of
+from compactctl.cli.settings.names import flag_of
 from compactctl.formats.registry import ALL_FORMATS
+from compactctl.profiles.library import DEFAULT_PROFILE, built_in
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
 
@@ -79,6 +84,40 @@ def test_help_is_the_same_where_docstrings_are_left_out(ask: Ask) -> None:
 def test_help_leaves_the_options_of_stages_out_but_takes_them(ask: Ask, name: str) -> None:
     assert "--truncate-fraction" not in ask(name, "--help").out
     assert "--truncate-fraction" in {flag for each in command(name).params for flag in each.opts}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_many_options_stand_in_sections_each_in_its_own(ask: Ask, name: str) -> None:
+    found = command(name)
+    own = [
+        o for o in found.params if isinstance(o, click.Option) and not isinstance(o, StageOption)
+    ]
+    shown = ask(name, "--help").out
+    if len(found.params) > 12:
+        assert [flag_of(each) for each in own if section_of(each) == OTHERS] == []
+        assert "\nOptions:" not in shown
+    for each in own:
+        assert shown.count(f"  --{flag_of(each)}") + shown.count(f", --{flag_of(each)}") >= 1
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_and_parts_no_flag(
+    ask: Ask, name: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for line in ask(name, "--help").out.splitlines():
+        assert len(line) <= columns
+        assert not re.search(r"--[a-z-]*-$", line)
+
+
+def test_the_stages_that_run_unasked_are_named_as_the_profile_has_them(ask: Ask) -> None:
+    *first, last = [stage.name for stage in built_in(DEFAULT_PROFILE).stages]
+    words = f"the stages {', '.join(first)} and {last} run in this order"
+    root = Path(__file__).resolve().parents[3]
+    assert words in " ".join(ask("compact", "--help").out.split())
+    assert words in (root / "README.md").read_text().replace("\n", " ")
+    assert ", ".join((*first, last)) in (root / "docs" / "stages.md").read_text()
 
 
 def test_every_format_is_named(ask: Ask) -> None:
