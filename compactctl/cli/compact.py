@@ -40,9 +40,9 @@ FILE is a transcript; without it, or with -, standard input is compacted to stan
 FILE itself is left alone: run.jsonl gives run.compacted.jsonl, which its own client can load,
 and beside it an archive that compactctl rewind restores from.
 
-Without --stages and --profile, the stages dedup, prune, summarize and truncate run in this
-order until the context is under the trigger. With --stages, exactly those run, in the order
-given.
+Without --stages and --profile, repeated file reads go (dedup), then the lines that will be
+needed again stand in place of older messages (distill), until half of what the client takes is
+free. With --stages, exactly those run, in the order given.
 """
 
 

@@ -12,10 +12,11 @@ from compactctl.errors import UsageError, suggestion
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.read import profile_from, read_profile
 
-# In the order in which they are listed: the default, the five systems, their origins, and the
+# In the order in which they are listed: our own, the five systems, their origins, and the
 # way out of an overflow.
 PROFILES = (
     "default",
+    "staged",
     "neurolink",
     "codebuddy",
     "agent-code",
@@ -31,6 +32,7 @@ PROFILES = (
     "recovery",
 )
 DEFAULT_PROFILE = "default"
+_OUR_OWN = (DEFAULT_PROFILE, "staged")
 # What ``compact --from-error`` runs when nothing else is named.
 RECOVERY_PROFILE = "recovery"
 # A profile is read whole, and takes many times its size as a table.
@@ -44,8 +46,8 @@ def built_in(name: str) -> Profile:
 
 
 def is_of_system(profile: Profile | None) -> bool:
-    """Tell whether it is another profile than the default one, with rules of its own for sizes."""
-    return profile is not None and profile.name != DEFAULT_PROFILE
+    """Tell whether it is another profile than our own, with rules of its own for sizes."""
+    return profile is not None and profile.name not in _OUR_OWN
 
 
 def load_profile(name: str) -> Profile:

@@ -35,10 +35,15 @@ def test_what_was_compacted_needs_no_compaction(
     assert ask("check", path, "--window", window, *base).code == 1
     told = document(ask, "compact", path, "-o", small, "--window", window, *base)
     assert told["fits"]
-    assert told["targetTokens"] == int(told["fit"]["baseTokens"] * 0.8)
+    assert told["targetTokens"] == told["fit"]["baseTokens"] // 2
     found = document(ask, "check", small, "--window", window, *base)
     assert not found["shouldCompact"]
     assert (found["fit"], found["level"]) == (told["fit"], told["level"])
+
+
+def test_stage_by_stage_it_goes_until_nothing_is_due(ask: Ask, sample: Sample) -> None:
+    told = document(ask, "compact", sample("claude-code-session"), "-n", "--profile", "staged")
+    assert told["targetTokens"] == int(told["fit"]["baseTokens"] * 0.8)
 
 
 @pytest.mark.parametrize("share", ["0.5", "50%"])

@@ -146,18 +146,22 @@ def _target(options: PlanOptions, whole: int) -> int | None:
         return options.target.within(whole)
     if options.overflow is not None:
         return RECOVERY_TARGET.within(whole)
-    if _is_of_trigger(options):
-        limit = _until(options).limit(whole)
-        return None if limit is None else max(1, min(limit, whole))
-    reach = options.chosen.target
-    return reach.within(whole) if isinstance(reach, TargetSize) and not options.stages else None
+    return _quiet(options, whole) if _is_of_trigger(options) else None
+
+
+def _quiet(options: PlanOptions, whole: int) -> int | None:
+    """Return the size that the profile asks for, or where its trigger fires if that is less."""
+    reach, limit = options.chosen.target, _until(options).limit(whole)
+    sizes = [] if limit is None else [limit]
+    sizes += [reach.within(whole)] if isinstance(reach, TargetSize) else []
+    return max(1, min(*sizes, whole)) if sizes else None
 
 
 def _is_of_trigger(options: PlanOptions) -> bool:
     """Tell whether to go on until the trigger fires no more."""
     if options.keep or options.target or options.overflow or options.stages:
         return False
-    return options.trigger is not None or options.chosen.target == "trigger"
+    return options.trigger is not None or options.chosen.target != "all"
 
 
 def _until(options: PlanOptions) -> Trigger:

@@ -74,8 +74,6 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         gaps=is_much,
     )
     text = digest(request, meter.counter.count_many)
-    if not text:
-        return _no_room(meter.total(kept), target)
     how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=_PREFIX))
     return condense(view, meter, hidden, Summary(text=text), how)
 
@@ -83,15 +81,6 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
 def _without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:
     gone = {message.id for message in hidden}
     return tuple(message for message in messages if message.id not in gone)
-
-
-def _no_room(kept: int, target: int) -> Skipped:
-    return Skipped(
-        stage=NAME,
-        reason=f"of {max(0, target):,} tokens, what stays as it is takes {kept:,}; "
-        "that leaves too little for a digest of the rest",
-        detail="aim higher, or see --explain for what is protected",
-    )
 
 
 def _end(view: View, meter: Meter, room: int) -> int:
@@ -112,17 +101,21 @@ def _end(view: View, meter: Meter, room: int) -> int:
 
 def _budget(view: View, meter: Meter, kept: Sequence[Message], target: int) -> int:
     """Return the tokens for the digest beside what is kept, prefix and margin taken off."""
-    room = target - meter.total(kept)
-    if view.room is not None and room > 0:
-        # What is left weighs otherwise than what there was: tried with a text of that size.
-        probe = Message(
-            id=MessageId("digest"),
-            role="user",
-            parts=(TextPart(text="word " * room),),
-            line=0,
-        )
-        room = view.room((*kept, probe)) - meter.total(kept)
+    taken = meter.total(kept)
+    room = target - taken
+    # What is left weighs otherwise than what there was: tried with texts of that size.
+    while view.room is not None and room > 0:
+        fits = view.room((*kept, _probe(room))) - taken
+        if fits >= room:
+            break
+        room = fits
     return room - meter.text(_PREFIX) - _MARGIN
+
+
+def _probe(tokens: int) -> Message:
+    """Return a message that stands for a digest of so many tokens."""
+    text = TextPart(text="word " * tokens)
+    return Message(id=MessageId("digest"), role="user", parts=(text,), line=0)
 
 
 STAGE = Stage(

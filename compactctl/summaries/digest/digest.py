@@ -52,7 +52,7 @@ def digest(request: DigestRequest, count: Count) -> str:
     """Write a digest of at most ``budget`` tokens, as ``count`` measures texts.
 
     Everything in it is quoted; the same messages give the same text. The first and the last
-    request are always in it; "" is returned where they do not fit.
+    request are always in it; where they do not fit, it takes more.
     """
     draft = _Draft.of(request, count)
     text = draft.text()
@@ -65,7 +65,7 @@ def digest(request: DigestRequest, count: Count) -> str:
         text, room = _within(draft, request.budget)
         # Fragments that stand together cost less than each does alone.
         scale = min(_MOST_SCALE, priced / max(1, before - room))
-    return text if room >= 0 else ""
+    return text
 
 
 def _within(draft: "_Draft", budget: int) -> tuple[str, int]:

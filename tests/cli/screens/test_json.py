@@ -63,7 +63,7 @@ def test_the_savings_add_up(ask: Ask, desk: Path) -> None:
     found = document(ask, "compact", desk, "--target", "5k", "-n")
     assert found["tokensBefore"] - found["tokensAfter"] == found["tokensSaved"] > 0
     assert sum(stage["tokensSaved"] for stage in found["stages"]) == found["tokensSaved"]
-    assert found["stagesUsed"] == ["summarize", "truncate"]
+    assert found["stagesUsed"] == ["distill"]
 
 
 def test_explain_adds_every_message(ask: Ask, desk: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_pipe_takes_a_compaction_and_gives_it_back(desk: Path) -> None:
     before = desk.read_bytes()
     compaction = run_piped("compact", "-", "--layout", "inline", "--target", "5k", stdin=before)
     assert compaction.returncode == 0
-    assert b"truncate" in compaction.stderr
+    assert b"distill" in compaction.stderr
     assert all(json.loads(line) for line in compaction.stdout.splitlines())
     assert compaction.stdout != before
     back = run_piped("rewind", "-", stdin=compaction.stdout)

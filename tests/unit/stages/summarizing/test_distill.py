@@ -101,7 +101,19 @@ def said(of: View) -> list[str]:
     return [text for m in of.messages for part in m.parts for text in part_texts(part)]
 
 
-def test_it_says_what_leaves_no_room() -> None:
-    long = conversation(user("go"), assistant(words(50)), user(words(400)), assistant("ok"))
-    outcome = skipped(STAGE, view(long, protected=["m2", "m3"], target=100))
-    assert "of 100 tokens, what stays as it is takes 401" in outcome.reason
+def test_where_there_is_no_room_the_requests_are_all_that_is_said() -> None:
+    outcome = propose(STAGE, view(session(), target=50))
+    assert [line for line in inserted(outcome).message.text.split("\n") if ">" in line[:2]] == []
+
+
+def test_a_smaller_size_is_made_from_the_originals() -> None:
+    first = view(session())
+    large = propose(STAGE, first, keep=0.5)
+    gone = set(hidden(large))
+    originals = {inserted(large).message.id: tuple(m for m in first.messages if m.id in gone)}
+    once = carried_out(first, large).messages
+    target = meter().total(first.messages) // 5
+    small = propose(STAGE, view(once, target=target, originals=originals))
+    after = carried_out(view(once), small)
+    assert 0.92 * target <= meter().total(after.messages) <= target
+    assert inserted(small).message.text == inserted(propose(STAGE, first, keep=0.2)).message.text
