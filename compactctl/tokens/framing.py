@@ -168,13 +168,36 @@ def _of_family(model: ModelInfo) -> Framing:
     return CLAUDE_UP_TO_4_6 if model.family.endswith("up to 4.6") else CLAUDE_FROM_4_7
 
 
-def framed_tokens(message: Message, meter: Meter, framing: Framing) -> float:
-    """Estimate what a message adds to a request, in reported tokens."""
-    return visible_tokens(message, meter, framing) + _sealed_tokens(message, meter, framing)
+class FramedMeter:
+    """Estimates what messages add to a request, in reported tokens, and remembers it.
+
+    Memory grows with the messages estimated; results never change.
+    """
+
+    def __init__(self, meter: Meter, framing: Framing) -> None:
+        self.framing = framing
+        self._meter = meter
+        # By identity, as a meter remembers messages: each with what is visible and with all of it.
+        self._known: dict[int, tuple[Message, float, float]] = {}
+
+    def whole(self, message: Message) -> float:
+        """Estimate all that a message adds."""
+        return self._estimate(message)[2]
+
+    def visible(self, message: Message) -> float:
+        """Estimate what a message adds without thinking whose text is not stored."""
+        return self._estimate(message)[1]
+
+    def _estimate(self, message: Message) -> tuple[Message, float, float]:
+        known = self._known.get(id(message))
+        if known is None:
+            visible = _visible_tokens(message, self._meter, self.framing)
+            sealed = _sealed_tokens(message, self._meter, self.framing)
+            known = self._known[id(message)] = (message, visible, visible + sealed)
+        return known
 
 
-def visible_tokens(message: Message, meter: Meter, framing: Framing) -> float:
-    """Estimate what a message adds to a request without thinking whose text is not stored."""
+def _visible_tokens(message: Message, meter: Meter, framing: Framing) -> float:
     tokens = sum([_part_tokens(part, message, meter, framing) for part in message.parts])
     return tokens + frame_tokens(message, framing)
 

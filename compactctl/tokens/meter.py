@@ -26,8 +26,8 @@ class Meter:
     def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
         self._known: dict[str, int] = {"": 0}
-        # By identity, because hashing a part is slow; a part that is kept keeps its id to itself.
-        self._parts: dict[int, tuple[Part, int]] = {}
+        # By identity, because hashing one is slow; a message that is kept keeps its id to itself.
+        self._messages: dict[int, tuple[Message, int]] = {}
 
     def text(self, text: str) -> int:
         """Count the tokens of one text."""
@@ -48,12 +48,6 @@ class Meter:
 
     def part(self, part: Part) -> int:
         """Count the tokens of one part, its media included."""
-        known = self._parts.get(id(part))
-        if known is None:
-            known = self._parts[id(part)] = (part, self._part(part))
-        return known[1]
-
-    def _part(self, part: Part) -> int:
         media = part.media if isinstance(part, ToolResultPart) else ()
         if isinstance(part, MediaPart):
             media = (part,)
@@ -62,11 +56,15 @@ class Meter:
 
     def message(self, message: Message) -> int:
         """Count the tokens of a message's parts."""
-        return sum([self.part(part) for part in message.parts])
+        known = self._messages.get(id(message))
+        if known is None:
+            tokens = sum([self.part(part) for part in message.parts])
+            known = self._messages[id(message)] = (message, tokens)
+        return known[1]
 
     def total(self, messages: Iterable[Message]) -> int:
         """Count the tokens of many messages."""
-        return sum(self.message(message) for message in messages)
+        return sum(map(self.message, messages))
 
 
 def added_text(part: Part) -> str:

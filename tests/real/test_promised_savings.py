@@ -10,7 +10,7 @@ from real.choice import each_file, needs_files
 from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import run_all
-from compactctl.commands.sizing.context_size import estimates, unseen_size
+from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.usage.requests import Request
@@ -37,7 +37,7 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
     outcome = run_all(transcript, plan, measured, ProtectOptions(), {})
     before, left = transcript.effective, {message.id: message for message in outcome.after}
     shares = [_left(message, left.get(message.id)) for message in before]
-    estimate, visible = estimates(measured)
+    estimate, visible = measured.framed.whole, measured.framed.visible
     written = sum(estimate(m) for m in outcome.after if m.id not in {b.id for b in before})
 
     found, turn = size.calibration.since, size.calibration.turn

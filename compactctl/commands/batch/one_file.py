@@ -15,6 +15,7 @@ from compactctl.commands.compact.compact import (
 from compactctl.commands.loading.discover import Input
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.errors import CompactctlError, NoInputError, is_out_of_memory
@@ -65,7 +66,9 @@ def _measured(options: BatchOptions, task: FileTask) -> BatchRow:
     if options.strict:
         check_strict(transcript, path)
     measured = measure(transcript, options.measure)
-    return _row(path, transcript.format, measured, figures_of(transcript, measured))
+    measured.meter.prime(transcript.effective)
+    figures = figures_of(transcript, measured, unseen_size(transcript, measured).unseen)
+    return _row(path, transcript.format, measured, figures)
 
 
 def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:

@@ -368,7 +368,7 @@ class _Job:
             path=self.options.path,
             format=loaded.format.name,
             measure=self.measured.forgetting(),
-            figures=figures_of(loaded.transcript, self.measured),
+            figures=figures_of(loaded.transcript, self.measured, outcome.unseen_before),
             target=self._target(),
             stages=outcome.stages,
             summaries=_summaries(outcome.edits),

@@ -14,7 +14,6 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import ClientSplit, Transcript
 from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import NeuroLinkCounter
-from compactctl.tokens.framing import framed_tokens, framing_for, visible_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +80,11 @@ def context_size(
     compaction, until the provider reports again, the rows are those of the compaction.
     """
     counted = measured.meter.total(messages)
-    size, visible = estimates(measured)
-    found = calibrate(messages, size, visible, ends_reasoning=ends_reasoning)
+    framed = measured.framed
+    found = calibrate(messages, framed.whole, framed.visible, ends_reasoning=ends_reasoning)
     if found is None:
         return _uncalibrated(messages, measured, counted)
-    frames = round(sum(map(visible, messages))) - counted
+    frames = round(sum(map(framed.visible, messages))) - counted
     rest = found.total - counted - found.overhead - found.hidden_reasoning - frames
     return ContextSize(
         counted=counted,
@@ -102,15 +101,6 @@ def _lines(messages: Sequence[Message], found: Calibration) -> str:
     """Name the lines of the request that the overhead is from, and of the newest one."""
     first, newest = messages[found.since[0].first].line + 1, found.anchor_line + 1
     return f"line {newest}" if first == newest else f"lines {first} and {newest}"
-
-
-def estimates(measured: Measure) -> tuple[Callable[[Message], float], Callable[[Message], float]]:
-    """Return what estimates a message in reported tokens: all of it, and what is stored of it."""
-    meter, framing = measured.meter, framing_for(measured.model, measured.counter)
-    return (
-        lambda message: framed_tokens(message, meter, framing),
-        lambda message: visible_tokens(message, meter, framing),
-    )
 
 
 def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) -> ContextSize:
@@ -148,8 +138,7 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
 
 def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) -> ContextSize:
     """Tell history that is not in the file from the overhead that it was taken for."""
-    estimate, _ = estimates(measured)
-    first = _first_request(transcript.messages, estimate)
+    first = _first_request(transcript.messages, measured.framed.whole)
     known = None if first is None else round(first.context - first.before)
     missing = missing_history(transcript.format, size.overhead, known)
     if not missing:
@@ -177,13 +166,13 @@ def _from_before(
 
     It says nothing where compactctl took out messages, which may have stood before it.
     """
-    estimate, visible = estimates(measured)
-    first = _first_request(transcript.messages, estimate)
+    framed = measured.framed
+    first = _first_request(transcript.messages, framed.whole)
     if first is None or any(message.synthetic for message in transcript.messages):
         return size
     restored = restored_by(transcript.format) if transcript.compacted else NOTHING
     overhead = max(0, round(first.context - first.before))
-    stored = round(sum(map(visible, messages)))
+    stored = round(sum(map(framed.visible, messages)))
     line = transcript.messages[first.first].line + 1
     return replace(
         size,
@@ -192,7 +181,7 @@ def _from_before(
         # A first request that also held what is not in the file tells the overhead at most.
         least=restored.least - (overhead if _begins_in_the_middle(transcript) else 0),
         most=restored.most,
-        hidden_reasoning=round(sum(map(estimate, messages))) - stored,
+        hidden_reasoning=round(sum(map(framed.whole, messages))) - stored,
         frames=stored - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )

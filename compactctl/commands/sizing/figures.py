@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure
 from compactctl.history.categories import Category, category_tokens
 from compactctl.history.conversations import conversations
@@ -33,12 +32,10 @@ class Figures:
     categories: Mapping[Category, int]
 
 
-def figures_of(transcript: Transcript, measured: Measure) -> Figures:
-    """Measure the effective history; texts that the meter has met before cost nothing."""
+def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figures:
+    """Measure the effective history; ``unseen`` is what was found that requests hold beside it."""
     history, meter = transcript.effective, measured.meter
-    meter.prime(history)
     talks = conversations(history)
-    unseen = unseen_size(transcript, measured).unseen
     categories = category_tokens(history, file_reads(history, cwd=transcript.cwd), meter)
     return Figures(
         tokens=sum(categories.values()),

@@ -5,7 +5,7 @@ from compactctl.commands.sizing.measure import Measure
 from compactctl.history.conversations import conversations
 from compactctl.history.usage.health import Health, health
 from compactctl.model.transcript import Transcript
-from compactctl.tokens.framing import frame_tokens, framing_for
+from compactctl.tokens.framing import frame_tokens
 
 # How far from 1 reported tokens for each counted one may be in the median of a session. With the
 # vocabulary of the model eight sessions of one project were at 1.00; with factors, which fit some
@@ -19,12 +19,11 @@ def health_check(size: ContextSize, transcript: Transcript, measured: Measure) -
     if size.calibration is None:
         return None
     [messages] = conversations(transcript.effective)
-    framing = framing_for(measured.model, measured.counter)
     is_factor = measured.counter.exactness == "estimate"
     return health(
         messages,
         size.calibration.requests,
         measured.meter.message,
-        lambda message: frame_tokens(message, framing),
+        lambda message: frame_tokens(message, measured.framed.framing),
         _BY_FACTOR if is_factor else _BY_VOCABULARY,
     )

@@ -14,6 +14,7 @@ from compactctl.tokens.counters.chars import CharsCounter
 from compactctl.tokens.counters.choose import counter_for, counter_named
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.fit import Base, Limits, limits_of
+from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
@@ -42,10 +43,14 @@ class MeasureOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """The model, the meter and the limits for one transcript."""
+    """The model, the meters and the limits for one transcript.
+
+    ``meter`` counts, ``framed`` estimates from that what the provider reports.
+    """
 
     model: ModelInfo
     meter: Meter
+    framed: FramedMeter
     limits: Limits
 
     @property
@@ -60,7 +65,8 @@ class Measure:
 
     def forgetting(self) -> "Measure":
         """Return the same without the texts that were measured."""
-        return replace(self, meter=Meter(self.counter))
+        meter = Meter(self.counter)
+        return replace(self, meter=meter, framed=FramedMeter(meter, self.framed.framing))
 
 
 def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
@@ -71,7 +77,9 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
     limits = limits_for(transcript, options, model)
-    return Measure(model=model, meter=Meter(counter), limits=limits)
+    meter = Meter(counter)
+    framed = FramedMeter(meter, framing_for(model, counter))
+    return Measure(model=model, meter=meter, framed=framed, limits=limits)
 
 
 def limits_for(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Limits:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compactctl.commands.sizing.context_size import ContextSize, estimates
+from compactctl.commands.sizing.context_size import ContextSize
 from compactctl.commands.sizing.measure import Measure
 from compactctl.history.conversations import conversations
 from compactctl.history.usage.weights import Weights, weigh
@@ -56,7 +56,8 @@ def next_request(size: ContextSize, transcript: Transcript, measured: Measure) -
     if len(talks) != 1:
         return NextRequest(fixed=0, weights=weights, meter=meter)
     if not _is_counted(size, measured):
-        weights = weigh(talks[0], size.calibration, *estimates(measured))
+        framed = measured.framed
+        weights = weigh(talks[0], size.calibration, framed.whole, framed.visible)
     weights = weights.scaled(talks[0], size.total - size.overhead - size.missing - size.restored)
     # What the messages do not come to is in the request all the same.
     fixed = size.total - round(weights.total(talks[0]))

@@ -57,7 +57,7 @@ def calibrate(
     if not found:
         return None
     if not ends_reasoning:
-        found = tuple(replace(request, reasoning=0) for request in found)
+        found = tuple(replace(r, reasoning=0) if r.reasoning else r for r in found)
     anchor = found[-1]
     since = since_edit(found)
     turn = anchor.turn + sum(message.starts_turn for message in messages[anchor.first :])

@@ -11,7 +11,7 @@ from compactctl.model.message import MediaPart, Message, ReasoningPart
 from compactctl.tokens.counters.choose import counter_for, counter_named
 from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.framing import framed_tokens, framing_for, visible_tokens
+from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 from compactctl.tokens.units import unit_of
@@ -36,8 +36,11 @@ TALK = conversation(
 
 
 def added(messages: tuple[Message, ...], model: ModelInfo, counter: TokenCounter) -> float:
-    framing, meter = framing_for(model, counter), Meter(counter)
-    return sum(framed_tokens(message, meter, framing) for message in messages)
+    return sum(map(framed_by(model, counter).whole, messages))
+
+
+def framed_by(model: ModelInfo, counter: TokenCounter) -> FramedMeter:
+    return FramedMeter(Meter(counter), framing_for(model, counter))
 
 
 @pytest.mark.parametrize(
@@ -129,17 +132,15 @@ def test_results_with_line_numbers_have_a_ratio_of_their_own(shown: str, ratio: 
 
 
 def test_thinking_that_is_only_signed_is_guessed_by_its_signature() -> None:
-    counter = counter_for(OPUS)
-    framing, meter = framing_for(OPUS, counter), Meter(counter)
+    framed = framed_by(OPUS, counter_for(OPUS))
     (bare,) = conversation(thinking("", opaque=True))
     signed = replace(bare, parts=(ReasoningPart(text="", opaque=True, sealed=1_000),))
-    assert framed_tokens(signed, meter, framing) == pytest.approx(240)
-    assert visible_tokens(signed, meter, framing) == 0
+    assert framed.whole(signed) == pytest.approx(240)
+    assert framed.visible(signed) == 0
     # A summary that is stored is part of it, not added to it.
     told = replace(bare, parts=(ReasoningPart(text="a plan " * 20, sealed=1_000),))
-    assert framed_tokens(told, meter, framing) == pytest.approx(240)
-    old = framing_for(OPUS_OLD, counter_for(OPUS_OLD))
-    assert framed_tokens(signed, meter, old) == 0
+    assert framed.whole(told) == pytest.approx(240)
+    assert framed_by(OPUS_OLD, counter_for(OPUS_OLD)).whole(signed) == 0
 
 
 def test_reasoning_that_is_only_encrypted_is_guessed_as_codex_guesses_it() -> None:
@@ -148,9 +149,8 @@ def test_reasoning_that_is_only_encrypted_is_guessed_as_codex_guesses_it() -> No
     counter = counter_named("chars/4")
 
     def guessed(message: Message, model: str) -> float:
-        framing, meter = framing_for(resolve_model(model), counter), Meter(counter)
-        seen = visible_tokens(message, meter, framing)
-        return framed_tokens(message, meter, framing) - seen
+        framed = framed_by(resolve_model(model), counter)
+        return framed.whole(message) - framed.visible(message)
 
     assert guessed(sealed, "gpt-5.1-codex") == pytest.approx((9_784 * 3 / 4 - 650) / 4)
     # What is stored as text beside it is a summary of the same.
