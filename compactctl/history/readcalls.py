@@ -34,9 +34,6 @@ _SHELL_READS = tuple(
 )
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$", re.MULTILINE)
 _SCRIPT = 3
-# Stages ask for all calls of a session, in order and over and over: a cache that holds fewer than
-# there are answers none of them. 100 MB have about 20,000.
-_MOST_CALLS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,8 @@ def read_request(
     return _read_request(call.tool, call.arguments, cwd, also)
 
 
-@lru_cache(maxsize=_MOST_CALLS)
+# Stages ask for the same calls over and over.
+@lru_cache(maxsize=4096)
 def _read_request(tool: str, text: str, cwd: str | None, also: Readers) -> ReadRequest | None:
     kind = kind_of(tool)
     if kind == "shell":

@@ -85,8 +85,8 @@ def file_reads(
             range=request.lines,
             body=file_content(part.text, numbered=kind_of(call.tool) != "shell"),
         )
-        for place, part, call, request in _requested(messages, cwd, also)
-        if _shows_content(part, request.path)
+        for place, part, call, request in _requested(messages, cwd, also, _may_show_content)
+        if not is_stub(part.text, request.path)
     )
 
 
@@ -159,7 +159,8 @@ def referred(messages: Sequence[Message], *, cwd: str | None = None) -> frozense
 
 
 def _may_be_stub(part: ToolResultPart) -> bool:
-    return part.text.startswith("[") and part.text.endswith("]")
+    text = part.text
+    return text.startswith("[") and text.endswith("]") and not _CLEARED.fullmatch(text)
 
 
 def _newest(request: ReadRequest, same: Sequence[FileRead]) -> list[Place]:
@@ -172,7 +173,7 @@ def _requested(
     messages: Sequence[Message],
     cwd: str | None,
     also: Readers,
-    wanted: Callable[[ToolResultPart], bool] = lambda _: True,
+    wanted: Callable[[ToolResultPart], bool],
 ) -> Iterator[tuple[Place, ToolResultPart, ToolCallPart, ReadRequest]]:
     for place, call_place in tool_pairs(messages).items():
         part = messages[place.message].parts[place.part]
@@ -183,9 +184,9 @@ def _requested(
                 yield place, part, call, request
 
 
-def _shows_content(part: ToolResultPart, path: str) -> bool:
+def _may_show_content(part: ToolResultPart) -> bool:
     gone = part.is_error or part.cleared or part.media
-    return not (gone or is_stub(part.text, path) or _CLEARED.fullmatch(part.text.strip()))
+    return not (gone or _CLEARED.fullmatch(part.text.strip()))
 
 
 def asks_for(newer: LineRange | None, older: LineRange | None) -> bool:

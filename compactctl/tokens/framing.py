@@ -177,24 +177,27 @@ class FramedMeter:
     def __init__(self, meter: Meter, framing: Framing) -> None:
         self.framing = framing
         self._meter = meter
-        # By identity, as a meter remembers messages: each with what is visible and with all of it.
-        self._known: dict[int, tuple[Message, float, float]] = {}
+        # By identity, as in the meter, which keeps the messages. Few have sealed reasoning.
+        self._visible: dict[int, float] = {}
+        self._sealed: dict[int, float] = {}
 
     def whole(self, message: Message) -> float:
         """Estimate all that a message adds."""
-        return self._estimate(message)[2]
+        return self.visible(message) + self._sealed.get(id(message), 0.0)
 
     def visible(self, message: Message) -> float:
         """Estimate what a message adds without thinking whose text is not stored."""
-        return self._estimate(message)[1]
+        known = self._visible.get(id(message))
+        return self._estimate(message) if known is None else known
 
-    def _estimate(self, message: Message) -> tuple[Message, float, float]:
-        known = self._known.get(id(message))
-        if known is None:
-            visible = _visible_tokens(message, self._meter, self.framing)
-            sealed = _sealed_tokens(message, self._meter, self.framing)
-            known = self._known[id(message)] = (message, visible, visible + sealed)
-        return known
+    def _estimate(self, message: Message) -> float:
+        self._meter.message(message)
+        visible = _visible_tokens(message, self._meter, self.framing)
+        self._visible[id(message)] = visible
+        sealed = _sealed_tokens(message, self._meter, self.framing)
+        if sealed:
+            self._sealed[id(message)] = sealed
+        return visible
 
 
 def _visible_tokens(message: Message, meter: Meter, framing: Framing) -> float:
