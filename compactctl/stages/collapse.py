@@ -7,6 +7,7 @@ from compactctl.history.pairs import cut_points
 from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.foreign_record import ForeignRecord
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.truncation import Hiding, Marker, hide_range
 from compactctl.tokens.meter import Meter
@@ -90,4 +91,11 @@ STAGE = Stage(
     title="hide whole turns from the middle of the conversation behind a marker",
     options=CollapseOptions,
     propose=propose,
+    told_as=(
+        ForeignRecord(
+            system="agent-code",
+            source="agent-code, services/context_collapse.rs: CollapseResult",
+            names={"snipped_count": "hidden", "tokens_freed": "tokensSaved"},
+        ),
+    ),
 )

@@ -24,6 +24,7 @@ from compactctl.history.reads import (
 )
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.foreign_record import neurolink_record
 from compactctl.stages.support.replacement import Rewrite, results_in, rewriting, saving
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter, part_texts
@@ -239,4 +240,9 @@ STAGE = Stage(
     options=DedupOptions,
     propose=propose,
     figures=("filesDeduped",),
+    told_as=(
+        neurolink_record(
+            "DeduplicationResult", deduplicated="applied", filesDeduped="filesDeduped"
+        ),
+    ),
 )

@@ -8,6 +8,7 @@ from compactctl.history.pairs import Place, result_tools
 from compactctl.history.reads import referred
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import ToolResultPart
 from compactctl.stages.support.replacement import (
     ProtectedUnit,
@@ -117,4 +118,5 @@ STAGE = Stage(
     title="clear old tool results, keep the newest",
     options=PruneOptions,
     propose=propose,
+    told_as=(neurolink_record("PruneResult", pruned="applied", tokensSaved="tokensSaved"),),
 )

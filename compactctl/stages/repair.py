@@ -9,6 +9,7 @@ from compactctl.history.protection import hideable
 from compactctl.history.standins import newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Insert, Proposal, Skipped
+from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import (
     CallId,
     GroupId,
@@ -244,4 +245,12 @@ STAGE = Stage(
     propose=propose,
     repairs=True,
     figures=("orphanedCallsFixed", "orphanedResultsFixed"),
+    told_as=(
+        neurolink_record(
+            "RepairResult",
+            repaired="applied",
+            orphanedCallsFixed="orphanedCallsFixed",
+            orphanedResultsFixed="orphanedResultsFixed",
+        ),
+    ),
 )

@@ -116,4 +116,5 @@ STAGE = Stage(
     title="replace long old tool results, and long texts in the arguments of old calls",
     options=StripOptions,
     propose=propose,
+    tier=1,
 )

@@ -8,6 +8,7 @@ from compactctl.history.standins import is_marker
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import Message
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.truncation import Hiding, Marker, hide_range, newest_start
@@ -137,4 +138,5 @@ STAGE = Stage(
     title="hide the oldest messages behind a marker, keep the first exchange and the newest",
     options=TruncateOptions,
     propose=propose,
+    told_as=(neurolink_record("TruncationResult", truncated="applied", messagesRemoved="hidden"),),
 )

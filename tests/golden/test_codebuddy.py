@@ -18,7 +18,7 @@ from compactctl.history.view import View
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.run import Run, StageStep, run
-from compactctl.stages.registry import stage_named
+from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.summaries.document.chunks import ChunkRule
 from compactctl.tokens.budget import Budget, usage_of
 from compactctl.tokens.counters.choose import counter_named
@@ -27,7 +27,7 @@ from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.models.windows import parse_window
 
 TESTS_COUNTER = "chars/4"
-TIERS = ("strip", "chunk", "partial", "plain")
+TIERS = tuple(s.name for s in sorted(ALL_STAGES, key=lambda s: s.tier) if s.tier)
 MARGIN = Fraction(5, 6)
 
 

@@ -14,24 +14,13 @@ from zlib import crc32
 import pytest
 from examples import LONG
 
+from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
 # Folders of the clients whose files are read: some are named otherwise than their format.
-READ = {
-    "anthropic-messages",
-    "claude-code",
-    "cline",
-    "codex",
-    "copilot-cli",
-    "mini-swe-agent",
-    "openai-chat",
-    "openai-responses",
-    "opencode",
-    "pi",
-    "roo",
-}
+READ = {known.name for known in ALL_FORMATS} | {"mini-swe-agent", "openai-responses"}
 # Big enough for every stage to find something to do, small enough to be tried on every change.
 _USUAL_BYTES = 100_000
 # The screen and bookkeeping files that clients keep beside a history.

@@ -14,6 +14,7 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.model.message import ToolCallPart
 from compactctl.pipeline.layout import Layout
+from compactctl.stages.registry import ALL_STAGES
 
 FILES = (
     "claude-code/cc-2.1.79-userfork.jsonl",
@@ -36,7 +37,7 @@ def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> 
 
 
 @needs_files
-@pytest.mark.parametrize("stage", ["strip", "chunk", "partial", "plain"])
+@pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES if stage.tier])
 @pytest.mark.parametrize(
     "name", [FILES[0], *(pytest.param(n, marks=pytest.mark.long) for n in FILES[1:])]
 )

@@ -12,7 +12,6 @@ from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.planning.plan import StageSettings
 from compactctl.model.operation import OptionValue
-from compactctl.stages.registry import stage_named
 from compactctl.stages.support.option_field import OptionField, OptionKind, options_of
 from compactctl.stages.support.stage import Stage
 
@@ -38,8 +37,9 @@ def stage_options(*stages: Stage[Any]) -> Callable[[F], F]:
 
     Those that are given arrive as ``settings``: options by stage, values by option.
     """
-    options = [each for stage in stages for each in options_of(stage)]
-    return together("settings", partial(_settings, options), list(map(_option, options)))
+    of_stages = [options_of(stage) for stage in stages]
+    options = [_option(each, own) for own in of_stages for each in own]
+    return together("settings", partial(_settings, sum(of_stages, ())), options)
 
 
 def _settings(options: Sequence[OptionField], **values: OptionValue | None) -> StageSettings:
@@ -51,9 +51,9 @@ def _settings(options: Sequence[OptionField], **values: OptionValue | None) -> S
     return settings
 
 
-def _option(option: OptionField) -> Callable[[F], F]:
+def _option(option: OptionField, siblings: Sequence[OptionField]) -> Callable[[F], F]:
     if option.kind == "switch":
-        return _switch(option)
+        return _switch(option, siblings)
     is_choice = option.kind == "choice"
     return click.option(
         _flag(option.stage, option.name),
@@ -63,18 +63,18 @@ def _option(option: OptionField) -> Callable[[F], F]:
         cls=StageOption,
         stage=option.stage,
         is_text=option.kind == "text",
-        help=f"{_help(option)} [default: {_default(option.default)}]",
+        help=f"{_help(option, siblings)} [default: {_default(option.default)}]",
     )
 
 
-def _switch(option: OptionField) -> Callable[[F], F]:
+def _switch(option: OptionField, siblings: Sequence[OptionField]) -> Callable[[F], F]:
     flag = _flag(option.stage, option.name)
     return click.option(
         f"{flag}/--no-{flag.removeprefix('--')}",
         default=None,
         cls=StageOption,
         stage=option.stage,
-        help=f"{_help(option)} [default: {'on' if option.default else 'off'}]",
+        help=f"{_help(option, siblings)} [default: {'on' if option.default else 'off'}]",
     )
 
 
@@ -82,9 +82,9 @@ def _flag(stage: str, name: str) -> str:
     return f"--{stage}-{name}".replace("_", "-")
 
 
-def _help(option: OptionField) -> str:
+def _help(option: OptionField, siblings: Sequence[OptionField]) -> str:
     """Return the help; names of other options of the stage in it become flags."""
-    names = {each.name for each in options_of(stage_named(option.stage))}
+    names = {each.name for each in siblings}
     return _CODE.sub(lambda m: _flag(option.stage, m[1]) if m[1] in names else m[1], option.help)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from compactctl.commands.compact.compact import CompactResult
 from compactctl.model.operation import StageRecord
-from compactctl.reports.json.other_systems import COMPACT, STAGES, TIERS, told_as
+from compactctl.reports.json.other_systems import COMPACT, told_as
 from compactctl.reports.rendering.json_document import (
     digest_fields,
     fields_of,
@@ -63,18 +63,19 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
 
 def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     """Return what a stage did; what it counts is 0 where it did nothing."""
+    stage = stage_named(record.name)
     fields = {
         **stage_fields(record),
-        **dict.fromkeys(stage_named(record.name).figures, 0),
+        **dict.fromkeys(stage.figures, 0),
         **record.figures,
         "summaryText": result.summaries.get(record.group or ""),
     }
     figures = {**fields, "applied": record.outcome == "applied"}
-    return {**fields, "as": told_as(STAGES.get(record.name, ()), figures)}
+    return {**fields, "as": told_as(stage.told_as, figures)}
 
 
 def _tier(used: Iterable[StageRecord]) -> int:
-    return max((TIERS.get(record.name, 0) for record in used), default=0)
+    return max((stage_named(record.name).tier for record in used), default=0)
 
 
 def _level(result: CompactResult) -> str:

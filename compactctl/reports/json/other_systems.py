@@ -1,55 +1,34 @@
 """What other systems tell of the same work: the records that stand under ``as`` in a document.
 
-Their names are data here and nowhere else: a table gives each of them the name of our own figure.
-Messages and texts are not repeated.
+Their names are data, here and beside the stages: a table gives each of them the name of our own
+figure. Messages and texts are not repeated.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignRecord:
-    """A record of another system.
-
-    Attributes:
-        system: whose it is.
-        source: where the record is described, and what the system calls it.
-        names: its names, each with that of our figure.
-    """
-
-    system: str
-    source: str
-    names: Mapping[str, str]
-
+from compactctl.model.foreign_record import ForeignRecord, neurolink_record
 
 STATS = (
-    ForeignRecord(
-        system="neurolink",
-        source="NeuroLink documentation, Context Compaction: getContextStats",
-        names={
-            "estimatedInputTokens": "estimatedInputTokens",
-            "availableInputTokens": "availableInputTokens",
-            "usageRatio": "usageRatio",
-            "shouldCompact": "isAboveWarning",
-            "messageCount": "messageCount",
-        },
+    neurolink_record(
+        "getContextStats",
+        estimatedInputTokens="estimatedInputTokens",
+        availableInputTokens="availableInputTokens",
+        usageRatio="usageRatio",
+        shouldCompact="isAboveWarning",
+        messageCount="messageCount",
     ),
 )
 
 CHECK = (
-    ForeignRecord(
-        system="neurolink",
-        source="NeuroLink documentation, Context Compaction: BudgetCheckResult",
-        names={
-            "withinBudget": "withinBudget",
-            "estimatedInputTokens": "estimatedInputTokens",
-            "availableInputTokens": "availableInputTokens",
-            "usageRatio": "usageRatio",
-            "shouldCompact": "shouldCompact",
-            "breakdown": "breakdown",
-        },
+    neurolink_record(
+        "BudgetCheckResult",
+        withinBudget="withinBudget",
+        estimatedInputTokens="estimatedInputTokens",
+        availableInputTokens="availableInputTokens",
+        usageRatio="usageRatio",
+        shouldCompact="shouldCompact",
+        breakdown="breakdown",
     ),
     ForeignRecord(
         system="codebuddy",
@@ -75,16 +54,13 @@ CHECK = (
 )
 
 COMPACT = (
-    ForeignRecord(
-        system="neurolink",
-        source="NeuroLink documentation, Context Compaction: CompactionResult",
-        names={
-            "compacted": "compacted",
-            "stagesUsed": "stagesUsed",
-            "tokensBefore": "tokensBefore",
-            "tokensAfter": "tokensAfter",
-            "tokensSaved": "tokensSaved",
-        },
+    neurolink_record(
+        "CompactionResult",
+        compacted="compacted",
+        stagesUsed="stagesUsed",
+        tokensBefore="tokensBefore",
+        tokensAfter="tokensAfter",
+        tokensSaved="tokensSaved",
     ),
     ForeignRecord(
         system="codebuddy",
@@ -110,35 +86,6 @@ COMPACT = (
         names={"eventsRemoved": "messagesHidden", "tokensEstimatedSaved": "tokensSaved"},
     ),
 )
-
-# Codebuddy's tiers, by the stages that work as they do; 0 is none of them.
-TIERS = {"strip": 1, "chunk": 2, "partial": 3, "plain": 4}
-
-
-def _neurolink(record: str, **names: str) -> tuple[ForeignRecord, ...]:
-    source = f"NeuroLink documentation, Context Compaction: {record}"
-    return (ForeignRecord(system="neurolink", source=source, names=names),)
-
-
-STAGES: Mapping[str, tuple[ForeignRecord, ...]] = {
-    "prune": _neurolink("PruneResult", pruned="applied", tokensSaved="tokensSaved"),
-    "dedup": _neurolink("DeduplicationResult", deduplicated="applied", filesDeduped="filesDeduped"),
-    "summarize": _neurolink("SummarizeResult", summarized="applied"),
-    "truncate": _neurolink("TruncationResult", truncated="applied", messagesRemoved="hidden"),
-    "repair": _neurolink(
-        "RepairResult",
-        repaired="applied",
-        orphanedCallsFixed="orphanedCallsFixed",
-        orphanedResultsFixed="orphanedResultsFixed",
-    ),
-    "collapse": (
-        ForeignRecord(
-            system="agent-code",
-            source="agent-code, services/context_collapse.rs: CollapseResult",
-            names={"snipped_count": "hidden", "tokens_freed": "tokensSaved"},
-        ),
-    ),
-}
 
 
 def told_as(records: Iterable[ForeignRecord], figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -120,4 +120,5 @@ STAGE = Stage(
     title="summarize older messages chunk by chunk, and put one summary in their place",
     options=ChunkOptions,
     propose=propose,
+    tier=2,
 )

@@ -54,4 +54,5 @@ STAGE = Stage(
     title="put a summary in place of the older half of the older messages",
     options=PartialOptions,
     propose=propose,
+    tier=3,
 )

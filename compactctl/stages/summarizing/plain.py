@@ -73,4 +73,5 @@ STAGE = Stage(
     title="say in a few lines how much older talk there was and about what, without a summary",
     options=PlainOptions,
     propose=propose,
+    tier=4,
 )

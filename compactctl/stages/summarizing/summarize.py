@@ -8,6 +8,7 @@ from typing import Literal
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary
 from compactctl.stages.support.condensation import (
@@ -172,4 +173,5 @@ STAGE = Stage(
     title="put a summary in place of older messages, keep the newest as they are",
     options=SummarizeOptions,
     propose=propose,
+    told_as=(neurolink_record("SummarizeResult", summarized="applied"),),
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from compactctl.model.operation import OptionValue
@@ -40,7 +39,6 @@ class OptionField:
         return found
 
 
-@cache
 def options_of(stage: Stage[Any]) -> tuple[OptionField, ...]:
     """Return the options of a stage, in the order in which they are declared."""
     hints, defaults = get_type_hints(stage.options), stage.options()

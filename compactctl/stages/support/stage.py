@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.foreign_record import ForeignRecord
 from compactctl.model.message import GroupId
 from compactctl.tokens.meter import Meter
 
@@ -43,7 +44,8 @@ class Stage(Generic[Options]):
     """A stage's name, what it does in a sentence, its options and the function that proposes edits.
 
     A stage that ``repairs`` runs whatever the target is, and may make the context larger.
-    ``figures`` is what it counts even where it did nothing.
+    ``figures`` is what it counts even where it did nothing, ``told_as`` what other systems call
+    that. ``tier`` is which of Codebuddy's four tiers works as it does, 0 for none.
     """
 
     name: str
@@ -52,6 +54,8 @@ class Stage(Generic[Options]):
     propose: Callable[[View, Meter, Options], Proposal | Skipped]
     repairs: bool = False
     figures: tuple[str, ...] = ()
+    told_as: tuple[ForeignRecord, ...] = ()
+    tier: int = 0
 
 
 def within_target(stage: str, target: int) -> Skipped:

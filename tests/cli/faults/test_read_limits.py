@@ -11,7 +11,12 @@ from compactctl.cli.group import Commands
 from compactctl.cli.options.shared import limit_options
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits, parse_size
 
-READING = ("stats", "check", "compact", "view", "log", "rewind", "simulate", "chunks", "prompt")
+# Commands about one transcript; batch and verify take many and go on after one that is too large.
+READING = [
+    name
+    for name, command in Commands().items()
+    if {"path", "max_line"} <= {each.name for each in command.params}
+]
 FIRST = b'{"role":"user","content":"hi"}\n'
 LONG = FIRST + b'{"role":"assistant","content":"%s"}\n' % (b"a" * 5_000)
 MANY = FIRST * 300

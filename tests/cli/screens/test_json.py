@@ -137,12 +137,17 @@ def test_results_are_told_as_other_systems_tell_them(ask: Ask, sample: Sample) -
     assert by_name["strip"]["as"] == {}
     assert neurolink == {
         "repair": {"repaired": False, "orphanedCallsFixed": 0, "orphanedResultsFixed": 0},
-        "dedup": {"deduplicated": True, "filesDeduped": 10},
+        # What it would rewrite is summarized.
+        "dedup": {"deduplicated": False, "filesDeduped": 0},
         "prune": {"pruned": False, "tokensSaved": 0},
         "summarize": {"summarized": True},
         "truncate": {"truncated": True, "messagesRemoved": by_name["truncate"]["hidden"]},
     }
     assert by_name["summarize"]["summaryText"].startswith("[Previous conversation summary]")
+    (alone,) = document(ask, "compact", path, "-n", "--stages", "dedup")["stages"]
+    files = alone["as"]["neurolink"].pop("filesDeduped")
+    assert files == alone["filesDeduped"] > 0
+    assert alone["as"] == {"neurolink": {"deduplicated": True}}
 
 
 def test_a_check_is_told_as_other_systems_tell_it(ask: Ask, sample: Sample) -> None:

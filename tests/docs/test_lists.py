@@ -1,0 +1,94 @@
+"""No list of what a registry holds is kept a second time: it would be forgotten.
+
+Looked for are literals whose strings are for the most part names of one registry, and more than a
+few of them. The package has none beside the registries themselves; a test that has nearly all
+names compares them with the registry.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from docs.generate import ROOT
+
+from compactctl.cli.group import COMMANDS
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.profiles.library import PROFILES
+from compactctl.stages.registry import ALL_STAGES
+from compactctl.tokens.counters.choose import COUNTER_NAMES
+
+# What a registry is called in code, and the names in it.
+REGISTRIES = {
+    "ALL_STAGES": {stage.name for stage in ALL_STAGES},
+    "ALL_FORMATS": {known.name for known in ALL_FORMATS},
+    "COMMANDS": set(COMMANDS),
+    "COUNTER_NAMES": set(COUNTER_NAMES),
+    "PROFILES": set(PROFILES),
+}
+# Registries that hold names: those of commands, profiles and counters. The others hold objects.
+OWN = {
+    "compactctl/cli/group.py",
+    "compactctl/profiles/library.py",
+    "compactctl/tokens/counters/choose.py",
+}
+# So many names are a list; a few of them may be an example.
+FEW = 4
+SOURCES = [
+    pytest.param(path, id=path.relative_to(ROOT).as_posix())
+    for top in ("compactctl", "tests")
+    for path in sorted((ROOT / top).rglob("*.py"))
+]
+
+
+def strings(node: ast.expr | None) -> Iterator[str]:
+    """Yield the strings that a literal begins with, those of lists in it by their first one."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield from (word.strip() for word in text.split(","))
+        case ast.Tuple(elts=[first, *_]) | ast.List(elts=[first, *_]) | ast.Call(args=[first, *_]):
+            yield from strings(first)
+        case _:
+            pass
+
+
+def lists(tree: ast.Module) -> Iterator[list[str]]:
+    """Yield the strings of every literal that may be a list of names."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Tuple(elts=found) | ast.List(elts=found) | ast.Set(elts=found):
+                yield [text for each in found for text in strings(each)]
+            case ast.Dict(keys=keys):
+                yield [text for each in keys for text in strings(each)]
+            case ast.Constant(value=str(text)):
+                yield [word.strip() for word in text.split(",")]
+            case _:
+                pass
+
+
+def kept_by_hand(source: str) -> Iterator[tuple[str, set[str]]]:
+    """Yield lists of names in Python code, each with the registry that they are from."""
+    for words in lists(ast.parse(source)):
+        for registry, names in REGISTRIES.items():
+            found = names.intersection(words)
+            if len(found) >= FEW and 2 * len(found) > len(set(words)):
+                yield registry, found
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_no_list_is_kept_by_hand(path: Path) -> None:
+    source = path.read_text()
+    if path.relative_to(ROOT).as_posix() in OWN:
+        return
+    in_package = path.is_relative_to(ROOT / "compactctl")
+    for registry, found in kept_by_hand(source):
+        nearly_all = 5 * len(found) >= 4 * len(REGISTRIES[registry])
+        assert not in_package, found
+        assert not nearly_all or registry in source, found
+
+
+def test_such_lists_are_found() -> None:
+    names = sorted(REGISTRIES["ALL_STAGES"])[:5]
+    for written in (repr(names), repr(",".join(names)), repr(dict.fromkeys(names, 1))):
+        assert list(kept_by_hand(written)) == [("ALL_STAGES", set(names))]
+    assert list(kept_by_hand(repr(["prune", "dedup"]))) == []
