@@ -29,6 +29,7 @@ _ROOMS = {
         "verify": "Prove that every byte that was taken out can be put back.",
         "batch": "Measure or compact many transcripts.",
         "simulate": "Show where each profile would have compacted, and what it would have left.",
+        "eval": "Show what compactions keep of what sessions went on to need.",
     },
     "reference": {
         "stages": "List the stages of a compaction, or explain some and their options.",

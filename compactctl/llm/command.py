@@ -14,19 +14,22 @@ from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.summaries.by_model.answers import Answer
 
 
-def asking_command(command: str, timeout: float) -> Ask:
+def asking_command(
+    command: str, timeout: float, *, option: str = "--summarizer-cmd", prints: str = "a summary"
+) -> Ask:
     """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
 
-    Raises UsageError when the command line cannot be split or names no program.
+    Raises UsageError when the command line cannot be split or names no program; it names the
+    ``option`` and what the program ``prints``.
     """
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"--summarizer-cmd {command}: {error}; close every quote") from error
+        raise UsageError(f"{option} {command}: {error}; close every quote") from error
     if not words or shutil.which(words[0]) is None:
         raise UsageError(
-            f"--summarizer-cmd {command}: there is no such program; give one that reads a prompt "
-            "on standard input and prints a summary"
+            f"{option} {command}: there is no such program; give one that reads a prompt "
+            f"on standard input and prints {prints}"
         )
     return partial(_run, words, timeout)
 

@@ -93,6 +93,11 @@ REPORTS = {
         terminal="terminal.simulate:simulate_screen",
         messages="terminal.simulate:simulate_messages",
     ),
+    "EvaluateResult": Report(
+        json="json.evaluate:evaluate_json",
+        terminal="terminal.evaluate:evaluate_screen",
+        messages="terminal.evaluate:evaluate_messages",
+    ),
     "StagesResult": Report(
         json="json.reference.stages:stages_json",
         terminal="terminal.reference.stages:stages_screen",

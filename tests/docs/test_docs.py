@@ -34,6 +34,7 @@ from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.counters.claude import claude_is_installed
 
 DOCS = ROOT / "docs"
+SESSION = ROOT / "sample_transcripts" / "claude-code-session.jsonl"
 
 
 def marks(part: str) -> Collection[pytest.MarkDecorator]:
@@ -160,6 +161,7 @@ def test_every_field_of_a_document_is_described(
         "stats": [str(damaged)],
         "compact": [str(source), "--target", "5k", "-n", "--explain"],
         "simulate": [str(source), "--profile", "spring-tokens"],
+        "eval": [str(SESSION), "--keep", "0.1", "--stages", "distill"],
         "stages": [],
         "profiles": [],
         "config": ["compact", "--all"],

@@ -9,6 +9,8 @@ import click
 SECTIONS = {
     "Profile and stages": ("profile", "stages"),
     "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
+    "Where a session is cut": ("at", "every"),
+    "Gates and questions": ("gate", "baseline", "answers", "answers-timeout"),
     "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before"),
     "Summaries": (
         "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model", "base-url",
@@ -17,6 +19,7 @@ SECTIONS = {
     ),
     "Where to write": (
         "output", "out", "in-place", "layout", "tags", "dry-run", "force", "report", "rounds-out",
+        "plot",
     ),
     "What is read": (
         "format", "scope", "include", "exclude", "strict", "max-line", "max-unpacked", "jobs",

@@ -15,7 +15,7 @@ from compactctl.store.settings import user_settings
 _MEASURING = frozenset({
     "format", "scope", "top", "strict", "fail-over", "fail-base", "require-fit",
     "model", "window", "windows", "max-tokens", "counter", "chars-per-token",
-    "seed", "used", "share", "aggregate", "neurolink",
+    "seed", "at", "every", "gate", "used", "share", "aggregate", "neurolink",
 })  # fmt: skip
 _STAGES = frozenset({
     "profile", "stages", "target", "keep", "trigger", "if-needed", "template",
@@ -28,17 +28,17 @@ _TEXT = "puts text into a transcript or a prompt"
 # What an option does that no project decides -> the options.
 REFUSED = {
     "says where or whether something is written": frozenset({
-        "output", "out", "report", "rounds-out", "spill-dir", "in-place", "force", "dry-run",
-        "layout", "tags", "to", "group", "check", "repair",
+        "output", "out", "report", "plot", "rounds-out", "spill-dir", "in-place", "force",
+        "dry-run", "layout", "tags", "to", "group", "check", "repair",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
         "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",
         "summarizer-context", "label-style", "base-url", "api-key-env", "allow-network",
-        "mask-secrets",
+        "mask-secrets", "answers", "answers-timeout",
     }),
     "says what else is read": frozenset({
         "system", "tools", "prompt", "attach", "summary-file", "from-error", "include", "exclude",
-        "prices",
+        "prices", "baseline",
     }),
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({

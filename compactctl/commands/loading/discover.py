@@ -69,7 +69,9 @@ def _inputs(path: str, choice: Choice) -> Sequence[Input]:
     if not path:
         raise UsageError("an empty path was given; name a file, a folder or a pattern")
     if path == STANDARD_INPUT:
-        raise UsageError("batch reads no standard input; name files, or use stats - or compact -")
+        raise UsageError(
+            "standard input is one transcript and no set; name files, or use stats - or compact -"
+        )
     if is_folder(path):
         files = Tree(root=path, exclude=choice.exclude).files()
         return _chosen(path, files, choice.include or TRANSCRIPTS)

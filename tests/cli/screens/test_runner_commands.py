@@ -105,6 +105,7 @@ WAYS = (
     ("compact", "--stages", "limit,truncate", "--limit-max-bytes", "300", "--force"),
     ("log",),
     ("simulate", "--profile", "agent-code"),
+    ("eval",),
     ("batch", "--stages", "dedup", "--jobs", "1"),
     ("prompt",),
     ("chunks",),

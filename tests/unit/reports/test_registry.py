@@ -25,6 +25,7 @@ RUNS = {
     "verify": ("run.compacted.jsonl",),
     "batch": ("run.jsonl",),
     "simulate": ("run.jsonl", "--profile", "neurolink"),
+    "eval": ("run.jsonl",),
     "stages": ("dedup",),
     "profiles": ("neurolink",),
     "models": ("gpt-4.1",),

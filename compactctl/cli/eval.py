@@ -1,0 +1,216 @@
+"""``compactctl eval``."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.shared import (
+    format_option,
+    limit_options,
+    measure_options,
+    shown_as_options,
+    strict_option,
+)
+from compactctl.cli.options.values import CheckedText
+from compactctl.commands.evaluate.evaluate import EvaluateOptions, EvaluateResult, evaluate
+from compactctl.commands.evaluate.gate import parse_gate, read_baseline
+from compactctl.commands.evaluate.policies import policies_of
+from compactctl.commands.evaluate.session import SessionOptions
+from compactctl.commands.planning.plan import PlanOptions, stage_list
+from compactctl.commands.report_file import check_report
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.store.files.limits import ReadLimits
+from compactctl.tokens.budget import parse_share
+
+if TYPE_CHECKING:
+    from compactctl.commands.evaluate.session import Answering
+
+_HELP = """Show what compactions keep of what sessions went on to need.
+
+FILES are transcripts, folders and patterns in quotes. Each session is cut in two before a
+request; profiles and stages compact the part
+before, and the part behind tells what was needed: names and lines that the agent wrote again,
+rules, requests, errors, commands, files and tasks. Controls of the same size show what chance
+keeps. That words are still there is the most that a model can recall, not what it will. Nothing is
+written but what --report and --plot name.
+"""
+
+
+def shares(text: str) -> tuple[float, ...]:
+    """Read shares joined by commas, the largest first. Raises UsageError for anything else."""
+    return tuple(sorted({parse_share(each) for each in text.split(",")}, reverse=True))
+
+
+def _names(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
+@click.command("eval", cls=SectionedCommand, help=_HELP)
+@click.argument("paths", metavar="FILES...", nargs=-1, required=True)
+@click.option(
+    "--profile",
+    "profiles",
+    metavar="A,B,...",
+    multiple=True,
+    help="Evaluate these profiles (repeatable). [default: default]",
+)
+@click.option(
+    "--stages",
+    type=CheckedText(stage_list),
+    metavar="LIST",
+    multiple=True,
+    help="Evaluate these stages in this order (repeatable).",
+)
+@click.option(
+    "--at",
+    type=CheckedText(shares),
+    metavar="SHARES",
+    default="0.6",
+    show_default=True,
+    help="Cut a session behind these parts of its requests.",
+)
+@click.option(
+    "--every",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Cut wherever another N tokens have come together instead.",
+)
+@click.option(
+    "--keep",
+    type=CheckedText(shares),
+    metavar="SHARES",
+    default="0.5,0.3,0.1",
+    show_default=True,
+    help="Keep so much of the tokens before the cut.",
+)
+@click.option(
+    "--gate",
+    "gates",
+    type=CheckedText(parse_gate),
+    metavar="LIMIT",
+    multiple=True,
+    help="Exit with 1 unless each profile keeps this, as recall>=0.95@0.3: the measure, the least "
+    "(or <= the most), and at which share (repeatable).",
+)
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Exit with 1 where a measure is 0.02 below this earlier eval --json.",
+)
+@click.option(
+    "--answers",
+    metavar="CMD",
+    help="Let this command answer questions about each context: it gets context and question on "
+    "standard input and prints the answer.",
+)
+@click.option(
+    "--answers-timeout",
+    type=click.IntRange(min=1),
+    metavar="SECONDS",
+    default=60,
+    show_default=True,
+    help="Give up waiting for an answer after this long.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Draw random lines, and sessions for intervals, from this seed.",
+)
+@click.option("--report", metavar="FILE", help="Write a row per context to this Parquet file.")
+@click.option("--plot", metavar="FILE", help="Draw recall against tokens kept into this SVG file.")
+@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@format_option
+@limit_options
+@measure_options
+@strict_option
+@shown_as_options
+def command(
+    paths: tuple[str, ...],
+    *,
+    profiles: tuple[str, ...],
+    stages: tuple[str, ...],
+    at: str,
+    every: int | None,
+    keep: str,
+    gates: tuple[str, ...],
+    baseline: str | None,
+    answers: str | None,
+    answers_timeout: int,
+    seed: int,
+    report: str | None,
+    plot: str | None,
+    force: bool,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    strict: bool,
+    shown_as: str,
+) -> int:
+    """Run ``compactctl eval``."""
+    options = EvaluateOptions(
+        paths=paths,
+        policies=policies_of(_names(profiles), _plans(stages)),
+        keep=shares(keep),
+        gates=tuple(map(parse_gate, gates)),
+        baseline=None if baseline is None else read_baseline(baseline),
+        session=SessionOptions(
+            at=shares(at),
+            every=every,
+            seed=seed,
+            format=format_name,
+            limits=limits,
+            measure=measure,
+            strict=strict,
+            answering=_answering(answers, answers_timeout),
+        ),
+    )
+    taken = [*paths]
+    for path in filter(None, (report, plot)):
+        check_report(path, taken, force=force)
+        taken.append(path)
+    result = _written(_evaluated(options), report=report, plot=plot, force=force)
+    emit(result, shown_as)
+    return result.exit_code
+
+
+def _plans(texts: Sequence[str]) -> list[PlanOptions]:
+    return [PlanOptions(stages=stage_list(text)) for text in texts]
+
+
+def _answering(command_line: str | None, timeout: int) -> "Answering | None":
+    if command_line is None:
+        return None
+    from compactctl.llm.reader import answering_command
+
+    return answering_command(command_line, timeout)
+
+
+def _evaluated(options: EvaluateOptions) -> EvaluateResult:
+    from compactctl.reports.rendering.progress import BatchProgress
+
+    with BatchProgress() as progress:
+        return evaluate(options, progress.tell)
+
+
+def _written(
+    result: EvaluateResult, *, report: str | None, plot: str | None, force: bool
+) -> EvaluateResult:
+    """Write the files that are asked for. Raises as ``write_trials`` and ``write_plot`` do."""
+    warnings: tuple[str, ...] = ()
+    if report is not None:
+        from compactctl.reports.parquet.evaluate import write_trials
+
+        warnings += write_trials(result.trials, report, force=force)
+    if plot is not None:
+        from compactctl.reports.svg.evaluate import write_plot
+
+        warnings += write_plot(result, plot, force=force)
+    written = tuple(path for path in (report, plot) if path is not None)
+    return replace(result, written=written, warnings=warnings)

@@ -1,0 +1,1 @@
+"""What compactions keep of what sessions went on to need."""

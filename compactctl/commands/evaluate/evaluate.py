@@ -1,0 +1,149 @@
+"""Compactions measured by what sessions went on to need."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from compactctl.commands.evaluate.figures import Figures, figures
+from compactctl.commands.evaluate.gate import Baseline, Gate, findings
+from compactctl.commands.evaluate.noise import Noise, Witness, noise
+from compactctl.commands.evaluate.policies import CONTROL_POLICIES, EVERYTHING, Policy
+from compactctl.commands.evaluate.session import Session, SessionOptions
+from compactctl.commands.evaluate.trial import Trial
+from compactctl.commands.loading.discover import Choice, Input, discover
+from compactctl.commands.progress import FilesProgress, Tally
+from compactctl.errors import CompactctlError, NoInputError
+
+GATE_FAILED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """What to evaluate.
+
+    Attributes:
+        policies: what is compared beside the controls.
+        keep: the shares of a prefix's tokens that are to be kept.
+        gates: what every policy must reach; ``baseline`` what it must not fall below.
+    """
+
+    paths: tuple[str, ...]
+    policies: tuple[Policy, ...]
+    keep: tuple[float, ...] = (0.5, 0.3, 0.1)
+    session: SessionOptions = field(default_factory=SessionOptions)
+    gates: tuple[Gate, ...] = ()
+    baseline: Baseline | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOutcome:
+    """What became of one file: how many cuts counted, and at how many too little was asked for."""
+
+    path: str
+    project: str
+    cuts: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A file that could not be evaluated, with the exit code for that."""
+
+    path: str
+    reason: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateResult:
+    """All trials, what they come to, and how much of it is noise.
+
+    ``figures`` are over all sessions. ``noise`` is None where there are not sessions of two
+    projects to tell it by. ``findings`` are what gates and the baseline found, one line each.
+    """
+
+    policies: tuple[Policy, ...]
+    seed: int
+    counters: tuple[str, ...]
+    sessions: tuple[SessionOutcome, ...]
+    failures: tuple[Failure, ...]
+    trials: tuple[Trial, ...]
+    figures: tuple[Figures, ...]
+    noise: Noise | None
+    findings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The highest code of the files that failed, else whether a gate found something."""
+        failed = max((failure.exit_code for failure in self.failures), default=0)
+        return failed or (GATE_FAILED if self.findings else 0)
+
+    def of_session(self, path: str) -> tuple[Figures, ...]:
+        """Return the figures of one session."""
+        return figures([trial for trial in self.trials if trial.session == path], self.seed)
+
+
+def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) -> EvaluateResult:
+    """Cut every session, run every policy on what is before the cut, and ask what comes after.
+
+    A file that fails does not stop the others. Raises NoInputError when there are no files.
+    """
+    inputs = discover(options.paths, Choice())
+    tally = Tally(len(inputs), sum(item.n_bytes for item in inputs), progress)
+    outcomes: list[SessionOutcome] = []
+    failures: list[Failure] = []
+    trials: list[Trial] = []
+    witnesses: list[Witness] = []
+    counters: dict[str, None] = {}
+    for item in inputs:
+        try:
+            session = _opened(item, options.session)
+            trials += _trials(session, options)
+        except CompactctlError as error:
+            failures.append(Failure(path=item.path, reason=str(error), exit_code=error.exit_code))
+        else:
+            outcomes.append(_outcome(session))
+            counters[session.measured.counter.id] = None
+            witnesses += [Witness(session.project, case) for case in session.cases[:1]]
+        tally.done(item.path, item.n_bytes)
+    result = EvaluateResult(
+        policies=options.policies,
+        seed=options.session.seed,
+        counters=tuple(counters),
+        sessions=tuple(outcomes),
+        failures=tuple(failures),
+        trials=tuple(trials),
+        figures=figures(trials, options.session.seed),
+        noise=noise(witnesses),
+    )
+    return replace(result, findings=tuple(_findings(result, options)))
+
+
+def _opened(item: Input, options: SessionOptions) -> Session:
+    if item.problem is not None:
+        raise NoInputError(item.problem)
+    return Session(item.path, options)
+
+
+def _trials(session: Session, options: EvaluateOptions) -> Iterator[Trial]:
+    """Try everything at every share; of what compacts nothing there is one trial."""
+    for case in session.cases:
+        for policy in (*CONTROL_POLICIES, *options.policies):
+            for share in (1.0,) if policy.name == EVERYTHING else options.keep:
+                yield session.tried(case, policy, share)
+
+
+def _outcome(session: Session) -> SessionOutcome:
+    return SessionOutcome(
+        path=session.path,
+        project=session.project,
+        cuts=len(session.cases),
+        skipped=session.skipped,
+    )
+
+
+def _findings(result: EvaluateResult, options: EvaluateOptions) -> Iterator[str]:
+    names = {policy.name for policy in options.policies}
+    judged = [each for each in result.figures if each.policy in names]
+    yield from findings(judged, options.gates, options.baseline)

@@ -1,0 +1,80 @@
+"""What is compared: profiles and stages, and controls that know nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.run_stages import view_of
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for
+from compactctl.errors import UsageError
+from compactctl.evaluation.controls import CONTROLS
+from compactctl.history.protection import ProtectOptions
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.run import run
+from compactctl.profiles.library import DEFAULT_PROFILE, load_profile
+
+EVERYTHING = "none"
+"""The control that compacts nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """A way to make a context smaller; without a ``plan`` it is the control of that name."""
+
+    name: str
+    plan: PlanOptions | None = None
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it looks at nothing but sizes."""
+        return self.plan is None
+
+
+CONTROL_POLICIES = tuple(Policy(name=name) for name in CONTROLS)
+
+
+def policies_of(profiles: Sequence[str], plans: Sequence[PlanOptions]) -> tuple[Policy, ...]:
+    """Return the named profiles and lists of stages, the default profile where there are none.
+
+    Raises UsageError for a profile that is none, and for two policies of one name.
+    """
+    names = list(profiles) or ([] if plans else [DEFAULT_PROFILE])
+    found = [Policy(name=name, plan=PlanOptions(profile=load_profile(name))) for name in names]
+    found += [Policy(name=",".join(plan.stages), plan=plan) for plan in plans]
+    taken = [policy.name for policy in (*CONTROL_POLICIES, *found)]
+    twice = next((name for name in taken if taken.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{twice!r} is compared twice, or is the name of a control; leave one out")
+    return tuple(found)
+
+
+class Compactor:
+    """Makes contexts of a transcript's prefixes as ``compact --keep`` would, without a file."""
+
+    def __init__(
+        self, transcript: Transcript, measured: Measure, options: MeasureOptions, seed: int
+    ) -> None:
+        self._transcript, self._measured = transcript, measured
+        self._options, self._seed = options, seed
+
+    def context(
+        self, policy: Policy, prefix: tuple[Message, ...], room: int
+    ) -> tuple[Message, ...]:
+        """Return what is left of a prefix in ``room`` tokens, more where the policy needs more."""
+        if policy.plan is None:
+            return self.control(policy.name, prefix, room)
+        measured = self._measured_for(policy.plan)
+        plan = make_plan(policy.plan, measured.limits)
+        view = view_of(prefix, self._transcript, measured, ProtectOptions(), lambda _: room)
+        view = replace(view, room=lambda _: room)
+        return run(view, plan.steps, measured.meter).view.messages
+
+    def control(self, name: str, prefix: tuple[Message, ...], room: int) -> tuple[Message, ...]:
+        """Return what a control leaves of a prefix."""
+        return CONTROLS[name](prefix, room, self._measured.meter, self._seed)
+
+    def _measured_for(self, plan: PlanOptions) -> Measure:
+        options = replace(self._options, profile=plan.profile)
+        limits = limits_for(self._transcript, options, self._measured.model)
+        return replace(self._measured, limits=limits)

@@ -1,0 +1,115 @@
+"""One session under evaluation: its cuts, and the trials that are made of them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from compactctl.commands.evaluate.policies import Compactor, Policy
+from compactctl.commands.evaluate.trial import Trial
+from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.evaluation.cuts import Cut, cuts_at, cuts_every, stretches
+from compactctl.evaluation.questions import prompt, questions
+from compactctl.evaluation.reading import Reader
+from compactctl.evaluation.score import ANSWERS, Case, Tally
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+
+FEWEST_DEMANDS = 5
+"""Entities that a future must take up for a cut to count."""
+
+Answering = Callable[[str], str]
+"""Takes a prompt and returns what a reader answers, "" for nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions:
+    """How sessions are read and cut.
+
+    Attributes:
+        at: the shares of a stretch's requests behind which it is cut, unless ``every`` says to
+            cut wherever so many tokens have come together.
+        seed: of random lines and of intervals.
+        answering: the reader that is asked questions about every context; None asks nobody.
+    """
+
+    at: tuple[float, ...] = (0.6,)
+    every: int | None = None
+    seed: int = 0
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    strict: bool = False
+    answering: Answering | None = None
+
+
+class Session:
+    """A transcript that was read and cut. Raises what ``stats`` raises.
+
+    ``cases`` are the cuts that count; at ``skipped`` others too little was asked for.
+    """
+
+    def __init__(self, path: str, options: SessionOptions) -> None:
+        transcript = scan(path, options.format, options.limits)
+        if options.strict:
+            check_strict(transcript, path)
+        self.path, self.cwd, self._options = path, transcript.cwd, options
+        self.measured = measure(transcript, options.measure)
+        self.measured.meter.prime(transcript.messages)
+        self._compactor = Compactor(transcript, self.measured, options.measure, options.seed)
+        reader = Reader(transcript.cwd)
+        found = [Case(cut, reader, self.cwd) for cut in _cuts(transcript, self.measured, options)]
+        self.cases = [case for case in found if len(case.demand.entities) >= FEWEST_DEMANDS]
+        self.skipped = len(found) - len(self.cases)
+
+    @property
+    def project(self) -> str:
+        """The working folder, "" where the file does not tell it."""
+        return self.cwd or ""
+
+    def context(self, case: Case, policy: Policy, share: float) -> tuple[Message, ...]:
+        """Return what a policy leaves of a case's prefix."""
+        return self._compactor.context(policy, case.cut.prefix, int(share * case.cut.tokens))
+
+    def tried(self, case: Case, policy: Policy, share: float) -> Trial:
+        """Let a policy keep a share of a case's prefix, and measure what it left."""
+        start = perf_counter()
+        context = self.context(case, policy, share)
+        spent = perf_counter() - start
+        tokens = self.measured.meter.total(context)
+        score = case.score(context)
+        return Trial(
+            session=self.path,
+            project=self.project,
+            cut=case.cut.share,
+            requests=len(case.cut.future),
+            policy=policy.name,
+            asked=share,
+            prefix=case.cut.tokens,
+            tokens=tokens,
+            tallies={**score.tallies, **self._answers(case, context)},
+            chance=None if policy.is_control else self._chance(case, tokens),
+            pair_errors=score.pair_errors,
+            milliseconds=1_000 * spent,
+        )
+
+    def _chance(self, case: Case, tokens: int) -> Tally:
+        return case.recall(self._compactor.control("random", case.cut.prefix, tokens))
+
+    def _answers(self, case: Case, context: tuple[Message, ...]) -> dict[str, Tally]:
+        ask = self._options.answering
+        if ask is None:
+            return {}
+        asked = questions(case.cut.prefix, self.cwd)
+        right = sum(q.is_answered_by(ask(prompt(context, q, self.cwd))) for q in asked)
+        return {ANSWERS: Tally(right, len(asked))}
+
+
+def _cuts(transcript: Transcript, measured: Measure, options: SessionOptions) -> Iterator[Cut]:
+    size = measured.meter.message
+    for messages in stretches(transcript):
+        if options.every is None:
+            yield from cuts_at(messages, options.at, size)
+        else:
+            yield from cuts_every(messages, options.every, size)

@@ -1,0 +1,1 @@
+"""What survives a compaction, told by the session's own future."""

@@ -1,0 +1,75 @@
+"""What is named and said in texts: entities and lines, each text read once."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.passages import Passage
+
+# Lines that say something: characters and words of them.
+_LINE = range(20, 401)
+_FEWEST_WORDS = 3
+# What stands before a line of a file: the mark of a quotation, the number that a tool gave it.
+_BEFORE = re.compile(r"^\s*(?:>\s)?\s*(?:\d+\s*(?:→|\||:|\t)\s?)?")
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The entities and the telling lines of a text, or of many."""
+
+    entities: frozenset[str]
+    lines: frozenset[str]
+
+
+class Reader:
+    """Reads texts of a session whose working folder is ``cwd``.
+
+    Memory grows with the distinct texts; what is read never depends on what was read before.
+    """
+
+    def __init__(self, cwd: str | None = None) -> None:
+        self.lexicon = Lexicon(cwd)
+        self._known: dict[str, Content] = {}
+
+    def content(self, text: str) -> Content:
+        """Return what stands in one text."""
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = Content(
+                frozenset(self.lexicon.entities(text)), frozenset(_lines(text))
+            )
+        return known
+
+    def contents(self, passages: Iterable[Passage]) -> Content:
+        """Return what stands in all of these passages together, reasoning left out."""
+        entities: set[str] = set()
+        lines: set[str] = set()
+        for passage in visible(passages):
+            found = self.content(passage.text)
+            entities |= found.entities
+            lines |= found.lines
+        return Content(frozenset(entities), frozenset(lines))
+
+
+def visible(passages: Iterable[Passage]) -> Iterable[Passage]:
+    """Return the passages that the next request sends whoever the provider is: no reasoning."""
+    return (passage for passage in passages if passage.kind != "thought")
+
+
+def plain(text: str) -> str:
+    """Return a text with one blank for every run of them."""
+    return " ".join(text.split())
+
+
+def plain_line(line: str) -> str:
+    """Return a line without the marks before it, with one blank for every run of them."""
+    return plain(_BEFORE.sub("", line, count=1))
+
+
+def _lines(text: str) -> Iterable[str]:
+    for line in text.split("\n"):
+        bare = plain_line(line[: 2 * _LINE.stop])
+        if len(bare) in _LINE and len(WORD.findall(bare)) >= _FEWEST_WORDS:
+            yield bare

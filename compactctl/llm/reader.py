@@ -1,0 +1,30 @@
+"""A reader of contexts: a command that answers questions about what it is shown."""
+
+from collections.abc import Callable
+
+from compactctl.errors import UsageError
+from compactctl.llm.ask import NoAnswerError
+from compactctl.llm.command import asking_command
+
+_OPTION = "--answers"
+# An answer is a line; a command is told so in its prompt.
+_TOKENS = 200
+
+
+def answering_command(command: str, timeout: float) -> Callable[[str], str]:
+    """Return what asks a command line, run without a shell, for at most ``timeout`` seconds.
+
+    Raises UsageError when it names no program, and when asked, for a command that fails: no answer
+    is not a wrong one.
+    """
+    ask = asking_command(command, timeout, option=_OPTION, prints="an answer")
+
+    def answer(prompt: str) -> str:
+        try:
+            return ask(prompt, _TOKENS).text
+        except NoAnswerError as error:
+            raise UsageError(
+                f"{_OPTION} {command}: {error}; mend the command, or see --answers-timeout"
+            ) from error
+
+    return answer
