@@ -1,12 +1,14 @@
 """``compactctl compact``."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.plan import PlanParameters, plan_from, plan_options, protect_options
+from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     STANDARD_STREAM,
@@ -34,6 +36,9 @@ from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 
+if TYPE_CHECKING:
+    from compactctl.tokens.models.prices import Prices
+
 _HELP = """Compact a transcript; every byte can be restored.
 
 FILE is a transcript; without it, or with -, standard input is compacted to standard output.
@@ -57,6 +62,7 @@ free. With --stages, exactly those run, in the order given.
 @layout_options
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
+@prices_option("Tell after how many requests the compaction has paid what a prompt cache loses")
 @click.option("--require-fit", is_flag=True, help="Fail (exit 5) when it does not fit afterwards.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @format_option
@@ -77,6 +83,7 @@ def command(
     tags: bool,
     dry_run: bool,
     explain: bool,
+    prices: "Prices | None",
     require_fit: bool,
     fail_base: Base | None,
     force: bool,
@@ -109,6 +116,7 @@ def command(
         strict=strict,
         require_fit=require_fit,
         explain=explain,
+        prices=prices,
     )
     from compactctl.commands.compact.idle_options import with_idle_options
 

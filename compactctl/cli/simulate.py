@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     format_option,
@@ -20,6 +21,7 @@ from compactctl.store.files.limits import ReadLimits
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
+    from compactctl.tokens.models.prices import Prices
 
 
 _HELP = """Show where each profile would have compacted, and what it would have left.
@@ -47,6 +49,7 @@ what they leave. Nothing is written.
     help="Draw where background compaction starts, as VS Code Copilot Chat does, from this seed. "
     "[default: the middle of the range]",
 )
+@prices_option("Tell what the input of all requests would cost, with a prompt cache and without")
 @format_option
 @limit_options
 @measure_options
@@ -58,6 +61,7 @@ def command(
     profiles: tuple["Profile", ...],
     scope: str,
     seed: int | None,
+    prices: "Prices | None",
     format_name: str | None,
     limits: ReadLimits,
     measure: MeasureOptions,
@@ -73,6 +77,7 @@ def command(
         profiles=profiles,
         full=scope == "full",
         seed=seed,
+        prices=prices,
         strict=strict,
     )
     with working("simulating", path, shown_as):

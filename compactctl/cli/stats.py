@@ -7,6 +7,7 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
     extra_options,
@@ -39,18 +40,6 @@ category over what the next request would send, and set against the model's cont
 """
 
 
-def _load_prices(
-    context: click.Context,
-    parameter: click.Parameter,  # noqa: ARG001
-    value: str | None,
-) -> "Prices | None":
-    if value is None or context.resilient_parsing:
-        return None
-    from compactctl.commands.sizing.model_table_file import load_prices
-
-    return load_prices(value)
-
-
 @click.command("stats", help=_HELP, cls=SectionedCommand)
 @file_argument()
 @format_option
@@ -79,13 +68,7 @@ def _load_prices(
     help="List the requests one by one instead: what each sent, what of it was new, read from the "
     "provider's cache or paid again, and what was edited in between.",
 )
-@click.option(
-    "--prices",
-    metavar="FILE|builtin",
-    callback=_load_prices,
-    help="Estimate what the rounds cost, by published prices or by a table of your own (TOML or "
-    'JSON): "my-model" = {input = 2.5, output = 15, cache_read = 0.25}. Lists the rounds.',
-)
+@prices_option("Estimate what the rounds cost", "Lists the rounds.")
 @click.option(
     "--rounds-out",
     metavar="FILE",

@@ -1,6 +1,7 @@
 """What no stage may touch: the newest work, pinned messages, protected tools, fixed records."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,22 +29,27 @@ class ProtectOptions:
         pins: message ids, or regular expressions searched in the messages' texts.
         tools: names, in any case.
         freeze_before: a message id or a number of messages: what stands before is left alone.
+        keep_prefix: the part of the size to reach that the oldest messages may take which are left
+            alone, from 0 to 1.
     """
 
     keep_turns: int | None = None
     pins: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     freeze_before: str = ""
+    keep_prefix: float = 0.0
 
 
 def protect(
     messages: Sequence[Message],
     options: ProtectOptions = ProtectOptions(),
     has_room: HasRoom = lambda _: True,
+    has_room_in_front: HasRoom = lambda _: False,
 ) -> Mapping[MessageId, str]:
     """Return the messages to leave alone, each with the reason in a user's words.
 
-    Of the newest steps as many are left alone unasked as ``has_room`` allows, at least one.
+    Of the newest steps as many are left alone unasked as ``has_room`` allows, at least one; of the
+    oldest messages as many as ``has_room_in_front`` allows.
 
     Raises:
         UsageError: a pin is neither a message id nor a valid regular expression, or there is no
@@ -54,6 +60,7 @@ def protect(
         *_fixed(messages),
         *((index, "system prompt") for index in range(leading_system(messages))),
         *_frozen(messages, options.freeze_before),
+        *_front(messages, has_room_in_front),
         *_pinned(messages, options.pins),
         *_of_tools(messages, options.tools),
         *_newest(messages, options.keep_turns, has_room),
@@ -114,6 +121,13 @@ def _frozen(messages: Sequence[Message], before: str) -> Iterator[tuple[int, str
             f"--freeze-before {before!r} is neither a message id here nor a number of messages"
         )
     yield from ((index, "before the point of --freeze-before") for index in range(end))
+
+
+def _front(messages: Sequence[Message], has_room: HasRoom) -> Iterator[tuple[int, str]]:
+    cuts = cut_points(messages)
+    fitting = bisect_left(cuts, 1, key=lambda cut: int(not has_room(messages[:cut])))
+    for index in range(cuts[fitting - 1] if fitting else 0):
+        yield index, "in the prefix that --keep-prefix leaves alone"
 
 
 def _pinned(messages: Sequence[Message], pins: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -14,7 +14,7 @@ from compactctl.cli.options.summarizer import (
     with_template,
 )
 from compactctl.cli.options.together import together
-from compactctl.cli.options.values import CheckedText
+from compactctl.cli.options.values import CheckedText, ShareOfSize
 from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.planning.plan import PlanOptions, StageSettings, stage_list
 from compactctl.errors import UsageError
@@ -183,6 +183,14 @@ def protect_options(function: F) -> F:
             default="",
             help="Leave everything before this message, or the first N messages, as it is, so that "
             "a prompt cache still holds for it.",
+        ),
+        click.option(
+            "--keep-prefix",
+            type=ShareOfSize(),
+            metavar="SHARE",
+            default="0",
+            help="Leave the oldest messages as they are, as many as fit into this part of the size "
+            "to reach (10% or 0.1), so that a prompt cache still holds for them.",
         ),
     )
     return together("protect", ProtectOptions, options)(function)

@@ -11,7 +11,7 @@ SECTIONS = {
     "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
     "Where a session is cut": ("at", "every"),
     "Gates and questions": ("gate", "baseline", "answers", "answers-timeout"),
-    "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before"),
+    "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix"),
     "Summaries": (
         "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model", "base-url",
         "api-key-env", "allow-network", "summarizer-timeout", "summarizer-context", "label-style",

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from compactctl.errors import UsageError
+from compactctl.tokens.budget import parse_share
 
 
 class FiniteRange(click.FloatRange):
@@ -23,6 +24,25 @@ class FiniteRange(click.FloatRange):
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
+
+
+class ShareOfSize(click.ParamType):  # type: ignore[type-arg]  # older click has no arguments
+    """A share, ``30%`` or ``0.3``, as a number from 0 to 1."""
+
+    name = "share"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Return the number; click.BadParameter for what is none."""
+        text = str(value)
+        try:
+            return 0.0 if text.strip().rstrip("%") == "0" else parse_share(text)
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
 
 
 class CheckedText(click.ParamType):  # type: ignore[type-arg]  # older click has no arguments

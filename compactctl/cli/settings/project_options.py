@@ -19,7 +19,7 @@ _MEASURING = frozenset({
 })  # fmt: skip
 _STAGES = frozenset({
     "profile", "stages", "target", "keep", "trigger", "if-needed", "template",
-    "protect-tool", "pin", "keep-turns", "freeze-before",
+    "protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix",
     "max-bytes", "max-lines", "direction", "head-ratio",
 })  # fmt: skip
 ALLOWED = _MEASURING | _STAGES

@@ -374,6 +374,8 @@ class _Job:
             summaries=_summaries(outcome.edits),
             profile=self.options.plan.chosen,
             keep_turns=self.options.protect.keep_turns,
+            cache=outcome.cache,
+            pays_after=self._pays_after(),
             tokens_before=outcome.tokens_before,
             tokens_after=outcome.tokens_after,
             unseen=outcome.unseen,
@@ -394,6 +396,13 @@ class _Job:
             warnings=(*loaded.transcript.warnings, *self._held()),
             opaque=loaded.transcript.opaque,
         )
+
+    def _pays_after(self) -> int | None:
+        cache, prices = self.outcome.cache, self.options.prices
+        if cache is None or prices is None:
+            return None
+        price = prices.of(self.measured.model.name, cache.held + cache.anew)
+        return cache.pays_after(price) if price else None
 
     def _held(self) -> tuple[str, ...]:
         if not self.plan.held:

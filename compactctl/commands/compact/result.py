@@ -7,6 +7,7 @@ from compactctl.commands.compact.explain import Explained
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.figures import Figures
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
+from compactctl.commands.sizing.prompt_cache import CacheUse
 from compactctl.history.protection import ProtectOptions
 from compactctl.llm.choice import SummarizerOptions
 from compactctl.model.operation import Digest, StageRecord
@@ -14,6 +15,7 @@ from compactctl.model.transcript import Opaque
 from compactctl.pipeline.layout import Layout
 from compactctl.profiles.profile import Profile
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.tokens.models.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +38,21 @@ class CompactOptions:
     strict: bool = False
     require_fit: bool = False
     explain: bool = False
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactResult:
     """What a compaction did, or would do with ``dry_run``.
 
-    ``output`` and ``archive`` are None when nothing was written there; ``data`` are the
-    pieces of the new transcript when it goes to standard output. ``figures`` are those of what was
-    read. Tokens before and after are
-    counted over the effective history; ``unseen`` are those that every request has beside it, and
-    ``largest_after``, which has to fit, includes them; ``unreported`` names the client that sends
-    more, which nothing tells, "" for none. ``summaries`` are the texts of the summaries
-    that were written, by group; ``profile`` is the one in effect, ``keep_turns`` what was asked
+    ``output`` and ``archive`` are None when nothing was written there; ``data`` are the pieces of
+    the new transcript when it goes to standard output. ``figures`` are those of what was read.
+    Tokens before and after are counted over the effective history; ``unseen`` are those that
+    every request has beside it, and ``largest_after``, which has to fit, includes them;
+    ``unreported`` names the client that sends more, which nothing tells, "" for none.
+    ``summaries`` are the texts of the summaries that were written, by group; ``profile`` is the
+    one in effect, ``keep_turns`` what was asked for, ``cache`` is what a prompt cache loses,
+    ``pays_after`` the number of requests after which the compaction has paid by the prices asked
     for, and ``explain`` whether ``explained`` is to be shown. ``carried_lines`` counts lines
     appended to the input meanwhile, which end the output; ``left_out_from`` is the first line of
     the input, from 1, that came too late for it.
@@ -82,6 +86,8 @@ class CompactResult:
     opaque: tuple[Opaque, ...]
     explain: bool = False
     keep_turns: int | None = None
+    cache: CacheUse | None = None
+    pays_after: int | None = None
     carried_lines: int = 0
     left_out_from: int | None = None
     data: Iterable[bytes] | None = None

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.sizing.context_size import ContextSize, unseen_size
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest, next_request
+from compactctl.commands.sizing.prompt_cache import CacheUse, cache_use
 from compactctl.formats.registry import writes_pairs
 from compactctl.history.conversations import conversations
 from compactctl.history.protection import HasRoom, ProtectOptions, protect
@@ -37,7 +39,8 @@ class PlanOutcome:
     ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
     transcript's own, where recorded usage tells; ``unreported`` names the client that sends more,
     which nothing tells, "" for none. ``share`` is what the plan keeps of the largest
-    conversation's tokens, None where it has another size to reach.
+    conversation's tokens, None where it has another size to reach. ``cache`` is what a prompt cache
+    loses, None where it loses nothing or there are several conversations.
     """
 
     stages: tuple[StageRecord, ...]
@@ -55,6 +58,7 @@ class PlanOutcome:
     unseen: int
     unseen_source: str
     unreported: str
+    cache: CacheUse | None
     share: int | None = None
 
 
@@ -105,13 +109,21 @@ def view_of(
 ) -> View:
     """Return what a stage looks at in one conversation of a transcript, without a target.
 
-    ``room`` tells the target: of that, the newest work may hold a part.
+    ``room`` tells the target: of that, the newest work may hold a part, and the oldest messages
+    what is asked for; without one, of the conversation's tokens.
     """
-    most = None if room is None else room(messages) * NEWEST_SHARE
     size = measured.meter.total
+    reach = size(messages) if room is None else room(messages)
+    most = inf if room is None else reach * NEWEST_SHARE
+    front = reach * options.keep_prefix
     return View(
         messages=messages,
-        protected=_protected(messages, options, lambda left: most is None or size(left) <= most),
+        protected=_protected(
+            messages,
+            options,
+            lambda newest: size(newest) <= most,
+            lambda oldest: size(oldest) <= front,
+        ),
         protected_tools=options.tools,
         window=measured.budget.window,
         cwd=transcript.cwd,
@@ -163,11 +175,11 @@ def _not_due(
 
 
 def _protected(
-    messages: Sequence[Message], options: ProtectOptions, has_room: HasRoom
+    messages: Sequence[Message], options: ProtectOptions, *has_room: HasRoom
 ) -> Mapping[MessageId, str]:
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
-    return {**always, **protect(messages, options, has_room)}
+    return {**always, **protect(messages, options, *has_room)}
 
 
 def _outcome(
@@ -196,6 +208,7 @@ def _outcome(
         unseen=request.unseen(after) if len(runs) == 1 else 0,
         unseen_source=size.source,
         unreported=size.unreported,
+        cache=cache_use(transcript.effective, after, request) if len(runs) == 1 else None,
     )
 
 

@@ -10,6 +10,7 @@ from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import room_for, view_of
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest
+from compactctl.commands.sizing.prompt_cache import SentRequest, same_front
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import steps, turn_starts
 from compactctl.model.message import Message, MessageId
@@ -61,7 +62,7 @@ class SimulatedSession:
         idle: how often the trigger fired and nothing could be done.
         peak: the largest request, in tokens.
         final: the next request.
-        sent: tokens of all requests together.
+        requests: all of them, the next one last.
         over: requests that did not fit even so.
     """
 
@@ -74,8 +75,13 @@ class SimulatedSession:
     idle: int
     peak: int
     final: int
-    sent: int
+    requests: tuple[SentRequest, ...]
     over: int
+
+    @property
+    def sent(self) -> int:
+        """The tokens of all requests together."""
+        return sum(request.tokens for request in self.requests)
 
 
 # Where nothing could be done it is tried again when the request has grown by this share of what the
@@ -126,7 +132,8 @@ class SessionSimulator:
         """Go through all requests of a conversation and the next one."""
         life = _SessionState()
         firings: list[SimulatedCompaction] = []
-        sizes: list[int] = []
+        requests: list[SentRequest] = []
+        sent: tuple[Message, ...] = ()
         idle = 0
         for moment in moments(messages):
             self._grow(life, moment.new)
@@ -139,8 +146,9 @@ class SessionSimulator:
                     idle += 1
                     patience = max(1, int(self._limit * _PATIENCE))
                     life.idle_below = life.tokens + patience
-            sizes.append(self._situation(life).tokens)
-        return self._replayed(firings, sizes, idle)
+            requests.append(self._sent(life, sent, requests[-1].tokens if requests else 0))
+            sent = life.messages
+        return self._replayed(firings, requests, idle)
 
     def _grow(self, life: _SessionState, new: Sequence[Message]) -> None:
         life.messages = (*life.messages, *new)
@@ -193,6 +201,12 @@ class SessionSimulator:
             life.idle_below = 0
         return bool(result.edits)
 
+    def _sent(self, life: _SessionState, before: Sequence[Message], size: int) -> SentRequest:
+        """Return the request that is due; the one before had these messages and ``size`` tokens."""
+        alike = same_front(before, life.messages)
+        held = size if alike == len(before) else self.request.tokens(before[:alike])
+        return SentRequest(tokens=self._situation(life).tokens, held=held)
+
     def _firing(
         self,
         moment: "SimulatedRequest",
@@ -214,8 +228,9 @@ class SessionSimulator:
         )
 
     def _replayed(
-        self, firings: Sequence[SimulatedCompaction], sizes: Sequence[int], idle: int
+        self, firings: Sequence[SimulatedCompaction], requests: Sequence[SentRequest], idle: int
     ) -> SimulatedSession:
+        sizes = [request.tokens for request in requests]
         return SimulatedSession(
             profile=self.profile.name,
             trigger=str(self._due),
@@ -226,7 +241,7 @@ class SessionSimulator:
             idle=idle,
             peak=max(sizes),
             final=sizes[-1],
-            sent=sum(sizes),
+            requests=tuple(requests),
             over=sum(size > self._most for size in sizes),
         )
 

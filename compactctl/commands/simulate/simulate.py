@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from random import Random
 
 from compactctl.commands.loading.load import check_strict, scan
@@ -10,6 +10,7 @@ from compactctl.commands.simulate.session import SessionSimulator, SimulatedSess
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for, measure
 from compactctl.commands.sizing.next_request import NextRequest, next_request
+from compactctl.commands.sizing.prompt_cache import InputCost, SentRequest, input_cost
 from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations
 from compactctl.model.message import Message
@@ -17,6 +18,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
 from compactctl.profiles.profile import Profile
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.tokens.models.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,7 @@ class SimulateOptions:
     profiles: tuple[Profile, ...] = ()
     full: bool = False
     seed: int | None = None
+    prices: Prices | None = None
     strict: bool = False
 
 
@@ -37,8 +40,8 @@ class SimulateOptions:
 class SimulateResult:
     """What became of the transcript's largest conversation, without compaction and per profile.
 
-    ``named`` tells whether profiles were asked for by name; ``unusable`` says of others why they
-    could not be simulated.
+    ``requests`` are those without compaction, the next one last; ``named`` tells whether profiles
+    were asked for by name; ``unusable`` says of others why they could not be simulated.
     """
 
     path: str
@@ -46,13 +49,24 @@ class SimulateResult:
     measure: Measure
     conversations: int
     turns: int
-    requests: int
     unseen: int
     peak: int
-    sent: int
+    requests: tuple[SentRequest, ...]
     replays: tuple[SimulatedSession, ...]
+    prices: Prices | None = None
     named: bool = False
     unusable: tuple[str, ...] = ()
+
+    @property
+    def sent(self) -> int:
+        """The tokens of all requests together, without compaction."""
+        return sum(request.tokens for request in self.requests)
+
+    def cost(self, requests: Sequence[SentRequest]) -> InputCost | None:
+        """Return what the input of requests costs; None where no price is known or asked for."""
+        if self.prices is None:
+            return None
+        return input_cost(requests, self.prices, self.measure.model.name)
 
 
 def simulate(options: SimulateOptions) -> SimulateResult:
@@ -82,10 +96,10 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         measure=measured,
         conversations=len(talks),
         turns=sum(message.starts_turn for message in talk),
-        requests=len(sizes),
         unseen=size.unseen,
         peak=max(sizes),
-        sent=sum(sizes),
+        requests=tuple(SentRequest(size, held) for held, size in pairwise([0, *sizes])),
+        prices=options.prices,
         replays=replays,
         named=bool(options.profiles),
         unusable=unusable,

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.usage.rounds import Round
-from compactctl.tokens.models.prices import Price, Prices
+from compactctl.tokens.models.prices import MILLION, Price, Prices
 
 # The share of a context that no message of the transcript explains.
 UNSEEN = "not in the transcript"
-_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +139,8 @@ def _cost(each: Round, price: Price | None) -> RoundCost | None:
     unread = each.context - read
     dearer = fresh / unread - price.cache_read if unread else 0.0
     return RoundCost(
-        input=(fresh + read * price.cache_read) / _MILLION,
-        output=each.output * price.output / _MILLION,
-        again=(each.paid_again or 0) * max(0.0, dearer) / _MILLION,
+        input=(fresh + read * price.cache_read) / MILLION,
+        output=each.output * price.output / MILLION,
+        again=(each.paid_again or 0) * max(0.0, dearer) / MILLION,
         price=price,
     )

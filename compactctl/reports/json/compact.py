@@ -39,6 +39,7 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "unseenSource": result.unseen_source,
         "unreportedBy": result.unreported or None,
         "largestRequestTokens": result.largest_after,
+        "promptCache": _cache(result),
         "level": _level(result),
         "fit": fit_fields(result.measure, result.largest_after),
         "messagesBefore": result.messages_before,
@@ -72,6 +73,19 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
     }
     figures = {**fields, "applied": record.outcome == "applied"}
     return {**fields, "as": told_as(stage.told_as, figures)}
+
+
+def _cache(result: CompactResult) -> dict[str, Any] | None:
+    cache = result.cache
+    if cache is None:
+        return None
+    return {
+        "firstChangedLine": cache.line + 1,
+        "heldTokens": cache.held,
+        "sentAnewTokens": cache.anew,
+        "savedTokens": cache.saved,
+        "paysAfterRequests": result.pays_after,
+    }
 
 
 def _tier(used: Iterable[StageRecord]) -> int:

@@ -4,6 +4,7 @@ from typing import Any
 
 from compactctl.commands.simulate.session import SimulatedCompaction, SimulatedSession
 from compactctl.commands.simulate.simulate import SimulateResult
+from compactctl.commands.sizing.prompt_cache import InputCost
 from compactctl.reports.rendering.json_document import fields_of, measure_fields
 
 
@@ -16,11 +17,14 @@ def simulate_json(result: SimulateResult) -> dict[str, Any]:
         **measure_fields(result.measure),
         "conversationCount": result.conversations,
         "turnCount": result.turns,
-        "requestCount": result.requests,
+        "requestCount": len(result.requests),
         "unseenTokens": result.unseen,
         "peakTokens": result.peak,
         "sentTokens": result.sent,
-        "profiles": [_replayed(each) for each in result.replays],
+        **_cost(result.cost(result.requests)),
+        "profiles": [
+            {**_replayed(each), **_cost(result.cost(each.requests))} for each in result.replays
+        ],
         "unusable": list(result.unusable),
         "warnings": list(result.transcript.warnings),
     }
@@ -39,6 +43,14 @@ def _replayed(replayed: SimulatedSession) -> dict[str, Any]:
         "requestsOver": replayed.over,
         "idleFirings": replayed.idle,
         "firings": [_firing(each) for each in replayed.firings],
+    }
+
+
+def _cost(cost: InputCost | None) -> dict[str, Any]:
+    """Return what input costs in US dollars; None where nobody asked or no price is known."""
+    return {
+        "inputCost": round(cost.cached, 4) if cost else None,
+        "uncachedInputCost": round(cost.uncached, 4) if cost else None,
     }
 
 

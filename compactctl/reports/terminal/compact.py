@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from compactctl.commands.compact.compact import CompactResult
 from compactctl.commands.planning.run_stages import NOT_DUE
+from compactctl.commands.sizing.prompt_cache import CacheUse
 from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
@@ -123,7 +124,15 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     is_single = result.largest_after == result.tokens_after + result.unseen
     name = "next request" if is_single else "largest request"
     yield Fact(name, request_text(result.largest_after, result.unreported))
+    if result.cache:
+        yield Fact("prompt cache", _cache_text(result.cache, result.pays_after))
     yield _verdict(result)
+
+
+def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
+    kept = f"{tokens_text(cache.held)} before line {cache.line + 1:,} stay in it"
+    paid = "" if pays_after is None else f"; pays after {plural(pays_after, 'request')}"
+    return f"{kept}, {cache.anew:,} are sent anew{paid}"
 
 
 def _verdict(result: CompactResult) -> Fact:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from compactctl.commands.simulate.session import SimulatedSession
 from compactctl.commands.simulate.simulate import SimulateResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
-from compactctl.reports.rendering.tables import number, table, text
+from compactctl.reports.rendering.tables import Column, number, table, text
 from compactctl.reports.rendering.text import line_text, one_line, path_name, plural
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
 
@@ -17,7 +17,7 @@ def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
     yield Facts(tuple(_facts(result)))
     yield ""
-    columns = (
+    columns: tuple[Column, ...] = (
         text("Profile", spare=1),
         text("Compacted", least=9),
         number("Largest request", spare=2),
@@ -25,7 +25,13 @@ def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
         number("All requests"),
         number("Too large"),
     )
-    yield table(columns, [_cells(each) for each in result.replays])
+    rows = [_cells(each) for each in result.replays]
+    if result.prices:
+        columns += (number("Input $"), number("Uncached $"))
+        rows = [
+            (*row, *_costs(result, each)) for row, each in zip(rows, result.replays, strict=True)
+        ]
+    yield table(columns, rows)
     if result.named:
         for each in result.replays:
             yield from _firings(each)
@@ -40,10 +46,32 @@ def simulate_messages(result: SimulateResult) -> Iterator[str]:
 
 
 def _facts(result: SimulateResult) -> Iterator[Fact]:
-    yield Fact("walked through", f"{plural(result.requests, 'request')} in {result.turns:,} turns")
+    count = plural(len(result.requests), "request")
+    yield Fact("walked through", f"{count} in {result.turns:,} turns")
     yield Fact("window", tokens_text(result.measure.budget.window))
     yield Fact("largest request", f"{tokens_text(result.peak)} without compaction")
     yield Fact("all requests", f"{tokens_text(result.sent)} without compaction")
+    if result.prices:
+        yield Fact("input", _without_compaction(result))
+
+
+def _without_compaction(result: SimulateResult) -> str:
+    cost = result.cost(result.requests)
+    if cost is None:
+        return f"cost unknown: there is no price for {line_text(result.measure.model.name)}"
+    return (
+        f"{_dollars(cost.cached)} US dollars without compaction, {_dollars(cost.uncached)} without "
+        "a prompt cache either (estimate)"
+    )
+
+
+def _dollars(amount: float) -> str:
+    return f"{amount:,.2f}"
+
+
+def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str]:
+    cost = result.cost(replayed.requests)
+    return ("", "") if cost is None else (_dollars(cost.cached), _dollars(cost.uncached))
 
 
 def _cells(replayed: SimulatedSession) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from compactctl.tokens.models.names import bare_name, dashed, plain_name
 
+# Prices are for so many tokens.
+MILLION = 1_000_000
 # What stands behind a model's own name: a date, "latest", a cloud's version, a long window.
 _BEHIND = re.compile(
     r"(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|default))?(?:-v\d+(?::\d+)?)?(?:\[1m\])?$"

@@ -1,0 +1,66 @@
+"""What a compaction costs where a provider caches prompts, and what leaves its cache alone."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask, Sample
+
+PRICED = ("--prices", "builtin")
+
+
+def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ask(*arguments, "--json").out)
+    return found
+
+
+def test_a_compaction_tells_what_a_prompt_cache_loses(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    found = document(ask, "compact", path, "-n", *PRICED)
+    cache = found["promptCache"]
+    assert cache["heldTokens"] + cache["sentAnewTokens"] == found["largestRequestTokens"]
+    assert cache["paysAfterRequests"] > 1
+    shown = ask("compact", path, "-n", *PRICED).out
+    assert f"before line {cache['firstChangedLine']} stay in it" in shown
+    assert f"pays after {cache['paysAfterRequests']} requests" in shown
+
+
+def test_without_prices_or_changes_less_is_told(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    assert document(ask, "compact", path, "-n")["promptCache"]["paysAfterRequests"] is None
+    unpriced = document(ask, "compact", path, "-n", "--model", "nobodys-model", *PRICED)
+    assert unpriced["promptCache"]["paysAfterRequests"] is None
+    assert document(ask, "compact", path, "-n", "--stages", "repair")["promptCache"] is None
+
+
+@pytest.mark.parametrize("stages", ["distill", "dedup,prune", "window", "summarize"])
+def test_a_prefix_that_is_kept_stays_in_the_cache(ask: Ask, sample: Sample, stages: str) -> None:
+    asked = ("compact", sample("claude-code-session"), "-n", "--explain", "--stages", stages)
+    found = document(ask, *asked, "--target", "60k", "--keep-prefix", "30%")
+    reason = "in the prefix that --keep-prefix leaves alone"
+    kept = [row["fate"] for row in found["messages"] if row["reason"] == reason]
+    assert len(kept) > 1
+    assert set(kept) == {"kept"}
+    before = document(ask, *asked, "--target", "60k")["promptCache"]
+    assert found["promptCache"]["heldTokens"] >= before["heldTokens"]
+
+
+@pytest.mark.parametrize("share", ["much", "120%", "-1"])
+def test_what_is_no_share_is_no_prefix(ask: Ask, desk: Path, share: str) -> None:
+    found = ask("compact", desk, f"--keep-prefix={share}")
+    assert (found.code, "is not a share" in found.err) == (2, True)
+
+
+def test_a_simulation_tells_what_the_input_costs(ask: Ask, sample: Sample) -> None:
+    path = sample("claude-code-session")
+    asked = ("simulate", path, "--profile", "default", "--profile", "spring-tokens")
+    found = document(ask, *asked, *PRICED)
+    whole = found["uncachedInputCost"]
+    assert 0 < found["inputCost"] < whole
+    for profile in found["profiles"]:
+        assert 0 < profile["inputCost"] < profile["uncachedInputCost"] < whole
+    assert document(ask, *asked)["inputCost"] is None
+    assert "Uncached $" in ask(*asked, *PRICED).out
+    unpriced = ask(*asked, "--model", "nobodys-model", *PRICED).out
+    assert "there is no price for nobodys-model" in unpriced
