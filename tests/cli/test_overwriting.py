@@ -6,7 +6,7 @@ import pytest
 from cli.asking import Ask, Outcome, Sample, archives
 from pyarrow import parquet
 
-REFUSED = "is not what compactctl wrote there"
+REFUSED = "is not known to be what compactctl wrote there"
 LOG = "".join(f"line {n} of the log\n" for n in range(5_000)).encode()
 
 

@@ -60,7 +60,7 @@ def test_its_own_file_gives_way_and_no_other(
     notes.write_text("mine")
     refused = ask("stats", path, "--counter", "chars/4", "--rounds-out", notes)
     assert (refused.code, refused.out, notes.read_text()) == (2, "", "mine")
-    assert "is not what compactctl wrote there" in refused.err
+    assert "is not known to be what compactctl wrote there" in refused.err
     onto = ask("stats", path, "--rounds-out", path, "--force")
     assert (onto.code, "is an input or an output" in onto.err) == (2, True)
     assert ask("stats", path, "--counter", "chars/4", "--rounds-out", notes, "-f").code == 0

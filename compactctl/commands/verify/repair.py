@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compactctl.commands.verify.finding import Finding
+from compactctl.commands.verify.surroundings import Surroundings
 from compactctl.store.archive.deposit import write_readme
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.archive.names import README, archive_folder
@@ -13,17 +14,17 @@ from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.leftovers import sweep
 
 
-def repair(fs: FileSystem, path: Path, findings: Sequence[Finding]) -> None:
+def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surroundings) -> None:
     """Carry out what the findings name and the like: no archive and no transcript is changed.
 
     Archives and their folder get their own names back, drafts of killed runs go, the folder is
-    private again and has its README. Raises DiskError, and ChangedError while another run is at
-    work there.
+    private again and has its README. ``around`` is what stands in the folder of the transcript.
+    Raises DiskError, and ChangedError while another run is at work there.
     """
     folder = archive_folder(path)
     renames = [finding.rename for finding in findings if finding.rename]
     with disk_errors(folder, "repaired in part"):
-        sweep(fs, path.parent)
+        around.sweep(fs)
         moved = [source for source, place in renames if place == folder]
         for source in moved:
             _rename(fs, source, folder)

@@ -15,7 +15,8 @@ from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.known_states import beginnings
 from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder, transcript_of
-from compactctl.store.files.leftovers import left_behind
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.leftovers import left_behind, sweep
 from compactctl.store.files.lines import Source, open_input
 
 # What a file with a record of ours has in it; most files need no parsing to tell.
@@ -36,11 +37,18 @@ class Surroundings:
 
     def __init__(self, parent: Path) -> None:
         self._parent = parent
+        self._is_swept = False
 
     @cached_property
     def drafts(self) -> tuple[Path, ...]:
         """The drafts that killed runs left behind."""
         return tuple(left_behind(self._parent))
+
+    def sweep(self, fs: FileSystem) -> None:
+        """Remove the drafts, for all transcripts in the folder: the second time nothing is done."""
+        if not self._is_swept:
+            sweep(fs, self._parent)
+            self._is_swept = True
 
     def folder_of(self, source: Source) -> Path | None:
         """Return the folder that has a transcript's archives under another's name.

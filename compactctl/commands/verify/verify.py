@@ -98,7 +98,7 @@ def _verified(path: Path, options: VerifyOptions, places: EachPlace) -> Verified
     wrong = [each for each in first.findings if each.severity == "repairable"] if first else []
     if first is None or not wrong or not options.repair:
         return first
-    repair(FileSystem(), path, wrong)
+    repair(FileSystem(), path, wrong, places[path.parent])
     if any(each.rename for each in wrong):
         del places[path.parent]
     second = verify_transcript(path, places[path.parent], options.limits)

@@ -33,9 +33,9 @@ def check_overwrite(path: Path, known: Iterable[Digest], *, links: int = 1) -> N
 
 
 def foreign(path: Path) -> UsageError:
-    """Return the error for a file that compactctl did not write as it is now."""
+    """Return the error for a file that nothing tells to be as compactctl wrote it."""
     return UsageError(
-        f"{path}: exists and is not what compactctl wrote there; "
+        f"{path}: exists and is not known to be what compactctl wrote there; "
         "name another file, or overwrite it with --force"
     )
 

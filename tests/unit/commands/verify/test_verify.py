@@ -26,6 +26,7 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.finding import Finding, TranscriptState
 from compactctl.commands.verify.repair import repair
+from compactctl.commands.verify.surroundings import Surroundings
 from compactctl.commands.verify.verify import Verified, VerifyOptions, VerifyResult, verify
 from compactctl.errors import CompactctlError, IntegrityError, NoInputError
 from compactctl.store.archive.names import archive_folder
@@ -410,13 +411,13 @@ def test_a_damaged_line_among_originals_is_damage_and_no_bug(harm: bytes, inline
 
 
 def cut_off(path: Path, wrong: Sequence[Finding], n: int) -> bool:
-    return killed(partial(repair, Killing(n), path, wrong))
+    return killed(partial(repair, Killing(n), path, wrong, Surroundings(path.parent)))
 
 
 def failed(path: Path, wrong: Sequence[Finding], n: int) -> bool:
     fs = Failing(n, errno.EIO)
     with suppress(DiskError):
-        repair(fs, path, wrong)
+        repair(fs, path, wrong, Surroundings(path.parent))
     return len(fs.log) >= n
 
 
@@ -442,8 +443,29 @@ def test_a_repair_that_comes_to_no_end_loses_nothing_and_is_done_by_the_next(
 
 def test_many_abandoned_archives_take_time_by_their_number(path: Path, tmp_path: Path) -> None:
     """Counted are calls of functions; the compacted transcripts are many as well, and renamed."""
-    few, many = (_calls(_abandoned(path, tmp_path / str(n), n)) for n in (5, 20))
+    few, many = (_calls(_abandoned(path, tmp_path / str(n), n), 2 * n) for n in (5, 20))
     assert many < 5 * few
+
+
+def test_many_repairs_look_once_for_drafts_beside_the_transcripts(
+    path: Path, tmp_path: Path
+) -> None:
+    """Counted are calls of functions; files that look like drafts are many as well."""
+    few, many = (_calls(_repairable(path, tmp_path / str(n), n), n, repair=True) for n in (5, 20))
+    assert many < 5 * few
+
+
+def _repairable(path: Path, place: Path, n_transcripts: int) -> Path:
+    """Make a folder with transcripts whose archives lack the README, and files like drafts."""
+    place.mkdir()
+    for number in range(n_transcripts):
+        copy = place / f"run{number}.jsonl"
+        shutil.copy(path, copy)
+        shutil.copytree(archive_folder(path), archive_folder(copy))
+        lose_readme(copy)
+    for number in range(100 * n_transcripts):
+        (place / f".{number}.cctl-mine").touch()
+    return place
 
 
 def _abandoned(path: Path, place: Path, n_folders: int) -> Path:
@@ -455,13 +477,13 @@ def _abandoned(path: Path, place: Path, n_folders: int) -> Path:
     return place
 
 
-def _calls(place: Path) -> int:
+def _calls(place: Path, n_transcripts: int, *, repair: bool = False) -> int:
     """Return how many functions a verification calls."""
     count = itertools.count()
     sys.setprofile(lambda _, event, __: next(count) if event.endswith("call") else None)
     try:
-        found = verify(VerifyOptions(paths=(str(place),)))
+        found = verify(VerifyOptions(paths=(str(place),), repair=repair))
     finally:
         sys.setprofile(None)
-    assert found.verdicts["damaged"] == sum(1 for _ in place.iterdir())
+    assert found.verdicts["proven" if repair else "damaged"] == n_transcripts
     return next(count)
