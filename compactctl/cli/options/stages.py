@@ -17,7 +17,8 @@ from compactctl.stages.support.stage import Stage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TYPES: Mapping[OptionKind, click.ParamType[Any]] = {
+# In quotes, as older click has no arguments.
+_TYPES: Mapping[OptionKind, "click.ParamType[Any]"] = {
     "count": click.IntRange(min=0),
     "share": FiniteRange(0, 1),
     "text": click.STRING,

@@ -30,7 +30,7 @@ def spill(fs: FileSystem, folder: Path, data: bytes) -> Path:
     try:
         if place.exists() and sha256_of(place) != becomes.sha256:
             raise UsageError(
-                f"{place}: exists and is not what compactctl wrote there; "
+                f"{place}: exists and is not known to be what compactctl wrote there; "
                 "name another folder with --spill-dir"
             )
         make_folders(fs, folder)

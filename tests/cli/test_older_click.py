@@ -1,0 +1,26 @@
+"""Commands load with the oldest click that is allowed, whose types take no arguments."""
+
+import subprocess
+import sys
+
+_LOAD = """
+import click
+
+class Plain(click.ParamType):
+    __class_getitem__ = None
+
+click.ParamType = Plain
+from compactctl.cli.group import cli
+
+context = click.Context(cli)
+names = cli.list_commands(context)
+assert all(cli.get_command(context, name) for name in names)
+print(*names)
+"""
+
+
+def test_no_command_gives_arguments_to_types_of_parameters() -> None:
+    command = [sys.executable, "-c", _LOAD]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert {"compact", "batch", "rewind"} <= set(done.stdout.split())
