@@ -1,7 +1,10 @@
 """Real transcripts, distilled to several sizes: as asked, whole, restored, and settled."""
 
+import re
+from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from real.choice import chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -9,12 +12,54 @@ from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.tokens.meter import part_texts
 
 _SHARES = ("0.5", "0.3", "0.15", "0.1")
 # Of what is asked for, what is used at least, and the tokens that no line may be short enough for.
 _LEAST, _SLACK = 0.92, 60
 # Of what is asked for, the newest messages that stay as they are may take this much.
 _TAIL = 0.2
+
+# Of fewer lines no three parts can be made.
+_MANY = 12
+
+
+# Of the lines that one digest would hold, what the third of three holds as well.
+_SAME = 0.97
+_REFERENCE = re.compile(r"\[[LM]\d+\]")
+
+
+@needs_files
+@each_file
+def test_three_in_the_life_of_a_session_lose_no_more_than_one(path: Path, tmp_path: Path) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    if path.suffix == ".json" or len(lines) < _MANY:
+        pytest.skip("a document, to which nothing is appended")
+    once, thrice = tmp_path / f"once{path.suffix}", tmp_path / f"thrice{path.suffix}"
+    once.write_bytes(b"".join(lines))
+    if not squeezed(once):
+        pytest.skip("nothing to do, or no room for what must stay")
+    for start, end in pairwise((0, len(lines) // 2, len(lines) * 3 // 4, len(lines))):
+        with thrice.open("ab") as stream:
+            stream.writelines(lines[start:end])
+        squeezed(thrice)
+    wanted, found = said(once), said(thrice)
+    assert len(wanted & found) >= _SAME * len(wanted), wanted - found
+
+
+def squeezed(path: Path) -> bool:
+    """Distill a file in place; tell whether there was something to do."""
+    plan = PlanOptions(stages=("distill",), keep=0.15)
+    measure = MeasureOptions(counter="chars/4")
+    options = CompactOptions(path=str(path), in_place=True, measure=measure, plan=plan)
+    return compact(options).compacted
+
+
+def said(path: Path) -> set[str]:
+    """Return the lines that a context holds, without what they refer to and what counts them."""
+    parts = (part for m in load(str(path)).transcript.effective for part in m.parts)
+    texts = "\n".join(text for part in parts for text in part_texts(part))
+    return {_REFERENCE.sub("", line) for line in texts.split("\n")}
 
 
 def smallest(path: Path, measure: MeasureOptions) -> int:

@@ -120,10 +120,19 @@ def passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passa
 
 
 def spots_of(messages: Sequence[Message]) -> list[Spot]:
-    """Return where messages stand: by line, or by number where all are on one line."""
-    if len(messages) > 1 and len({message.line for message in messages}) == 1:
-        return [Spot(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
-    return [Spot(message.line + 1) for message in messages]
+    """Return where messages stand: by line, or by number where all are on one line.
+
+    Those from several states of a transcript, whose lines and numbers mean nothing to one another,
+    are counted.
+    """
+    is_document = len(messages) > 1 and len({message.line for message in messages}) == 1
+    if is_document:
+        spots = [Spot(_number(message, n), "M") for n, message in enumerate(messages, start=1)]
+    else:
+        spots = [Spot(message.line + 1) for message in messages]
+    if spots == sorted(spots):
+        return spots
+    return [Spot(number, "M") for number in range(1, len(messages) + 1)]
 
 
 def _number(message: Message, otherwise: int) -> int:

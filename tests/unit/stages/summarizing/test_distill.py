@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from builders import assistant, call, conversation, result, user
@@ -95,6 +96,18 @@ def test_smaller_and_smaller_digests_are_what_the_smallest_would_have_been() -> 
         step_by_step = distilled(step_by_step, target)
     at_once = distilled(view(session()), targets[-1])
     assert said(step_by_step) == said(at_once)
+
+
+def test_three_digests_in_a_life_are_what_one_at_its_end_would_have_been() -> None:
+    whole = session(60)
+    target = int(0.15 * meter().total(whole))
+    ends = [len(whole) // 3, len(whole) * 2 // 3, len(whole)]
+    grown = view(())
+    for start, end in pairwise([0, *ends]):
+        grown = replace(grown, messages=(*grown.messages, *whole[start:end]))
+        grown = distilled(grown, target)
+    assert said(grown) == said(distilled(view(whole), target))
+    assert "never touch the tests" in "".join(said(grown))
 
 
 def said(of: View) -> list[str]:
