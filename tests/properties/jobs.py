@@ -71,6 +71,12 @@ _SETTINGS = st.fixed_dictionaries(
         "limit": st.fixed_dictionaries({"max_tokens": st.sampled_from([20, 100])}),
         "images": st.fixed_dictionaries({"max_images": st.integers(0, 2)}),
         "microcompact": st.fixed_dictionaries({"keep_recent": st.integers(1, 3)}),
+        "distill": st.fixed_dictionaries(
+            {
+                "form": st.sampled_from(["digest", "in-place"]),
+                "keep": st.sampled_from([0.1, 0.3, 0.7]),
+            }
+        ),
         "summarize": st.fixed_dictionaries(
             {
                 "keep_min": st.integers(1, 4),

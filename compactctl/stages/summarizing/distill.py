@@ -1,29 +1,36 @@
 """Distill: put the lines that will be needed again in place of older messages, down to a size."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.standins import is_stand_in
 from compactctl.history.view import View
-from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import Message, MessageId, TextPart
+from compactctl.model.edit import Proposal, Replace, Skipped
+from compactctl.model.message import Message, MessageId, TextPart, ToolCallPart
 from compactctl.model.summary import Summary
+from compactctl.stages.support.arguments import LONG_TEXT, with_long_texts
 from compactctl.stages.support.condensation import (
     Condensing,
     SummaryShape,
     condense,
+    hide_behind_summary,
+    no_smaller,
     nothing_older,
     older,
     originals,
     too_few,
 )
 from compactctl.stages.support.stage import Stage, option, within_target
+from compactctl.stages.support.standing import Standing
 from compactctl.stages.support.truncation import newest_start
 from compactctl.summaries.digest.digest import DigestRequest, digest
+from compactctl.summaries.digest.in_place import InPlaceRequest, in_place
 from compactctl.tokens.meter import Meter
 
 NAME = "distill"
+DistillForm = Literal["digest", "in-place"]
 _PREFIX = "[Earlier conversation]:\n\n"
 # From this share of the conversation on, more of it stays untouched, and gaps are marked.
 _MUCH_KEPT = 0.2
@@ -45,6 +52,11 @@ class DistillOptions:
         0.0,
         "Part of these tokens for the newest messages, which stay as they are; 0 takes a fifth "
         "where a fifth of the conversation or more is kept, else a tenth.",
+    )
+    form: DistillForm = option(
+        "digest",
+        'What becomes of the messages: "digest" puts one text in place of all of them; "in-place" '
+        "shortens each where it is and hides those of which nothing is left.",
     )
 
 
@@ -73,9 +85,51 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         cwd=view.cwd,
         gaps=is_much,
     )
+    if options.form == "in-place":
+        return _in_place(view, meter, hidden, request, options)
     text = digest(request, meter.counter.count_many)
-    how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=_PREFIX))
-    return condense(view, meter, hidden, Summary(text=text), how)
+    return condense(view, meter, hidden, Summary(text=text), _how(options))
+
+
+def _how(options: DistillOptions) -> Condensing:
+    return Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=_PREFIX))
+
+
+def _in_place(
+    view: View,
+    meter: Meter,
+    older_ones: Sequence[Message],
+    request: DigestRequest,
+    options: DistillOptions,
+) -> Proposal | Skipped:
+    """Shorten messages where they are, hide those of which nothing is left."""
+    there = Standing.of(view, older_ones)
+    found = in_place(
+        InPlaceRequest(
+            whole=replace(request, messages=there.originals),
+            units=there.units,
+            fixed=there.fixed,
+            reword=_reworded,
+        ),
+        meter,
+    )
+    before = meter.total(older_ones)
+    if found.tokens + meter.text(_PREFIX) >= before:
+        return no_smaller(NAME, before)
+    shortened = there.rewriting(view, found, NAME, options)
+    hidden = there.gone(view, found.hidden)
+    gone = [m for m in older_ones if m.id in hidden or is_stand_in(m)]
+    if not gone:
+        return shortened
+    summary = Summary(text=found.text)
+    proposal = hide_behind_summary(view, meter, gone, summary, _how(options))
+    count = len({edit.id for edit in shortened.edits if isinstance(edit, Replace)})
+    notes = (f"messages shortened: {count:,}, left out: {len(gone):,}",)
+    return replace(proposal, edits=(*proposal.edits, *shortened.edits), notes=notes)
+
+
+def _reworded(call: ToolCallPart, reword: Callable[[str], str]) -> str:
+    return with_long_texts(call, LONG_TEXT, reword)
 
 
 def _without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 
 from compactctl.model.message import ToolCallPart
 
@@ -20,16 +21,24 @@ def without_long_texts(call: ToolCallPart, over: int, placeholder: str) -> str:
     same shape. The arguments are returned as they are when nothing in them is replaced: when they
     cannot be, are not an object or array, or no text in them is longer than the placeholder too.
     """
-    limit = max(over, len(placeholder))
-    if call.embedded or len(call.arguments) <= limit or not _is_structured(call.arguments):
+    return with_long_texts(call, max(over, len(placeholder)), lambda _: placeholder)
+
+
+def with_long_texts(call: ToolCallPart, over: int, reword: Callable[[str], str]) -> str:
+    """Return a call's arguments with every text of more than ``over`` characters reworded.
+
+    As in ``without_long_texts`` all else stays as it is.
+    """
+    if call.embedded or len(call.arguments) <= over or not _is_structured(call.arguments):
         return call.arguments
-    short = json.dumps(placeholder, ensure_ascii=False)
 
-    def shortened(found: re.Match[str]) -> str:
-        is_key = found[2] is not None
-        return found[0] if is_key or _length(found[1]) <= limit else short
+    def reworded(found: re.Match[str]) -> str:
+        if found[2] is not None:
+            return found[0]
+        text: str = json.loads(found[1], strict=False)
+        return found[0] if len(text) <= over else json.dumps(reword(text), ensure_ascii=False)
 
-    return _STRING.sub(shortened, call.arguments)
+    return _STRING.sub(reworded, call.arguments)
 
 
 def _is_structured(arguments: str) -> bool:
@@ -37,7 +46,3 @@ def _is_structured(arguments: str) -> bool:
         return isinstance(json.loads(arguments, strict=False), dict | list)
     except (ValueError, RecursionError):
         return False
-
-
-def _length(string: str) -> int:
-    return len(json.loads(string, strict=False))

@@ -180,6 +180,15 @@ def condense(
     replaced = meter.total(hidden)
     if not summary.text or tokens >= replaced:
         return no_smaller(how.stage, replaced)
+    return hide_behind_summary(view, meter, hidden, summary, how)
+
+
+def hide_behind_summary(
+    view: View, meter: Meter, hidden: Sequence[Message], summary: Summary, how: Condensing
+) -> Proposal:
+    """Propose to hide messages behind a summary, whatever its size."""
+    count = len(originals(view, hidden))
+    tokens = how.shape.tokens(summary.text, count, meter)
     ids = tuple(message.id for message in hidden)
     # The text counts too: a model's is another one each time.
     group = group_id(how.stage, how.options, (*ids, summary.text))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.model.message import Message
 from compactctl.summaries.digest.fragments import fragments
 from compactctl.summaries.digest.lists import listed
-from compactctl.summaries.digest.page import page, title
+from compactctl.summaries.digest.page import NOTE, noted, page, title
 from compactctl.summaries.digest.pinned import pinned
 from compactctl.summaries.digest.selection import Offer, Selection
 from compactctl.summaries.extract.entities import Lexicon
@@ -19,10 +19,6 @@ _PINNED_SHARE = 0.6
 _POWER = 1.75
 # Facts are worth multiples of the mean demand for so many entities, those needed most.
 _NEEDED = 60
-_ROUNDS = 5
-_MOST_SCALE = 3.0
-# Fewer tokens than these are not worth another round.
-_SLACK = 30
 # A fragment's mark and line end.
 _LINE_TOKENS = 2
 
@@ -54,62 +50,31 @@ def digest(request: DigestRequest, count: Count) -> str:
     Everything in it is quoted; the same messages give the same text. The first and the last
     request are always in it; where they do not fit, it takes more.
     """
-    draft = _Draft.of(request, count)
-    text = draft.text()
-    room = request.budget - draft.tokens(text)
-    scale = 1.0
-    for _ in range(_ROUNDS):
-        if room < _SLACK:
-            break
-        before, priced = room, draft.selection.fill(round(room * scale))
-        text, room = _within(draft, request.budget)
-        # Fragments that stand together cost less than each does alone.
-        scale = min(_MOST_SCALE, priced / max(1, before - room))
-    return text
+    found = passages(request.messages, request.cwd)
+    note = noted(NOTE, len(request.messages), found)
+    kept = kept_requests(found, request.budget - count([note])[0], count)
+    selection = Selection(*offer(request, found, kept, count))
+
+    def text() -> str:
+        return page(note, found, kept, selection.fragments, gaps=request.gaps)
+
+    selection.grow(lambda: request.budget - count([text()])[0])
+    return text()
 
 
-def _within(draft: "_Draft", budget: int) -> tuple[str, int]:
-    """Give back what was chosen last until the text fits; also return the tokens left."""
-    text = draft.text()
-    room = budget - draft.tokens(text)
-    while room < 0 and draft.selection.chosen:
-        draft.selection.drop(-room)
-        text = draft.text()
-        room = budget - draft.tokens(text)
-    return text, room
+def kept_requests(found: Sequence[Passage], room: int, count: Count) -> Mapping[int, str]:
+    """Return what to quote of people, by passage; ``room`` is for all that is to be quoted."""
+    return pinned(found, int(room * _PINNED_SHARE), lambda text: count([text])[0])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """What is written so far: the requests kept, and what is chosen beside them."""
-
-    request: DigestRequest
-    found: tuple[Passage, ...]
-    kept: Mapping[int, str]
-    selection: Selection
-    count: Count
-
-    @classmethod
-    def of(cls, request: DigestRequest, count: Count) -> "_Draft":
-        """Begin with the requests."""
-        found = passages(request.messages, request.cwd)
-        empty = page(0, found, {}, (), gaps=False)
-        room = int((request.budget - count([empty])[0]) * _PINNED_SHARE)
-        kept = pinned(found, room, lambda text: count([text])[0])
-        lexicon = Lexicon(request.cwd)
-        offer = _offer(found, kept, _Demand.of(found, lexicon, request.cwd), count)
-        told = (*_texts(request.following), *kept.values())
-        selection = Selection(offer, (name for text in told for name in lexicon.entities(text)))
-        return cls(request=request, found=found, kept=kept, selection=selection, count=count)
-
-    def text(self) -> str:
-        """Write it down."""
-        chosen, request = self.selection.fragments, self.request
-        return page(len(request.messages), self.found, self.kept, chosen, gaps=request.gaps)
-
-    def tokens(self, text: str) -> int:
-        """Count the tokens of a text."""
-        return self.count([text])[0]
+def offer(
+    request: DigestRequest, found: Sequence[Passage], kept: Mapping[int, str], count: Count
+) -> tuple[Offer, tuple[str, ...]]:
+    """Return what there is to choose from, and what is said already by what is kept."""
+    lexicon = Lexicon(request.cwd)
+    offered = _offer(found, kept, _Demand.of(found, lexicon, request.cwd), count)
+    told = (*_texts(request.following), *kept.values())
+    return offered, tuple(name for text in told for name in lexicon.entities(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

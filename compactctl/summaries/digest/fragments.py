@@ -24,7 +24,7 @@ _PIECE = re.compile(r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}")
 # What a line holds beyond this is data rather than text.
 _LONGEST_LINE = 6_000
 # Shorter lines are braces and the like; they are quoted for a fact alone.
-_SHORTEST = 6
+SHORTEST = 6
 # Line numbers that tools for reading and searching put before a line.
 NUMBER = re.compile(r"^\s*\d+(?:→|\t|:(?= )|\s*\|)\s?")
 # Other characters that end a line for some readers: only ours may begin one.
@@ -123,10 +123,10 @@ class _Cutting:
             self.made.append(Fragment(group=group, place=place, facts=tuple(self.told[place])))
         gone = self._gone(passage)
         chance = _chance(passage)
-        for place, piece, text in _pieces(index, passage):
+        for place, piece, text in pieces_of(index, _text(passage)):
             plain = NUMBER.sub("", text).strip()
             told = (*self.told.get(place, ()), *_finding(passage, plain)) if not piece else ()
-            if not told and (len(plain) < _SHORTEST or plain in self.seen or plain in gone):
+            if not told and (len(plain) < SHORTEST or plain in self.seen or plain in gone):
                 continue
             self.seen.add(plain)
             tells, names = self._entities(plain)
@@ -158,11 +158,17 @@ class _Cutting:
         return tuple(entity for entity in found if entity not in old), tuple(old)
 
 
-def _pieces(index: int, passage: Passage) -> Iterator[tuple[Place, int, str]]:
-    rows = _text(passage).translate(_LINE_ENDS).split("\n")
+def rows_of(text: str) -> list[str]:
+    """Return the lines of a text, in which no other character ends a line."""
+    return text.translate(_LINE_ENDS).split("\n")
+
+
+def pieces_of(passage: int, text: str) -> Iterator[tuple[Place, int, str]]:
+    """Yield the pieces of the lines of a passage's text, the last line first."""
+    rows = rows_of(text)
     for row in reversed(range(len(rows))):
-        for piece, text in enumerate(_PIECE.findall(rows[row][:_LONGEST_LINE])):
-            yield Place(index, row), piece, text
+        for piece, part in enumerate(_PIECE.findall(rows[row][:_LONGEST_LINE])):
+            yield Place(passage, row), piece, part
 
 
 def _text(passage: Passage) -> str:

@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.summaries.digest.fragments import Fragment, Group
@@ -12,6 +12,10 @@ _NAMED = 0.65
 _SECOND = 0.15
 # By how much a line next to a chosen one is worth more for its own sake.
 _NEIGHBOUR = 0.5
+_ROUNDS = 5
+_MOST_SCALE = 3.0
+# Fewer tokens than these are not worth another round.
+_SLACK = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,23 @@ class Selection:
     def fragments(self) -> list[Fragment]:
         """What is chosen."""
         return [self._offer.fragments[number] for number in self.chosen]
+
+    def grow(self, room_left: Callable[[], int]) -> int:
+        """Choose as much as there is room for; return the tokens left.
+
+        ``room_left`` measures what is left once all that is chosen is written down; it is less
+        than 0 where what had to be written before anything was chosen takes more than there is.
+        """
+        room, scale = room_left(), 1.0
+        for _ in range(_ROUNDS):
+            if room < _SLACK:
+                break
+            before, priced = room, self.fill(round(room * scale))
+            while (room := room_left()) < 0 and self.chosen:
+                self.drop(-room)
+            # Fragments that stand together cost less than each does alone.
+            scale = min(_MOST_SCALE, priced / max(1, before - room))
+        return room
 
     def fill(self, room: int) -> int:
         """Choose more, for at most ``room`` tokens; return what that costs."""

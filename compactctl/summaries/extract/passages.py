@@ -87,7 +87,7 @@ class Passage:
     """One text of a conversation, with its place and its age in model calls.
 
     ``name`` is the tool's name or the attached file's path; ``pair`` is set for tool calls, and
-    for results whose call is known.
+    for results whose call is known; ``place`` is the part among the messages that were read.
     """
 
     kind: PassageKind
@@ -95,6 +95,7 @@ class Passage:
     name: str
     spot: Spot
     age: int
+    place: Place
     pair: ToolPair | None = None
 
 
@@ -111,6 +112,7 @@ def passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passa
             name=name,
             spot=spots[place.message],
             age=age,
+            place=place,
             pair=pairs.get(place),
         )
         for place, message, age, part in _parts(messages, ages)

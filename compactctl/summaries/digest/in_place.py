@@ -1,0 +1,264 @@
+"""A conversation distilled in place: every message keeps its place, with fewer lines."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+
+from compactctl.history.pairs import Place
+from compactctl.model.message import (
+    FilePart,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.summaries.digest.digest import DigestRequest, kept_requests, offer
+from compactctl.summaries.digest.fragments import SHORTEST, Fragment, Group, pieces_of, rows_of
+from compactctl.summaries.digest.page import GAP, NOTE_IN_PLACE, joined, noted, page
+from compactctl.summaries.digest.selection import Offer, Selection
+from compactctl.summaries.extract.passages import passages
+from compactctl.tokens.meter import Meter
+
+# Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
+Rewording = Callable[[ToolCallPart, Callable[[str], str]], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InPlaceRequest:
+    """What is to be distilled in place.
+
+    Attributes:
+        whole: all originals, and the tokens for what becomes of them.
+        units: the messages that stay or go together, by their index among the originals; those in
+            none of them are gone already.
+        fixed: the messages whose content is not to be changed.
+        reword: rewrites the arguments of calls.
+    """
+
+    whole: DigestRequest
+    units: Sequence[Sequence[int]]
+    fixed: frozenset[int]
+    reword: Rewording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InPlace:
+    """What becomes of a conversation.
+
+    Attributes:
+        text: what stands for the messages that are hidden.
+        hidden: those messages, by their index among the originals.
+        changed: the new content of the parts that were changed.
+        tokens: what the text and all that stays take.
+    """
+
+    text: str
+    tokens: int
+    hidden: tuple[int, ...]
+    changed: Mapping[Place, str]
+
+
+def in_place(request: InPlaceRequest, meter: Meter) -> InPlace:
+    """Choose the lines that stay, of which messages, in at most the tokens that there are.
+
+    It takes more where what people wrote does.
+    """
+    draft = _Draft(request, meter)
+    draft.put_back(draft.selection.grow(draft.room_left))
+    return draft.written()
+
+
+class _Draft:
+    """What is chosen so far, and what it comes to."""
+
+    def __init__(self, request: InPlaceRequest, meter: Meter) -> None:
+        self.request, self._meter = request, meter
+        self._messages = request.whole.messages
+        self._found = passages(self._messages, request.whole.cwd)
+        self._kept = kept_requests(self._found, request.whole.budget, meter.counter.count_many)
+        self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
+        self._tried: dict[str, int] = {}
+        self._whole: set[int] = set()
+        given, told = offer(request.whole, self._found, self._kept, meter.counter.count_many)
+        self.selection = Selection(self._regrouped(given), told)
+
+    def room_left(self) -> int:
+        """Return the tokens left with what is chosen."""
+        return self.request.whole.budget - self.written().tokens
+
+    def put_back(self, room: int) -> None:
+        """Give messages all that they said, the newest first, for as many tokens as are left."""
+        written = self.written()
+        hidden = set(written.hidden)
+        for unit in reversed(range(len(self.request.units))):
+            places = [
+                (Place(index, at), part)
+                for index in self.request.units[unit]
+                for at, part in enumerate(self._messages[index].parts)
+            ]
+            gone = self.request.units[unit][0] in hidden
+            now = sum(self._size(part, written.changed.get(at)) for at, part in places)
+            cost = sum(self._meter.part(part) for _, part in places) - (0 if gone else now)
+            if 0 < cost <= room:
+                room -= cost
+                self._whole.add(unit)
+
+    def written(self) -> InPlace:
+        """Write down what is chosen."""
+        chosen: dict[Place, list[Fragment]] = {}
+        apart: list[Fragment] = []
+        for each in self.selection.fragments:
+            place = self._place_of(each)
+            if place is None:
+                apart.append(each)
+            else:
+                chosen.setdefault(place, []).append(each)
+        chosen_units = {self._unit_of[place.message] for place in chosen}
+        shown = chosen_units | self._asked | self._whole
+        hidden = tuple(i for i, unit in sorted(self._unit_of.items()) if unit not in shown)
+        changed = dict(self._changes(shown, chosen))
+        kept = {n: text for n, text in self._kept.items() if not self._is_there(n)}
+        gone = len(hidden) + len(self._messages) - len(self._unit_of)
+        note = noted(NOTE_IN_PLACE, gone, self._found)
+        text = page(note, self._found, kept, apart, gaps=self.request.whole.gaps)
+        parts = (
+            (Place(index, at), part)
+            for unit in shown
+            for index in self.request.units[unit]
+            for at, part in enumerate(self._messages[index].parts)
+        )
+        sizes = sum(self._size(part, changed.get(place)) for place, part in parts)
+        tokens = self._text_size(text) + sizes
+        return InPlace(text=text, hidden=hidden, changed=changed, tokens=tokens)
+
+    @cached_property
+    def _asked(self) -> frozenset[int]:
+        """The units with what people wrote, which always stay."""
+        places = (self._found[n].place.message for n in self._kept)
+        return frozenset(self._unit_of[place] for place in places if place in self._unit_of)
+
+    @cached_property
+    def _passages(self) -> Mapping[Place, int]:
+        return {passage.place: n for n, passage in enumerate(self._found)}
+
+    def _is_there(self, number: int) -> bool:
+        return self._found[number].place.message in self._unit_of
+
+    def _place_of(self, each: Fragment) -> Place | None:
+        """Return the part that a fragment is in, None where it is told of apart."""
+        if each.group.section != "course":
+            return None
+        place = self._found[each.place.passage].place
+        return place if place.message in self._unit_of else None
+
+    def _regrouped(self, given: Offer) -> Offer:
+        """Let fragments stand under their unit, which costs what is left of it without them."""
+        fragments: list[Fragment] = []
+        tokens: list[int] = []
+        headings = dict(given.headings)
+        costs = [self._bare_size(n) for n in range(len(self.request.units))]
+        for each, size in zip(given.fragments, given.tokens, strict=True):
+            place = self._place_of(each)
+            if place is None:
+                fragments.append(each)
+                tokens.append(size)
+                continue
+            unit = self._unit_of[place.message]
+            group = Group("course", unit, "unit")
+            names = (*headings.get(group, (0, ()))[1], *given.headings[each.group][1])
+            headings[group] = (costs[unit], tuple(dict.fromkeys(names)))
+            fragments.append(replace(each, group=group))
+            # What cannot be shortened comes with its unit.
+            tokens.append(0 if place.message in self.request.fixed else size)
+        return replace(given, fragments=fragments, tokens=tokens, headings=headings)
+
+    def _bare_size(self, unit: int) -> int:
+        """Return the tokens of a unit of which no line is chosen."""
+        if unit in self._asked:
+            return 0
+        changed = dict(self._changes({unit}, {}))
+        return sum(
+            self._size(part, changed.get(Place(index, at)))
+            for index in self.request.units[unit]
+            for at, part in enumerate(self._messages[index].parts)
+        )
+
+    def _size(self, part: Part, text: str | None) -> int:
+        if text is None:
+            return self._meter.part(part)
+        tool = self._meter.text(part.tool) if isinstance(part, ToolCallPart) else 0
+        return tool + self._text_size(text)
+
+    def _text_size(self, text: str) -> int:
+        if text not in self._tried:
+            self._tried[text] = self._meter.text_once(text)
+        return self._tried[text]
+
+    def _changes(
+        self, units: set[int] | frozenset[int], chosen: Mapping[Place, Sequence[Fragment]]
+    ) -> Iterator[tuple[Place, str]]:
+        """Yield the new content of the parts of these units that have one."""
+        cut = sorted(units - self._whole)
+        indices = sorted(index for unit in cut for index in self.request.units[unit])
+        for index in indices:
+            if index in self.request.fixed:
+                continue
+            for at, part in enumerate(self._messages[index].parts):
+                place = Place(index, at)
+                text = self._content(place, part, chosen.get(place, ()))
+                if text is not None:
+                    yield place, text
+
+    def _content(self, place: Place, part: Part, chosen: Sequence[Fragment]) -> str | None:
+        """Return the new content of a part, None where it stays as it is."""
+        number = self._passages.get(place)
+        if number is not None and number in self._kept:
+            text = self._kept[number]
+            return text if isinstance(part, TextPart) and text != part.text else None
+        match part:
+            case ToolCallPart(embedded=False):
+                lines = {line for each in chosen for line in _said(each.text)}
+                new = self.request.reword(part, lambda text: _with_lines(text, lines))
+                return new if new != part.arguments else None
+            case (
+                TextPart(embedded=False, text=old)
+                | FilePart(text=old)
+                | ToolResultPart(cleared=False, media=(), text=old)
+            ):
+                new = _shortened(old, chosen)
+                return new if len(new) < len(old) else None
+            case _:
+                return None
+
+
+def _shortened(text: str, chosen: Sequence[Fragment]) -> str:
+    """Return the lines of a text that were chosen, with a mark where others are left out."""
+    rows = rows_of(text)
+    lines: list[str] = []
+    after = 0
+    ordered = sorted(chosen, key=lambda each: (each.place.row, each.piece))
+    for row, pieces in groupby(ordered, key=lambda each: each.place.row):
+        lines += _between(rows[after:row])
+        lines.append(joined(list(pieces)))
+        after = row + 1
+    return "\n".join((*lines, *_between(rows[after:])))
+
+
+def _between(rows: Sequence[str]) -> Sequence[str]:
+    """Return what stands for rows that were not chosen: those that say nothing stay."""
+    return rows if all(len(row.strip()) < SHORTEST for row in rows) else (GAP,)
+
+
+def _with_lines(text: str, lines: set[str]) -> str:
+    """Return a text with only those of its lines, or pieces of them, that were chosen."""
+    found: list[Fragment] = []
+    for place, piece, part in pieces_of(0, text):
+        if part.strip() in lines:
+            found.append(Fragment(group=Group("course"), place=place, piece=piece, text=part))
+    return _shortened(text, found)
+
+
+def _said(line: str) -> tuple[str, str]:
+    """Return a line of a call, also without the name of the argument that it may begin."""
+    return line.strip(), line.partition(": ")[2].strip()

@@ -1,0 +1,143 @@
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from builders import assistant, call, conversation, message, result, thinking, user
+from unit.stages.support.trials import carried_out, meter, propose, rewritten, skipped, view, words
+
+from compactctl.history.pairs import orphans
+from compactctl.history.view import View
+from compactctl.model.message import Message, ReasoningPart, TextPart, ToolResultPart
+from compactctl.stages.summarizing.distill import STAGE
+from compactctl.stages.support.condensation import known_after
+from compactctl.tokens.meter import part_texts
+
+TASK = "Move the port into the settings; never touch the tests."
+
+
+def code(n: int) -> str:
+    return "\n".join(f"value_{n}_{row} = read_setting({row}) + offset_{row}" for row in range(30))
+
+
+def session(steps: int = 30) -> tuple[Message, ...]:
+    """A task, and files that are read and then written."""
+    done: list[Message] = [user(TASK)]
+    for n in range(steps):
+        done += [
+            call(f"r{n}", "Read", file_path=f"src/part_{n}.py"),
+            result(f"r{n}", code(n)),
+            assistant(f"The problem is value_{n}_7 because it is read before the settings are."),
+            call(f"e{n}", "Write", file_path=f"src/new_{n}.py", content=code(n)),
+            result(f"e{n}", "The file has been written."),
+        ]
+    return conversation(*done, user("Now run the checks."), assistant("They pass."))
+
+
+def in_place(before: View, **options: Any) -> View:
+    """Return a view after it was distilled in place, with what is known of its past."""
+    proposal = propose(STAGE, before, form="in-place", **options)
+    known = known_after(before, proposal.edits)
+    return replace(carried_out(before, proposal), originals=known)
+
+
+def size(messages: Sequence[Message]) -> int:
+    return meter().total(messages)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3, 0.15, 0.1])
+def test_it_comes_down_to_what_is_asked_and_not_far_below(share: float) -> None:
+    target = int(size(session()) * share)
+    after = in_place(view(session(), target=target))
+    assert 0.92 * target <= size(after.messages) <= target
+
+
+def test_messages_keep_their_places_and_pairs_stay_whole() -> None:
+    before = session()
+    after = in_place(view(before), keep=0.3).messages
+    own = [m.id for m in after if not m.synthetic]
+    assert own == [m.id for m in before if m.id in own]
+    assert [m.summary for m in after].count(True) == 1
+    assert orphans(after) == frozenset()
+    assert TASK in part_texts(after[0].parts[0])
+
+
+def test_a_result_keeps_the_lines_that_were_chosen_and_a_mark_for_the_others() -> None:
+    before = {m.id: m for m in session()}
+    for after in in_place(view(session()), keep=0.3).messages:
+        for part in after.parts:
+            if isinstance(part, ToolResultPart):
+                (was,) = before[after.id].results
+                assert set(part.text.split("\n")) <= {*was.text.split("\n"), "…"}
+
+
+def test_arguments_stay_json_of_the_same_shape() -> None:
+    before = {str(m.id): m for m in session()}
+    shortened = rewritten(propose(STAGE, view(session()), form="in-place", keep=0.3))
+    calls = {name: text for name, text in shortened.items() if before[name].calls}
+    assert calls
+    for name, text in calls.items():
+        (was,) = before[name].calls
+        old, new = json.loads(was.arguments), json.loads(text)
+        assert old.keys() == new.keys()
+        assert old["file_path"] == new["file_path"]
+
+
+def test_what_a_response_with_signed_thinking_says_is_never_changed() -> None:
+    signed = ReasoningPart(text="", opaque=True, sealed=400)
+    before = tuple(
+        replace(m, parts=(signed, *m.parts)) if m.calls and n % 2 else m
+        for n, m in enumerate(session())
+    )
+    proposal = propose(STAGE, view(before), form="in-place", keep=0.4)
+    sealed = {m.id for m in before if signed in m.parts}
+    assert not sealed & rewritten(proposal).keys()
+
+
+def test_records_of_one_response_are_signed_together() -> None:
+    done: list[Message] = [user(TASK)]
+    for n in range(20):
+        done += [
+            replace(thinking("", opaque=True), response_id=f"a{n}"),
+            replace(call(f"c{n}", "Write", file_path="a.py", content=code(n)), response_id=f"a{n}"),
+            result(f"c{n}", f"{code(n + 100)}\n{code(n + 200)}"),
+        ]
+    before = conversation(*done, assistant("Done."))
+    changed = rewritten(propose(STAGE, view(before), form="in-place", keep=0.4))
+    assert changed
+    assert all(m.results for m in before if m.id in changed)
+
+
+def test_step_by_step_it_comes_to_the_same_size_from_the_originals() -> None:
+    total = size(session())
+    by_steps = view(session())
+    for share in (0.5, 0.3, 0.1):
+        target = int(share * total)
+        by_steps = in_place(replace(by_steps, target=target))
+        assert 0.92 * target <= size(by_steps.messages) <= target
+    texts = "\n".join(t for m in by_steps.messages for p in m.parts for t in part_texts(p))
+    assert TASK in texts
+    assert texts.count("[Earlier conversation]:") == 1
+
+
+def test_what_is_small_enough_stays_as_it_is() -> None:
+    after = in_place(view(session()), keep=0.3)
+    assert "within the target" in skipped(STAGE, after, form="in-place", keep=0.3).reason
+
+
+def test_a_long_request_keeps_its_beginning_and_its_rules() -> None:
+    long = f"Look at this log. {words(2000)}. You must never delete the log."
+    talk = conversation(user(TASK), user(long), *session(20)[1:])
+    after = in_place(view(talk), keep=0.2).messages
+    (text,) = (p.text for m in after if m.id == "m1" for p in m.parts if isinstance(p, TextPart))
+    assert text.startswith("Look at this log.")
+    assert "You must never delete the log." in text
+    assert len(text) < len(long)
+
+
+def test_images_and_what_else_cannot_be_shortened_come_whole_or_not_at_all() -> None:
+    odd = message("tool", replace(result("r0", code(0)).results[0], cleared=True))
+    talk = conversation(*session(20)[:2], odd, *session(20)[3:])
+    after = in_place(view(talk), keep=0.3).messages
+    assert all(m in talk for m in after if m.id == "m2")
