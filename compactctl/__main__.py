@@ -87,6 +87,9 @@ def _invoke(arguments: Sequence[str]) -> int:
     from compactctl.cli.group import cli
 
     if _COMPLETION in os.environ:
+        from compactctl.cli.bash_completion import use_own_completion
+
+        use_own_completion()
         cli.main(prog_name=NAME)
     # click's own main() would end the program itself, with exit code 1, when a pipe is closed.
     with cli.make_context(NAME, list(arguments)) as context:

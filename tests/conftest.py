@@ -9,10 +9,16 @@ import pytest
 from examples import HARMLESS, LONG, USUAL, each_choice
 from hypothesis import settings
 
+from compactctl.sessions.places import VARIABLES
+
 ROOT = Path(__file__).resolve().parents[1]
 REAL = ROOT.parent / "shared" / "transcripts"
 
-# What the developer has set for their own work is none of the tests'.
+# What the developer has set for their own work, and the sessions of their own agents, are none of
+# the tests'.
+for name in VARIABLES:
+    os.environ.pop(name, None)
+os.environ["HOME"] = str(ROOT / "tests" / "no-home")
 os.environ["XDG_CONFIG_HOME"] = str(ROOT / "tests" / "no-settings")
 for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name != "COMPACTCTL_LONG_TESTS":

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 _HELP = """Compact a transcript; every byte can be restored.
 
-FILE is a transcript; without it, or with -, standard input is compacted to standard output.
-FILE itself is left alone: run.jsonl gives run.compacted.jsonl, which its own client can load,
-and beside it an archive that compactctl rewind restores from.
+FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
+compacted to standard output. FILE itself is left alone: run.jsonl gives run.compacted.jsonl,
+which its own client can load, and beside it an archive that compactctl rewind restores from.
 
 Without --stages and --profile, repeated file reads go (dedup), then the lines that will be
 needed again stand in place of older messages (distill), until half of what the client takes is
@@ -52,7 +52,7 @@ free. With --stages, exactly those run, in the order given.
 
 
 @click.command("compact", help=_HELP, cls=SectionedCommand)
-@file_argument()
+@file_argument("write")
 @plan_options
 @summarizer_options
 @protect_options

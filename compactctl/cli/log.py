@@ -10,9 +10,9 @@ from compactctl.store.files.limits import ReadLimits
 
 _HELP = """List the compactions behind a transcript.
 
-FILE is a transcript that compactctl wrote; without it, or with -, standard input is read. Shows
-every operation with its savings, which are in effect, and the groups that compactctl rewind
---group can bring back.
+FILE is a transcript or a session (compactctl sessions) that compactctl wrote; without it, or
+with -, standard input is read. Shows every operation with its savings, which are in effect, and
+the groups that compactctl rewind --group can bring back.
 """
 
 

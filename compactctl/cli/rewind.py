@@ -10,14 +10,15 @@ from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Restore an earlier state, byte for byte.
 
-FILE is a transcript that compactctl wrote; without it, or with -, one in inline layout is read
-from standard input. Without options the last compaction of FILE is undone. Lines appended since
-are kept. A rewind is an operation too and can itself be undone with --to.
+FILE is a transcript or a session (compactctl sessions) that compactctl wrote; without it, or
+with -, one in inline layout is read from standard input. Without options the last compaction of
+FILE is undone. Lines appended since are kept. A rewind is an operation too and can itself be
+undone with --to.
 """
 
 
 @click.command("rewind", help=_HELP)
-@file_argument(compacted=True)
+@file_argument("restore", compacted=True)
 @click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
 @click.option("--group", metavar="ID", help="Bring back the messages of one group only.")
 @click.option("--all", is_flag=True, help="Go back to the first state.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.options.file_argument import needed_file_argument
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
 
 _HELP = """Show where each profile would have compacted, and what it would have left.
 
-FILE is a transcript; - reads standard input. Its largest conversation is walked through request
-by request; where a profile's trigger fires its stages run, and the conversation goes on with
-what they leave. Nothing is written.
+FILE is a transcript or a session (compactctl sessions); - reads standard input. Its largest
+conversation is walked through request by request; where a profile's trigger fires its stages
+run, and the conversation goes on with what they leave. Nothing is written.
 """
 
 
 @click.command("simulate", help=_HELP, cls=SectionedCommand)
-@click.argument("path", metavar="FILE")
+@needed_file_argument
 @profiles_option
 @click.option(
     "--scope",

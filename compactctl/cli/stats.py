@@ -35,8 +35,9 @@ GATE_FAILED = 1
 
 _HELP = """Show where the context went.
 
-FILE is a transcript; without it, or with -, standard input is read. Tokens are counted per
-category over what the next request would send, and set against the model's context window.
+FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
+read. Tokens are counted per category over what the next request would send, and set against the
+model's context window.
 """
 
 

@@ -15,10 +15,10 @@ from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Show what the model sees, and what is hidden.
 
-FILE is a transcript; without it, or with -, standard input is read. Without options: the
-messages that the next request would send, as text. Hidden messages carry the tag of the
-summary, marker or rewritten record that stands for them. --archived --grep finds what a
-compaction took away.
+FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
+read. Without options: the messages that the next request would send, as text. Hidden messages
+carry the tag of the summary, marker or rewritten record that stands for them. --archived --grep
+finds what a compaction took away.
 """
 
 

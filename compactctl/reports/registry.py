@@ -49,6 +49,11 @@ OUTPUTS = {
 
 # By the name of the result's type.
 REPORTS = {
+    "SessionsResult": Report(
+        json="json.sessions:sessions_json",
+        terminal="terminal.sessions:sessions_screen",
+        messages="terminal.sessions:sessions_messages",
+    ),
     "StatsResult": Report(
         json="json.stats:stats_json",
         terminal="terminal.stats:stats_screen",

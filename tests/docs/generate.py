@@ -1,8 +1,9 @@
 """Runs what the documentation shows and writes down what came out.
 
 In every part of a page, the lines that start with ``$`` in a block marked ``console`` are run in
-order, in a folder of the part's own that holds the bundled transcripts; the lines below them are
-what they printed. A part is a section, or the page where these build on one another.
+order, in a folder of the part's own that holds the bundled transcripts, and is the home of somebody
+with sessions of several clients; the lines below them are what they printed. A part is a section,
+or the page where these build on one another.
 ``python tests/docs/generate.py`` writes the pages anew, ``--check`` only compares.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from forked import ended, started
+from sessions.bundled_home import fill_home
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -30,6 +32,8 @@ _FOR_A_SHELL = re.compile(r"[|&;<>$*?`()~]")
 _STORIES = {"README.md", "storage.md"}
 _FENCE = "```"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+# Where the folder with the bundled transcripts is, as far as readers are concerned.
+_HOME = "/home/dev"
 # What differs from run to run or from one version of pyarrow to the next: the time of an
 # operation, and the size of its archive.
 _VARYING = re.compile(
@@ -64,6 +68,7 @@ def generated(page: str) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "sample_transcripts", folder / "sample_transcripts")
+        fill_home(folder)
         return _BLOCK.sub(lambda block: _run_block(block[1], folder), page)
 
 
@@ -101,7 +106,8 @@ def _output(command: str, folder: Path) -> str:
         run = _run_here if is_plain(command) else _run_in_a_shell
         run(command, folder, environment, out)
         out.seek(0)
-        lines = [line.rstrip() for line in out.read().decode().splitlines()]
+        shown = out.read().decode().replace(str(folder), _HOME)
+        lines = [line.rstrip() for line in shown.splitlines()]
     return "".join(f"{line}\n" for line in lines)
 
 

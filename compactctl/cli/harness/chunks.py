@@ -3,6 +3,7 @@
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.options.file_argument import needed_file_argument
 from compactctl.cli.options.plan import protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
@@ -21,13 +22,13 @@ from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Show the chunks in which older messages would be summarized.
 
-FILE is a transcript; - reads standard input. Nothing is written: these are the chunks of
-compactctl compact --stages chunk with the same options.
+FILE is a transcript or a session (compactctl sessions); - reads standard input. Nothing is
+written: these are the chunks of compactctl compact --stages chunk with the same options.
 """
 
 
 @click.command("chunks", help=_HELP, cls=SectionedCommand)
-@click.argument("path", metavar="FILE")
+@needed_file_argument
 @protect_options
 @format_option
 @limit_options

@@ -3,6 +3,7 @@
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.options.file_argument import needed_file_argument
 from compactctl.cli.options.plan import protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.shared import (
@@ -27,13 +28,14 @@ from compactctl.summaries.by_model.prompt import PromptStyle
 
 _HELP = """Print the prompt that a summarizer would get.
 
-FILE is a transcript; - reads standard input. The prompt is what compactctl compact --stages
-summarize would give to a model or a command; nobody is asked, and nothing is written.
+FILE is a transcript or a session (compactctl sessions); - reads standard input. The prompt is
+what compactctl compact --stages summarize would give to a model or a command; nobody is asked,
+and nothing is written.
 """
 
 
 @click.command("prompt", help=_HELP, cls=SectionedCommand)
-@click.argument("path", metavar="FILE")
+@needed_file_argument
 @template_option
 @style_options
 @protect_options

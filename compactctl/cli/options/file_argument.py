@@ -1,49 +1,114 @@
-"""FILE, which the commands about one transcript can do without."""
+"""FILE: a path, or a session by what people call it; some commands can do without it."""
 
 import io
+import os
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from compactctl.cli.options.completion import complete_file
 from compactctl.cli.options.shared import STANDARD_STREAM
 from compactctl.errors import NoInputError, UsageError
+
+if TYPE_CHECKING:
+    from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def file_argument(*, compacted: bool = False) -> Callable[[F], F]:
+def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Callable[[F], F]:
     """Add ``[FILE]``, which arrives as ``path``.
 
-    Without it standard input is read; when that is a terminal, the transcripts in this folder are
-    listed, with ``compacted`` those that compactctl wrote, and the command ends.
+    It is a path, or a session that ``purpose`` may be carried out on. Without it standard input
+    is read. When that is a terminal, a command that reads takes the newest session of this folder;
+    another one, or where there is none, lists what there is to choose from and ends: sessions, and
+    transcripts in this folder, with ``compacted`` those that compactctl wrote.
     """
-    choose = partial(_file, compacted=compacted)
-    return click.argument("path", metavar="[FILE]", required=False, callback=choose)
+    choose = partial(_optional, purpose=purpose, compacted=compacted)
+    argument = click.argument(
+        "path", metavar="[FILE]", required=False, shell_complete=complete_file
+    )
+    return lambda function: argument(_with_path(function, choose))
 
 
-def _file(
-    context: click.Context,
-    parameter: click.Parameter,  # noqa: ARG001
-    value: str | None,
-    *,
-    compacted: bool,
-) -> str | None:
-    if value is not None or context.resilient_parsing:
-        return value
+def needed_file_argument(function: F) -> F:
+    """Add ``FILE`` to a command that reads; it arrives as ``path``."""
+    argument = click.argument("path", metavar="FILE", shell_complete=complete_file)
+    return argument(_with_path(function, partial(_resolved, purpose="read")))
+
+
+def _with_path(function: F, choose: Callable[[click.Context, Any], str]) -> F:
+    """Return a command that gets what its path means: once all of the command line is read."""
+
+    def command(*arguments: Any, path: str | None, **values: Any) -> Any:  # noqa: ANN401
+        return function(*arguments, path=choose(click.get_current_context(), path), **values)
+
+    wrapped: Any = wraps(function)(command)
+    chosen: F = wrapped
+    return chosen
+
+
+def _optional(
+    context: click.Context, value: str | None, *, purpose: "Purpose", compacted: bool
+) -> str:
+    if value is not None:
+        return _resolved(context, value, purpose)
     if sys.stdin is not None and sys.stdin.isatty():
-        _list(context.command_path, compacted=compacted)
-        context.exit(UsageError.exit_code)
+        return _chosen_here(context, purpose, compacted=compacted)
     if _is_empty():
         raise NoInputError(
             "no FILE is given, and there is nothing on standard input; name a transcript, as in "
             f"{context.command_path} run.jsonl, or pipe one in"
         )
     return STANDARD_STREAM
+
+
+def _resolved(context: click.Context, value: str, purpose: "Purpose") -> str:
+    """Return the path that is meant; what can only be a path is not looked for among sessions."""
+    if value != "." and (os.sep in value or value == STANDARD_STREAM or os.path.lexists(value)):
+        return value
+    sessions = _sessions()
+    found = sessions.resolve(value, purpose)
+    return _path_of(context, sessions, found)
+
+
+def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool) -> str:
+    """Return the newest session of this folder to read; list what there is to anyone else."""
+    sessions = _sessions()
+    newest = sessions.newest_here() if purpose == "read" else None
+    if newest is not None:
+        return _path_of(context, sessions, newest)
+    choices = None
+    if purpose != "read":
+        choices = sessions.choices_here("which session of this folder?", compacted=compacted)
+    _list_all(context.command_path, choices, compacted=compacted)
+    raise click.exceptions.Exit(UsageError.exit_code)
+
+
+def _path_of(context: click.Context, sessions: "Sessions", found: "Chosen | Choices") -> str:
+    """Return the path that was chosen, after saying which; list choices and end without one."""
+    from compactctl.commands.sessions.references import Choices
+    from compactctl.reports.rendering.screen import tell
+    from compactctl.reports.terminal.sessions import chosen_line
+
+    if isinstance(found, Choices):
+        _show_choices(context.command_path, found)
+        raise click.exceptions.Exit(UsageError.exit_code)
+    if found.row is not None and found.is_told:
+        tell(chosen_line(found.row, sessions.now, str(sessions.machine.home)))
+    return found.path
+
+
+def _sessions() -> "Sessions":
+    from compactctl.commands.sessions.references import Sessions
+    from compactctl.sessions.places import this_machine
+
+    return Sessions(machine=this_machine(), here=Path.cwd(), now=time.time())
 
 
 def _is_empty() -> bool:
@@ -58,10 +123,24 @@ def _is_empty() -> bool:
         raise NoInputError(f"standard input: cannot be read ({why}); name a transcript") from error
 
 
-def _list(command: str, *, compacted: bool) -> None:
+def _list_all(command: str, choices: "Choices | None", *, compacted: bool) -> None:
+    """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
     from compactctl.commands.loading.candidates import candidates
     from compactctl.reports.rendering.screen import Screen
     from compactctl.reports.terminal.candidates import candidates_screen
 
-    found = candidates(Path.cwd(), compacted=compacted)
-    Screen(error=True).show(*candidates_screen(found, command, time.time()))
+    files = candidates(Path.cwd(), compacted=compacted)
+    has_sessions = choices is not None and bool(choices.rows)
+    if choices is not None and has_sessions:
+        _show_choices(command, choices)
+    if has_sessions and files.found:
+        Screen(error=True).show("")
+    if files.found or not has_sessions:
+        Screen(error=True).show(*candidates_screen(files, command, time.time()))
+
+
+def _show_choices(command: str, choices: "Choices") -> None:
+    from compactctl.reports.rendering.screen import Screen
+    from compactctl.reports.terminal.sessions import choices_screen
+
+    Screen(error=True).show(*choices_screen(choices, command))

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.shared import profile_option
 from compactctl.cli.options.summarizer import (
     SummarizerParameters,
@@ -54,6 +55,7 @@ def plan_options(function: F) -> F:
             "--stages",
             type=CheckedText(stage_list),
             metavar="LIST",
+            shell_complete=complete_stages,
             help=f"Run exactly these stages in this order ({STAGES}).",
         ),
         click.option(

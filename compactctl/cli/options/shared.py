@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from compactctl.cli.options.completion import (
+    complete_format,
+    complete_model,
+    complete_profile,
+)
 from compactctl.cli.options.together import together, with_options
 from compactctl.cli.options.values import CheckedText, FiniteRange
 from compactctl.commands.sizing.extra_content import ExtraOptions
@@ -38,6 +43,7 @@ def format_option(function: F) -> F:
         "format_name",
         type=CheckedText(format_named),
         metavar="NAME",
+        shell_complete=complete_format,
         help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
     )(function)
 
@@ -147,6 +153,7 @@ def profile_option(function: F) -> F:
     return click.option(
         "--profile",
         metavar="NAME|FILE",
+        shell_complete=complete_profile,
         callback=_load_profile,
         help="Work as this system does; compactctl profiles lists them. FILE is a profile of your "
         "own.",
@@ -160,6 +167,7 @@ def profiles_option(function: F) -> F:
         "profiles",
         metavar="NAME|FILE",
         multiple=True,
+        shell_complete=complete_profile,
         callback=_load_profiles,
         help="Simulate this profile (repeatable). [default: all that compact by themselves]",
     )(function)
@@ -249,6 +257,7 @@ def measure_options(function: F) -> F:
         click.option(
             "--model",
             metavar="NAME",
+            shell_complete=complete_model,
             help="Measure against this model instead of the one in the transcript.",
         ),
         click.option(

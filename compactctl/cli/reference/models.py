@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.shared import shown_as_options, windows_option
 from compactctl.commands.reference.models import models
 
@@ -21,7 +22,7 @@ Below it: where the windows are from, and from which size on clients compact by 
 
 
 @click.command("models", help=_HELP)
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=complete_model)
 @windows_option
 @shown_as_options
 def command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:

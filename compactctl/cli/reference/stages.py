@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.sections import StageOption
 from compactctl.cli.options.shared import shown_as_options
 from compactctl.cli.options.stages import stage_options
@@ -24,7 +25,7 @@ profiles.
 
 
 @click.command("stages", help=_HELP)
-@click.argument("names", metavar="[STAGE]...", nargs=-1)
+@click.argument("names", metavar="[STAGE]...", nargs=-1, shell_complete=complete_stages)
 @shown_as_options
 def command(names: tuple[str, ...], *, shown_as: str) -> None:
     """Run ``compactctl stages``."""

@@ -42,8 +42,8 @@ REFUSED = {
     }),
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({
-        "all", "archived", "explain", "full", "grep", "json", "jsonl", "limit", "page", "rounds",
-        "toml",
+        "all", "archived", "client", "explain", "full", "grep", "json", "jsonl", "limit", "over",
+        "page", "project", "rounds", "since", "toml",
     }),
     _TEXT: frozenset({"marker"}),
 }  # fmt: skip

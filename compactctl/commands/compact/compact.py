@@ -13,8 +13,10 @@ from compactctl import __version__
 from compactctl.commands.compact.archive_hint import archive_hint
 from compactctl.commands.compact.explain import explain
 from compactctl.commands.compact.memory import release_memory
+from compactctl.commands.compact.outside_stores import check_outside_stores
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.verify_output import Meant, meant_by, prove_layout
+from compactctl.commands.loading.database_path import is_in_database
 from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.inline import own_fields
@@ -52,8 +54,9 @@ _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
 def compact(options: CompactOptions) -> CompactResult:
     """Compact a transcript. Raises CompactctlError subclasses; nothing is half written.
 
-    A dry run refuses a target as the run would.
+    A dry run refuses a target as the run would, but for the usual one in a client's store.
     """
+    _check_target(options)
     ready = _ready(options)
     if options.dry_run:
         ready.check_target()
@@ -143,6 +146,17 @@ def _in_place(options: CompactOptions) -> CompactOptions:
     if not is_same_place(options.path, options.output):
         return options
     return replace(options, output=None, in_place=True)
+
+
+def _check_target(options: CompactOptions) -> None:
+    """Raise UsageError where a copy would lie in a client's store, or has no place at all."""
+    if _in_place(options).in_place:
+        if is_in_database(options.path):
+            raise UsageError(f"{options.path}: is in a database, which is only read; use -o FILE")
+        return
+    is_tried = options.output is None and (options.dry_run or options.path == STANDARD_INPUT)
+    if not is_tried and options.output != STANDARD_INPUT:
+        check_outside_stores(options.path, _target(options), named=options.output is not None)
 
 
 def _target(options: CompactOptions) -> Path:

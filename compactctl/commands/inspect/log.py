@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.commands.loading.load import is_tagged
+from compactctl.commands.loading.load import is_tagged, open_transcript
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
 from compactctl.errors import IntegrityError
@@ -12,7 +12,6 @@ from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import load_edits, sizes_from_rows, stages_from_rows
 from compactctl.store.archive.archive_file import read_rows
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
-from compactctl.store.files.lines import open_input
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class LogResult:
 
 def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
     """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
-    source = open_input(path, limits)
+    source = open_transcript(path, limits)
     history = history_of(source, path)
     if not history.steps:
         return LogResult(path=path, missing=is_tagged(source.lines, path))

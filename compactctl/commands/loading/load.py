@@ -5,13 +5,20 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
+from compactctl.commands.loading.database_path import is_in_database, read_from_database
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode_lines, is_value
 from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
 from compactctl.model.transcript import RawLine, Transcript
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
-from compactctl.store.files.lines import STANDARD_INPUT, Source, open_input, read_lines
+from compactctl.store.files.lines import (
+    STANDARD_INPUT,
+    Source,
+    digest_of,
+    open_input,
+    read_lines,
+)
 
 # Enough of a file to tell what it is when it is not JSON.
 HEAD_BYTES = 4_096
@@ -34,7 +41,18 @@ class Loaded:
 
 def load(path: str, format_name: str | None = None, limits: ReadLimits = READ_LIMITS) -> Loaded:
     """Read a transcript with its lines. Raises NoInputError, NotUnderstoodError."""
-    return loaded_from(open_input(path, limits), path, format_name, limits)
+    return loaded_from(open_transcript(path, limits), path, format_name, limits)
+
+
+def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
+    """Read what a path means: a file, standard input, or a session in a client's database.
+
+    Raises NoInputError, and NotUnderstoodError for compressed data that is damaged.
+    """
+    if not is_in_database(path):
+        return open_input(path, limits)
+    lines = (read_from_database(path),)
+    return Source(path=None, lines=lines, digest=digest_of(lines), limits=limits)
 
 
 def loaded_from(
@@ -102,7 +120,7 @@ def scan(
     limits: ReadLimits = READ_LIMITS,
 ) -> Transcript:
     """Read messages without keeping the file's bytes. Raises as ``load`` does."""
-    if path == STANDARD_INPUT:
+    if path == STANDARD_INPUT or is_in_database(path):
         return load(path, format_name, limits).transcript
     decoded = decode_lines(read_lines(path, limits))
     first = list(islice(decoded, SNIFFED_RECORDS))

@@ -16,6 +16,7 @@ _BYTES = range(0xDC80, 0xDD00)
 _NO_BYTE = 0xDC00
 # Ends a quotation and begins the next: nothing to a shell.
 _TWO_QUOTES = "''"
+_AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 _UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 
@@ -39,6 +40,14 @@ def size_text(n_bytes: int) -> str:
     """Return a size in bytes as people read it: 950 B, 3.9 MB (powers of ten)."""
     unit, factor = next((row for row in _UNITS if n_bytes >= row[1]), ("B", 1))
     return f"{n_bytes} B" if factor == 1 else f"{n_bytes / factor:.1f} {unit}"
+
+
+def age_text(seconds: float) -> str:
+    """Return an age in its largest unit: 2 hours ago; below a minute it is just now."""
+    for size, unit in _AGES:
+        if seconds >= size:
+            return f"{plural(int(seconds // size), unit)} ago"
+    return "just now"
 
 
 def share_text(share: float) -> str:

@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from compactctl.commands.loading.candidates import Candidate, Candidates
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
-from compactctl.reports.rendering.text import one_line, plural, safe_text, shell_path, size_text
-
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+from compactctl.reports.rendering.text import (
+    age_text,
+    one_line,
+    plural,
+    safe_text,
+    shell_path,
+    size_text,
+)
 
 
 def candidates_screen(candidates: Candidates, command: str, now: float) -> Iterator[ScreenItem]:
@@ -48,14 +53,6 @@ def _cells(each: Candidate, now: float) -> tuple[str, ...]:
     return (
         one_line(each.name),
         size_text(each.n_bytes),
-        _age(now - each.modified),
+        age_text(now - each.modified),
         each.format or "not told by its beginning",
     )
-
-
-def _age(seconds: float) -> str:
-    """Return an age in its largest unit; what lies in the future is now."""
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{plural(int(seconds // size), unit)} ago"
-    return "now"

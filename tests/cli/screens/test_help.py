@@ -143,7 +143,7 @@ def test_the_version_is_told(ask: Ask) -> None:
     ("arguments", "line"),
     [
         (("stat",), "compactctl: there is no command 'stat'; did you mean stats?"),
-        (("undo",), "compactctl: there is no command 'undo'; there are stats, check, compact"),
+        (("undo",), "compactctl: there is no command 'undo'; there are sessions, stats, check"),
         (("prompt",), "compactctl prompt: missing argument 'FILE'; see compactctl prompt --help"),
         (("log", "a", "b"), "compactctl log: got unexpected extra argument (b)"),
     ],
@@ -161,7 +161,7 @@ def test_completion_offers_the_commands_without_importing_one() -> None:
     environment = {
         "_COMPACTCTL_COMPLETE": "bash_complete",
         "COMP_WORDS": "compactctl s",
-        "COMP_CWORD": "1",
+        "COMP_CWORD": "s",
     }
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", probe],
@@ -170,5 +170,7 @@ def test_completion_offers_the_commands_without_importing_one() -> None:
         env=environment,
         text=True,
     )
-    assert done.stdout.split() == ["plain,stats", "plain,simulate", "plain,stages"]
+    assert done.stdout.split() == [
+        f"plain,{name}" for name in ("sessions", "stats", "simulate", "stages")
+    ]
     assert "compactctl.commands" not in done.stderr

@@ -95,6 +95,7 @@ def test_a_document_holds_the_same_data_and_no_command(hostile: str) -> None:
 
 
 WAYS = (
+    ("sessions",),
     ("stats",),
     ("stats", "--scope", "full", "--json"),
     ("check",),

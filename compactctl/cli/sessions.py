@@ -1,0 +1,92 @@
+"""``compactctl sessions``."""
+
+import time
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.options.completion import complete_client
+from compactctl.cli.options.shared import shown_as_options
+from compactctl.cli.options.values import CheckedText, FiniteRange
+from compactctl.commands.sessions.sessions import USUAL, SessionsOptions, sessions
+from compactctl.commands.sessions.wanted import Wanted, parse_since
+from compactctl.sessions.places import this_machine
+from compactctl.sessions.registry import ALL_STORES, store_named
+
+_HELP = """List the sessions of coding agents on this machine, the newest first.
+
+WORDS are looked for in titles and projects; all must be found. Only the beginning and the end of
+the files that are shown are read, and nothing is written. Wherever another command takes FILE, it
+also takes latest, claude:latest, an id or its beginning, and . for this folder's newest session.
+"""
+
+CLIENTS = ", ".join(store.alias for store in ALL_STORES)
+
+
+def _parse_since(text: str) -> float:
+    return parse_since(text, time.time())
+
+
+@click.command("sessions", help=_HELP)
+@click.argument("words", metavar="[WORDS]...", nargs=-1)
+@click.option(
+    "--client",
+    "clients",
+    metavar="NAME",
+    multiple=True,
+    type=CheckedText(store_named),
+    shell_complete=complete_client,
+    help=f"Only sessions of this client (repeatable): {CLIENTS}.",
+)
+@click.option(
+    "--project", metavar="DIR", help="Only sessions begun in this folder or below it, such as ."
+)
+@click.option(
+    "--over",
+    type=FiniteRange(min=0),
+    metavar="SHARE",
+    help="Only sessions whose context is more than this share of the window, such as 0.7.",
+)
+@click.option(
+    "--since",
+    type=CheckedText(_parse_since),
+    metavar="AGE|DATE",
+    help="Only sessions that changed since: 90m, 12h, 2d, 1w, or 2026-01-31.",
+)
+@click.option(
+    "--all",
+    "hidden",
+    is_flag=True,
+    help="Also those that clients leave out of their lists: of subagents, of programs, empty ones.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=USUAL,
+    show_default=True,
+    help="List at most so many; 0 for all.",
+)
+@shown_as_options
+def command(
+    *,
+    words: tuple[str, ...],
+    clients: tuple[str, ...],
+    project: str | None,
+    over: float | None,
+    since: str | None,
+    hidden: bool,
+    limit: int,
+    shown_as: str,
+) -> None:
+    """Run ``compactctl sessions``."""
+    now = time.time()
+    wanted = Wanted(
+        clients=clients,
+        project=project,
+        over=over,
+        since=None if since is None else parse_since(since, now),
+        words=words,
+        hidden=hidden,
+    )
+    emit(sessions(SessionsOptions(wanted=wanted, most=limit, now=now), this_machine()), shown_as)

@@ -1,0 +1,27 @@
+"""Keeps compacted copies out of clients' stores, where they would be taken for the original."""
+
+from pathlib import Path
+
+from compactctl.commands.loading.database_path import is_in_database
+from compactctl.errors import UsageError
+from compactctl.sessions.places import store_holding, this_machine
+
+
+def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
+    """Raise UsageError when a compacted copy of ``path`` would lie in a store as another session.
+
+    Clients tell sessions by ids inside of the file: Codex goes on in the copy when the original is
+    resumed, Claude Code appends to the original what was said to the copy. ``named`` says that
+    people chose the target.
+    """
+    if is_in_database(path) and not named:
+        raise UsageError(
+            f"{path}: is in a database, which is only read; name the file to write with -o"
+        )
+    store = store_holding(target, this_machine())
+    if store is None:
+        return
+    raise UsageError(
+        f"{target}: would be a copy among a client's sessions ({store}), which the client takes "
+        "for the original; name a file elsewhere with -o, or replace the session with --in-place"
+    )

@@ -1,0 +1,37 @@
+"""Sessions that are not files but rows of a database, addressed as ``opencode:ses_…``."""
+
+import os
+
+from compactctl.errors import NoInputError
+
+_PREFIX = "opencode:"
+
+
+def database_path(session: str) -> str:
+    """Return what stands for a path of a session in OpenCode's database."""
+    return f"{_PREFIX}{session}"
+
+
+def is_in_database(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path means a session in a database; an existing file always wins."""
+    text = os.fspath(path)
+    return text.startswith(_PREFIX) and not os.path.lexists(text)
+
+
+def read_from_database(path: str) -> bytes:
+    """Return a session as one line of JSON. NoInputError when it is not there or locked."""
+    import sqlite3
+
+    from compactctl.sessions.opencode_document import opencode_document
+    from compactctl.sessions.places import this_machine
+
+    try:
+        found = opencode_document(path.removeprefix(_PREFIX), this_machine())
+    except sqlite3.Error as error:
+        raise NoInputError(
+            f"{path}: OpenCode's database cannot be read ({error}); try again, or name what "
+            "opencode export wrote"
+        ) from error
+    if found is None:
+        raise NoInputError(f"{path}: there is no such session; see compactctl sessions")
+    return found

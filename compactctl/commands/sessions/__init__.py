@@ -1,0 +1,1 @@
+"""Sessions in clients' stores: listed, and found by what people call them."""

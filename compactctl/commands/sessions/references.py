@@ -1,0 +1,264 @@
+"""From what people call a session to the session: newest, id, beginning of an id, title."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from compactctl.commands.loading.database_path import database_path
+from compactctl.commands.loading.discover import TRANSCRIPTS
+from compactctl.commands.sessions.row import Row, ShortIds
+from compactctl.commands.sessions.wanted import is_hidden, is_of
+from compactctl.errors import NoInputError, NotUnderstoodError
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.registry import (
+    ALL_STORES,
+    is_client,
+    newest_entries,
+    sessions_of,
+    store_named,
+)
+from compactctl.sessions.session import HIDDEN, Entry, Session
+from compactctl.store.archive.names import archive_files, archive_folder
+
+Purpose = Literal["read", "write", "restore"]
+"""What is done with what is found: looked at, compacted, or put back as it was."""
+
+LATEST = "latest"
+HERE = "."
+CLOSE = 300
+"""Two sessions that changed within so many seconds are both the latest to one who writes."""
+MOST = 15
+"""How many candidates are listed."""
+# Fewer characters of an id are as likely a word.
+_LEAST = 4
+_FILES = (*TRANSCRIPTS, "*.jsonl.zst", "*.parquet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What a reference means: a path, and the session unless it was the path itself.
+
+    ``is_told`` says that people should be told which session it is.
+    """
+
+    path: str
+    row: Row | None = None
+    is_told: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Sessions that a reference may mean, and why none of them was taken.
+
+    ``more`` older ones are not in ``rows``.
+    """
+
+    why: str
+    rows: tuple[Row, ...]
+    more: int
+    now: float
+    home: str
+
+
+def is_file(reference: str) -> bool:
+    """Tell whether a reference can only mean a file: it exists, or it is written like one."""
+    if reference == HERE:
+        return False
+    name = reference.casefold()
+    is_written = os.sep in reference or any(fnmatchcase(name, each) for each in _FILES)
+    return is_written or reference == "-" or os.path.lexists(reference)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sessions:
+    """The sessions of a machine as references to them mean them; ``now`` in seconds."""
+
+    machine: Machine
+    here: Path
+    now: float
+
+    def resolve(self, reference: str, purpose: Purpose = "read") -> Chosen | Choices:
+        """Return the session that a reference means, or those it may mean.
+
+        Raises NoInputError when it means none, and NotUnderstoodError when sessions of that client
+        cannot be read.
+        """
+        if is_file(reference):
+            return Chosen(path=reference)
+        entries, rest = self._addressed(reference)
+        if rest == LATEST:
+            return self._latest(reference, entries, purpose)
+        if rest == HERE:
+            return self._newest_here(reference, entries, purpose)
+        found = list(self._with_id(entries, rest))
+        exact = [session for session in found if session.id == rest]
+        if exact or found:
+            return self._one_of(reference, exact or found, purpose, is_told=not exact)
+        return self._titled(reference, entries, rest, purpose)
+
+    def newest_here(self) -> Chosen | None:
+        """Return the newest session that was begun in this folder, None when there is none.
+
+        Raises NotUnderstoodError when it is of a client whose sessions cannot be read.
+        """
+        newest = next(self._here(self._entries), None)
+        return None if newest is None else self._chosen(HERE, newest, "read")
+
+    def choices_here(self, why: str, *, compacted: bool) -> Choices:
+        """Return the sessions that were begun in this folder, or those with an archive beside."""
+        found = self._here(self._entries)
+        return self._choices(why, [s for s in found if not compacted or _is_compacted(s)])
+
+    def references(self, beginning: str) -> Iterator[tuple[str, str]]:
+        """Yield references that begin so, each with what it means in words; the newest first."""
+        if LATEST.startswith(beginning):
+            yield LATEST, "the newest session"
+        present = {entry.client for entry in self._entries}
+        stores = [store for store in ALL_STORES if store.client in present]
+        for store in stores:
+            if f"{store.alias}:{LATEST}".startswith(beginning):
+                yield f"{store.alias}:{LATEST}", f"the newest session of {store.title}"
+        for session in _shown(e for e in self._entries if e.id.startswith(beginning)):
+            yield session.id, session.details.title
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        return newest_entries(self.machine, Folders())
+
+    def _addressed(self, reference: str) -> tuple[list[Entry], str]:
+        """Return the entries that a reference is about, and what it says of them."""
+        client, colon, rest = reference.partition(":")
+        if not colon or not is_client(client):
+            return self._entries, reference
+        name = store_named(client).client
+        return [entry for entry in self._entries if entry.client == name], rest
+
+    def _latest(
+        self, reference: str, entries: Sequence[Entry], purpose: Purpose
+    ) -> Chosen | Choices:
+        newest = next(_shown(entries), None)
+        if newest is None:
+            raise NoInputError(f"{reference}: there is no session; see compactctl sessions --all")
+        if purpose == "read":
+            return self._chosen(reference, newest, purpose)
+        limit = newest.entry.modified - CLOSE
+        close = list(_shown(entry for entry in entries if entry.modified > limit))
+        if len(close) > 1:
+            return self._choices(f"{reference}: these changed within five minutes", close)
+        return self._chosen(reference, newest, purpose)
+
+    def _newest_here(
+        self, reference: str, entries: Sequence[Entry], purpose: Purpose
+    ) -> Chosen | Choices:
+        found = self._here(entries)
+        newest = next(found, None)
+        if newest is None:
+            raise NoInputError(
+                f"{reference}: no session was begun in {self.here}; name one of those that "
+                "compactctl sessions lists"
+            )
+        if purpose == "read":
+            return self._chosen(reference, newest, purpose)
+        why = f"{reference}: a command that writes takes one of these by its id"
+        return self._choices(why, [newest, *found])
+
+    def _here(self, entries: Iterable[Entry]) -> Iterator[Session]:
+        folder = Path(os.path.realpath(self.here))
+        near = (e for e in entries if store_named(e.client).may_be_below(e, folder))
+        return (session for session in _shown(near) if is_of(session, folder))
+
+    def _with_id(self, entries: Iterable[Entry], beginning: str) -> Iterator[Session]:
+        """Yield the sessions whose id begins so; names of files may hold only a part of one."""
+        if len(beginning) < _LEAST:
+            return
+        for session in sessions_of(e for e in entries if _may_be_called(e, beginning)):
+            if session.id.startswith(beginning):
+                yield session
+
+    def _one_of(
+        self, reference: str, found: list[Session], purpose: Purpose, *, is_told: bool
+    ) -> Chosen | Choices:
+        if len(found) == 1:
+            return self._chosen(reference, found[0], purpose, is_told=is_told)
+        return self._choices(f"{reference}: several ids begin so", found)
+
+    def _titled(
+        self, reference: str, entries: Sequence[Entry], rest: str, purpose: Purpose
+    ) -> Chosen | Choices:
+        found = _titled(_shown(entries), rest)
+        if not found:
+            raise NoInputError(
+                f"{reference}: there is no such file, and no session with that id or title; "
+                "compactctl sessions lists what there is"
+            )
+        if purpose != "read":
+            why = f"{reference}: a command that writes takes a session by its id, not by its title"
+            return self._choices(why, found)
+        if len(found) > 1:
+            return self._choices(f"{reference}: several titles have these words", found)
+        return self._chosen(reference, found[0], purpose)
+
+    def _chosen(
+        self, reference: str, session: Session, purpose: Purpose, *, is_told: bool = True
+    ) -> Chosen:
+        store = store_named(session.entry.client)
+        if store.instead:
+            raise NotUnderstoodError(
+                f"{reference}: sessions of {store.title} are listed, but cannot be read yet; "
+                f"{store.instead}"
+            )
+        if session.entry.n_bytes is None and purpose == "restore":
+            raise NoInputError(
+                f"{reference}: is in a database of {store.title}, which is never written, so there "
+                "is nothing to restore; name the file that compactctl compact -o wrote"
+            )
+        return Chosen(path=_path(session), row=self._ids.row(session), is_told=is_told)
+
+    def _choices(self, why: str, found: Sequence[Session]) -> Choices:
+        return Choices(
+            why=why,
+            rows=tuple(self._ids.row(session) for session in found[:MOST]),
+            more=max(0, len(found) - MOST),
+            now=self.now,
+            home=str(self.machine.home),
+        )
+
+    @cached_property
+    def _ids(self) -> ShortIds:
+        return ShortIds(self._entries)
+
+
+def _shown(entries: Iterable[Entry]) -> Iterator[Session]:
+    """Yield the sessions that clients themselves would list."""
+    read = sessions_of(entry for entry in entries if entry.known.kind not in HIDDEN)
+    return (session for session in read if not is_hidden(session))
+
+
+def _is_compacted(session: Session) -> bool:
+    path = session.entry.path
+    return session.entry.n_bytes is not None and bool(archive_files(archive_folder(path)))
+
+
+def _may_be_called(entry: Entry, beginning: str) -> bool:
+    return entry.id.startswith(beginning) or bool(entry.id and beginning.startswith(entry.id))
+
+
+def _titled(sessions: Iterable[Session], text: str) -> list[Session]:
+    """Return the sessions with this title, else those with a word that begins so for each word."""
+    words = [rf"\b{re.escape(word)}" for word in text.casefold().split()]
+    titles = [(session, session.details.title.casefold()) for session in sessions]
+    same = [session for session, title in titles if title == text.casefold()]
+    found = [s for s, title in titles if words and all(re.search(each, title) for each in words)]
+    return same or found
+
+
+def _path(session: Session) -> str:
+    if session.entry.n_bytes is None:
+        return database_path(session.id)
+    return str(session.entry.path)

@@ -1,0 +1,95 @@
+"""Lists the sessions in clients' stores, the newest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from compactctl.commands.sessions.row import Row, ShortIds
+from compactctl.commands.sessions.wanted import Wanted, is_hidden
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.registry import ALL_STORES, newest_entries, sessions_of, store_named
+from compactctl.sessions.session import HIDDEN, Entry, Store
+
+USUAL = 20
+"""How many sessions are listed unless another number is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsOptions:
+    """Which sessions, how many of them at most (0 for all), and the time in seconds."""
+
+    wanted: Wanted = field(default_factory=Wanted)
+    most: int = USUAL
+    now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsResult:
+    """The newest sessions that are wanted.
+
+    ``found`` is how many lie in the stores; ``hidden`` of those that were looked at were left out
+    as clients do, and ``unread`` older ones were not looked at. ``notes`` name what could not be
+    read.
+    """
+
+    rows: tuple[Row, ...]
+    wanted: Wanted
+    home: str
+    now: float
+    found: int
+    hidden: int
+    unread: int
+    notes: tuple[str, ...]
+
+
+def sessions(options: SessionsOptions, machine: Machine) -> SessionsResult:
+    """List sessions. Nothing in a store makes it fail; UsageError for an unknown client."""
+    wanted, folders = options.wanted, Folders()
+    entries = newest_entries(machine, folders, _stores(wanted))
+    in_question = [each for each in entries if wanted.by_place(each)]
+    hidden = [] if wanted.hidden else [e for e in in_question if e.known.kind in HIDDEN]
+    to_read = [each for each in in_question if wanted.hidden or each.known.kind not in HIDDEN]
+    reading = _Reading(wanted=wanted, most=options.most, short_ids=ShortIds(entries))
+    rows = reading.rows(to_read)
+    return SessionsResult(
+        rows=rows,
+        wanted=wanted,
+        home=str(machine.home),
+        now=options.now,
+        found=len(entries),
+        hidden=len(hidden) + reading.hidden,
+        unread=len(to_read) - reading.looked_at,
+        notes=tuple(folders.notes),
+    )
+
+
+def _stores(wanted: Wanted) -> Sequence[Store]:
+    named = [store_named(name) for name in wanted.clients]
+    return [store for store in ALL_STORES if store in named or not named]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    """Reads entries until there are enough rows, and counts what it passes by."""
+
+    wanted: Wanted
+    most: int
+    short_ids: ShortIds
+    looked_at: int = 0
+    hidden: int = 0
+
+    def rows(self, entries: Sequence[Entry]) -> tuple[Row, ...]:
+        """Return the rows that are wanted, at most so many."""
+        found: list[Row] = []
+        for session in sessions_of(entries):
+            self.looked_at += 1
+            row = self.short_ids.row(session)
+            if not self.wanted.by_contents(row):
+                continue
+            if is_hidden(session) and not self.wanted.hidden:
+                self.hidden += 1
+                continue
+            found.append(row)
+            if len(found) == self.most:
+                break
+        return tuple(found)

@@ -1,0 +1,42 @@
+"""``sessions`` as a JSON document."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from compactctl.commands.sessions.row import Row
+from compactctl.commands.sessions.sessions import SessionsResult
+from compactctl.sessions.registry import store_named
+
+
+def sessions_json(result: SessionsResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.sessions/1",
+        "found": result.found,
+        "hidden": result.hidden,
+        "unread": result.unread,
+        "sessions": [_session(row) for row in result.rows],
+        "warnings": list(result.notes),
+    }
+
+
+def _session(row: Row) -> dict[str, Any]:
+    entry, details = row.session.entry, row.session.details
+    return {
+        "client": entry.client,
+        "id": row.session.id,
+        "shortId": row.short_id,
+        "title": details.title or None,
+        "project": details.project or None,
+        "path": str(entry.path),
+        "modifiedAt": datetime.fromtimestamp(entry.modified, UTC).isoformat(timespec="seconds"),
+        "bytes": entry.n_bytes,
+        "model": details.model or None,
+        "contextTokens": details.context,
+        "windowTokens": row.window,
+        "windowRatio": None if row.ratio is None else round(row.ratio, 4),
+        "kind": details.kind,
+        "archived": entry.archived,
+        "open": details.open,
+        "readable": not store_named(entry.client).instead,
+    }

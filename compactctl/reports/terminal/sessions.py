@@ -1,0 +1,69 @@
+"""``sessions`` on a terminal, and sessions to choose from or chosen."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.sessions.references import Choices
+from compactctl.commands.sessions.row import Row
+from compactctl.commands.sessions.sessions import SessionsResult
+from compactctl.reports.rendering.screen import ScreenItem
+from compactctl.reports.rendering.session_rows import project_text, session_table
+from compactctl.reports.rendering.text import age_text, line_text, one_line, plural
+from compactctl.sessions.registry import store_named
+from compactctl.sessions.session import Session
+
+
+def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
+    """Yield what to print: a row per session, and what was left out."""
+    if result.rows:
+        yield session_table(result.rows, result.now, result.home)
+        yield ""
+        readable = next((row for row in result.rows if not _is_closed(row.session)), None)
+        if readable is not None:
+            yield f"look into one: compactctl stats {one_line(readable.short_id)}"
+    else:
+        yield _nothing(result)
+    if result.unread:
+        yield f"{plural(result.unread, 'older session')} not looked at; see --limit"
+    if result.hidden:
+        left_out = plural(result.hidden, "session")
+        yield f"{left_out} without a person, of subagents or programs, left out; see --all"
+
+
+def sessions_messages(result: SessionsResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(note)}" for note in result.notes)
+
+
+def choices_screen(choices: Choices, command: str) -> Iterator[ScreenItem]:
+    """Yield what to print: why none was taken, the sessions, and what to type."""
+    yield f"{command}: {line_text(choices.why)}:"
+    yield ""
+    yield session_table(choices.rows, choices.now, choices.home)
+    yield ""
+    if choices.more:
+        yield f"and {plural(choices.more, 'older session')}"
+    yield f"type: {command} {one_line(choices.rows[0].short_id)}"
+
+
+def chosen_line(row: Row, now: float, home: str) -> str:
+    """Return which session was taken, on one line."""
+    session = row.session
+    title = f' "{one_line(session.details.title, 48)}"' if session.details.title else ""
+    project = session.details.project
+    where = f", {project_text(project, home)}" if project else ""
+    age = age_text(now - session.entry.modified)
+    client = store_named(session.entry.client).title
+    return f"{client} session {one_line(row.short_id)}{title}, {age}{where}"
+
+
+def _is_closed(session: Session) -> bool:
+    return bool(store_named(session.entry.client).instead)
+
+
+def _nothing(result: SessionsResult) -> str:
+    if result.found:
+        return f"none of {plural(result.found, 'session')} is like that"
+    return (
+        "there are no sessions of the clients that are known; docs/sessions.md says where they "
+        "are looked for, and compactctl stats FILE takes any transcript"
+    )

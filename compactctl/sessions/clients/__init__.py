@@ -1,0 +1,1 @@
+"""Stores of sessions: one file per client."""

@@ -1,0 +1,183 @@
+"""Sessions of Claude Code: ``projects/<folder>/<uuid>.jsonl``, their helpers' in folders beside."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.sessions import places
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.documents import document_if_any
+from compactctl.sessions.reading.ends import Ends, read_ends
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.reading.numbers import total_of
+from compactctl.sessions.reading.processes import is_alive
+from compactctl.sessions.reading.titles import title_of, typed_text
+from compactctl.sessions.session import Details, Entry, Kind, Store
+
+NAME = "claude-code"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HELPER = "agent-"
+_HELPERS = "subagents"
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")
+# The name of a longer folder ends in a hash instead.
+_LONGEST_NAME = 200
+# What the client's own list leaves out: claude -p.
+_HEADLESS = "sdk-cli"
+# As the client's own list has it; the newest of a type counts.
+_TITLES = {
+    "custom-title": "customTitle",
+    "agent-name": "agentName",
+    "ai-title": "aiTitle",
+    "summary": "summary",
+}
+# What people typed with a slash, but for what clears the history before it.
+_COMMAND = re.compile(r"<command-name>(?!/clear<)([^<]+)</command-name>")
+_NOT_ASKED = ("isMeta", "isCompactSummary", "condenseId", "truncationId")
+_USAGE = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+
+
+def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+    root = places.claude_code(machine)
+    opened = _open_ids(root, folders)
+    for project in folders.folders(root / "projects"):
+        yield from _sessions(project, folders, opened)
+        for beside in folders.folders(project):
+            if _UUID.fullmatch(beside.name):
+                yield from _sessions(beside / _HELPERS, folders, opened)
+
+
+def _sessions(folder: Path, folders: Folders, opened: frozenset[str]) -> Iterator[Entry]:
+    for path, status in folders.files(folder, ".jsonl"):
+        is_helper = path.name.startswith(_HELPER)
+        if not is_helper and not _UUID.fullmatch(path.stem):
+            continue
+        kind: Kind = "subagent" if is_helper else "main"
+        yield Entry(
+            client=NAME,
+            id=path.stem,
+            path=path,
+            modified=status.st_mtime,
+            n_bytes=status.st_size,
+            known=Details(kind=kind, open=path.stem in opened),
+        )
+
+
+def _open_ids(root: Path, folders: Folders) -> frozenset[str]:
+    """Return the ids that running clients have left; they take them away when they end."""
+    left = (document_if_any(path) for path, _ in folders.files(root / "sessions", ".json"))
+    return frozenset(text_or_empty(each.get("sessionId")) for each in left if _is_running(each))
+
+
+def _is_running(left: Mapping[str, Any]) -> bool:
+    return is_alive(left.get("pid"))
+
+
+def _details(entry: Entry) -> Details:
+    ends = read_ends(entry.path)
+    context, model = _newest_request(ends)
+    return Details(
+        title=_title(ends),
+        project=_project(ends),
+        model=model,
+        context=context,
+        kind=_kind(ends),
+    )
+
+
+def _title(ends: Ends) -> str:
+    found: dict[str, str] = {}
+    for record in ends.all_newest():
+        kind = text_or_empty(record.get("type"))
+        if kind in _TITLES and kind not in found:
+            found[kind] = text_or_empty(record.get(_TITLES[kind]))
+    return title_of(*(found.get(kind) for kind in _TITLES)) or title_of(_first_prompt(ends))
+
+
+def _first_prompt(ends: Ends) -> str:
+    """Return the first prompt of the conversation, else the first command, or a helper's prompt."""
+    otherwise = ""
+    for record in filter(_is_asked, ends.going_on()):
+        content = object_or_empty(record.get("message")).get("content")
+        text = typed_text(content)
+        if text and not record.get("isSidechain"):
+            return text
+        otherwise = otherwise or text or _command(content)
+    return otherwise
+
+
+def _command(content: object) -> str:
+    found = _COMMAND.search(content) if isinstance(content, str) else None
+    return found[1] if found else ""
+
+
+def _is_asked(record: Mapping[str, Any]) -> bool:
+    """Tell whether a record may be a prompt: none that a client or a compaction has written."""
+    return record.get("type") == "user" and not any(record.get(mark) for mark in _NOT_ASKED)
+
+
+def _project(ends: Ends) -> str:
+    moved = (r.get("relocatedCwd") for r in ends.all_newest() if r.get("type") == "relocated")
+    first = (record.get("cwd") for record in ends.oldest() if record.get("cwd"))
+    return text_or_empty(next(moved, None)) or text_or_empty(next(first, None))
+
+
+def _kind(ends: Ends) -> Kind:
+    told = [record for record in ends.oldest() if "isSidechain" in record]
+    if told and all(record["isSidechain"] for record in told):
+        return "subagent"
+    if any(record.get("entrypoint") == _HEADLESS for record in told[:1]):
+        return "headless"
+    return "main"
+
+
+def _newest_request(ends: Ends) -> tuple[int | None, str]:
+    """Return the tokens of the newest request and its answer, and the model that answered.
+
+    What was reported before a compaction says nothing of what is sent now.
+    """
+    for record in ends.going_back():
+        if record.get("subtype") == "compact_boundary":
+            left = object_or_empty(record.get("compactMetadata"))
+            return total_of(left, "postTokens"), _model(ends)
+        message = _answer(record)
+        context = total_of(object_or_empty(message.get("usage")), *_USAGE)
+        if context is not None:
+            return context, text_or_empty(message.get("model"))
+    return None, _model(ends)
+
+
+def _model(ends: Ends) -> str:
+    found = (text_or_empty(_answer(record).get("model")) for record in ends.all_newest())
+    return next(filter(None, found), "")
+
+
+def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the message of an answer in the main conversation, an empty one for anything else."""
+    message = object_or_empty(record.get("message"))
+    is_answer = record.get("type") == "assistant" and not record.get("isSidechain")
+    return message if is_answer and message.get("model") != "<synthetic>" else {}
+
+
+def _may_be_below(entry: Entry, folder: Path) -> bool:
+    """Compare names of folders, which is where a session was begun."""
+    is_helper = entry.path.parent.name == _HELPERS
+    name = entry.path.parents[2 if is_helper else 0].name
+    wanted = _NOT_IN_NAMES.sub("-", str(folder))[:_LONGEST_NAME].rstrip("-")
+    return name[:_LONGEST_NAME].startswith(wanted)
+
+
+STORE = Store(
+    client=NAME,
+    alias="claude",
+    title="Claude Code",
+    entries=_entries,
+    details=_details,
+    may_be_below=_may_be_below,
+)

@@ -1,0 +1,86 @@
+"""Sessions of Cline: ``<id>/<id>.messages.json`` of its SDK, and tasks of its older extension."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.sessions import places
+from compactctl.sessions.clients.tasks import task_context, task_entries, task_prompt
+from compactctl.sessions.places import CLINE_EXTENSION, Machine
+from compactctl.sessions.reading.documents import array_if_any, document_if_any, last_value
+from compactctl.sessions.reading.ends import read_both
+from compactctl.sessions.reading.folders import Folders, status_of
+from compactctl.sessions.reading.numbers import total_of
+from compactctl.sessions.reading.processes import is_alive
+from compactctl.sessions.reading.titles import title_of
+from compactctl.sessions.session import Details, Entry, Kind, Store
+
+NAME = "cline"
+_MESSAGES = ".messages.json"
+_TOKENS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
+_OLDER_TOKENS = ("prompt", "cached", "completion")
+
+
+def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+    for folder in folders.folders(places.cline(machine)):
+        path = folder / f"{folder.name}{_MESSAGES}"
+        status = status_of(path)
+        if status is not None:
+            yield Entry(
+                client=NAME,
+                id=folder.name,
+                path=path,
+                modified=status.st_mtime,
+                n_bytes=status.st_size,
+            )
+    for user in places.editors(machine):
+        storage = user / "globalStorage" / CLINE_EXTENSION
+        yield from task_entries(NAME, storage, folders, _history(storage))
+
+
+def _history(storage: Path) -> dict[str, Details]:
+    """Return what the extension's own list says of its tasks, by their ids."""
+    listed = map(object_or_empty, array_if_any(storage / "state" / "taskHistory.json"))
+    return {
+        text_or_empty(task.get("id")): Details(
+            title=title_of(task.get("task")),
+            project=text_or_empty(task.get("cwdOnTaskInitialization")),
+        )
+        for task in listed
+    }
+
+
+def _details(entry: Entry) -> Details:
+    if not entry.path.name.endswith(_MESSAGES):
+        context, model = task_context(entry.path)
+        return Details(title=title_of(task_prompt(entry.path)), context=context, model=model)
+    manifest = document_if_any(entry.path.with_name(f"{entry.id}.json"))
+    _, tail = read_both(entry.path)
+    told = object_or_empty(manifest.get("metadata"))
+    return Details(
+        title=title_of(told.get("title"), manifest.get("prompt")),
+        project=text_or_empty(manifest.get("cwd") or manifest.get("workspace_root")),
+        model=_model(tail) or text_or_empty(manifest.get("model")),
+        context=_context(object_or_empty(last_value(tail, "metrics"))),
+        kind=_kind(manifest),
+        open=manifest.get("status") == "running" and is_alive(manifest.get("pid")),
+    )
+
+
+def _model(tail: bytes) -> str:
+    named = object_or_empty(last_value(tail, "modelInfo"))
+    return text_or_empty(named.get("modelId") or named.get("id"))
+
+
+def _context(metrics: Mapping[str, Any]) -> int | None:
+    older = object_or_empty(metrics.get("tokens"))
+    return total_of(metrics, *_TOKENS) or total_of(older, *_OLDER_TOKENS)
+
+
+def _kind(manifest: Mapping[str, Any]) -> Kind:
+    is_helper = manifest.get("is_subagent") or manifest.get("parent_session_id")
+    return "subagent" if is_helper else "main"
+
+
+STORE = Store(client=NAME, alias="cline", title="Cline", entries=_entries, details=_details)

@@ -1,0 +1,128 @@
+"""Sessions of Codex: ``sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl``, or ``.zst``."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    object_or_empty,
+    text_or_empty,
+)
+from compactctl.sessions import places
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.ends import Ends, read_ends
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.reading.numbers import total_of
+from compactctl.sessions.reading.titles import title_of, typed_text
+from compactctl.sessions.session import Details, Entry, Kind, Store
+
+NAME = "codex"
+_PLAIN, _PACKED = ".jsonl", ".jsonl.zst"
+_ID_LENGTH = 36
+_PERSON = "user"
+_HEADLESS = "exec"
+
+
+def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+    root = places.codex(machine)
+    titles = _titles(root / "session_index.jsonl")
+    for day in _days(root / "sessions", folders):
+        yield from _rollouts(day, folders, titles)
+    yield from _rollouts(root / "archived_sessions", folders, titles, archived=True)
+
+
+def _days(root: Path, folders: Folders) -> Iterator[Path]:
+    for year in folders.folders(root):
+        for month in folders.folders(year):
+            yield from folders.folders(month)
+
+
+def _rollouts(
+    folder: Path, folders: Folders, titles: Mapping[str, str], *, archived: bool = False
+) -> Iterator[Entry]:
+    """Yield the sessions in a folder; of a plain file and a compressed one the plain one counts."""
+    found = {path.name: (path, status) for path, status in folders.files(folder, _PLAIN, _PACKED)}
+    for name, (path, status) in found.items():
+        stem = name.partition(_PLAIN)[0]
+        if not name.startswith("rollout-") or (name.endswith(_PACKED) and stem + _PLAIN in found):
+            continue
+        own = stem[-_ID_LENGTH:]
+        yield Entry(
+            client=NAME,
+            id=own,
+            path=path,
+            modified=status.st_mtime,
+            n_bytes=status.st_size,
+            archived=archived,
+            known=Details(title=titles.get(own, "")),
+        )
+
+
+def _titles(index: Path) -> dict[str, str]:
+    """Return the names that people gave to sessions; the newest line about one counts."""
+    try:
+        ends = read_ends(index)
+    except OSError:
+        return {}
+    found: dict[str, str] = {}
+    for record in ends.all_newest():
+        found.setdefault(text_or_empty(record.get("id")), text_or_empty(record.get("thread_name")))
+    return found
+
+
+def _details(entry: Entry) -> Details:
+    ends = read_ends(entry.path)
+    meta = next((_payload(r) for r in ends.oldest() if r.get("type") == "session_meta"), {})
+    turn = next((_payload(r) for r in ends.all_newest() if r.get("type") == "turn_context"), {})
+    context, window = _newest_count(ends)
+    return Details(
+        title=title_of(_first_prompt(ends)),
+        project=text_or_empty(turn.get("cwd")) or text_or_empty(meta.get("cwd")),
+        model=text_or_empty(turn.get("model")),
+        context=context,
+        window=window,
+        kind=_kind(meta),
+    )
+
+
+def _payload(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return object_or_empty(record.get("payload"))
+
+
+def _kind(meta: Mapping[str, Any]) -> Kind:
+    source = meta.get("source")
+    if isinstance(source, Mapping) or meta.get("thread_source", _PERSON) not in (_PERSON, None):
+        return "subagent"
+    return "headless" if source == _HEADLESS else "main"
+
+
+def _first_prompt(ends: Ends) -> str:
+    sent = ""
+    for payload in map(_payload, ends.going_on()):
+        if payload.get("type") == "user_message":
+            text = typed_text(payload.get("message"))
+            if text:
+                return text
+        if not sent and payload.get("role") == "user":
+            sent = typed_text(payload.get("content"))
+    return sent
+
+
+def _newest_count(ends: Ends) -> tuple[int | None, int | None]:
+    """Return the tokens of the newest request and its answer, and the recorded window.
+
+    After a compaction the client records an estimate of what is left as a total without parts.
+    """
+    for record in ends.going_back():
+        info = object_or_empty(_payload(record).get("info"))
+        last = object_or_empty(info.get("last_token_usage"))
+        if last:
+            used = total_of(last, "total_tokens") or total_of(last, "input_tokens", "output_tokens")
+            return used, integer_or_none(info.get("model_context_window"))
+        if record.get("type") == "compacted":
+            break
+    return None, None
+
+
+STORE = Store(client=NAME, alias="codex", title="Codex", entries=_entries, details=_details)

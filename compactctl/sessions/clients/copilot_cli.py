@@ -1,0 +1,100 @@
+"""Sessions of Copilot CLI: ``session-state/<uuid>/events.jsonl`` beside a ``workspace.yaml``."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    object_or_empty,
+    text_or_empty,
+)
+from compactctl.sessions import places
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.ends import WINDOW, Ends, read_ends
+from compactctl.sessions.reading.folders import Folders, status_of
+from compactctl.sessions.reading.numbers import total_of
+from compactctl.sessions.reading.titles import title_of, typed_text
+from compactctl.sessions.session import Details, Entry, Store
+
+NAME = "copilot-cli"
+_EVENTS = "events.jsonl"
+_FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+# In what a client writes of a context's size, newest name first.
+_SIZES = ("currentTokens", "postCompactionTokens")
+_MODELS = ("currentModel", "newModel", "model", "selectedModel")
+
+
+def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+    for folder in folders.folders(places.copilot_cli(machine)):
+        status = status_of(folder / _EVENTS)
+        if status is not None:
+            yield Entry(
+                client=NAME,
+                id=folder.name,
+                path=folder / _EVENTS,
+                modified=status.st_mtime,
+                n_bytes=status.st_size,
+            )
+
+
+def _details(entry: Entry) -> Details:
+    ends = read_ends(entry.path)
+    workspace = _workspace(entry.path.with_name("workspace.yaml"))
+    context, window = _newest_size(ends)
+    return Details(
+        title=title_of(workspace.get("name")) or title_of(_first_prompt(ends)),
+        project=workspace.get("cwd", "") or _begun_in(ends),
+        model=_model(ends),
+        context=context,
+        window=window,
+    )
+
+
+def _data(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return object_or_empty(record.get("data"))
+
+
+def _workspace(path: Path) -> dict[str, str]:
+    """Return the plain fields at the top of the client's own note of a session."""
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(WINDOW).decode("utf-8", "replace")
+    except OSError:
+        return {}
+    return {name: _unquoted(value) for name, value in _FIELD.findall(text)}
+
+
+def _unquoted(value: str) -> str:
+    if value[:1] == value[-1:] == "'" and len(value) > 1:
+        return value[1:-1].replace("''", "'")
+    if value[:1] == value[-1:] == '"' and len(value) > 1:
+        return re.sub(r"\\(.)", r"\1", value[1:-1])
+    return value
+
+
+def _first_prompt(ends: Ends) -> str:
+    asked = (_data(r).get("content") for r in ends.going_on() if r.get("type") == "user.message")
+    return next(filter(None, map(typed_text, asked)), "")
+
+
+def _begun_in(ends: Ends) -> str:
+    started = (_data(r) for r in ends.oldest() if r.get("type") == "session.start")
+    return text_or_empty(object_or_empty(next(started, {}).get("context")).get("cwd"))
+
+
+def _newest_size(ends: Ends) -> tuple[int | None, int | None]:
+    for data in map(_data, ends.going_back()):
+        used = next(filter(None, (total_of(data, name) for name in _SIZES)), None)
+        if used is not None:
+            return used, integer_or_none(data.get("tokenLimit"))
+    return None, None
+
+
+def _model(ends: Ends) -> str:
+    found = (text_or_empty(_data(r).get(name)) for r in ends.all_newest() for name in _MODELS)
+    return next(filter(None, found), "")
+
+
+STORE = Store(client=NAME, alias="copilot", title="Copilot CLI", entries=_entries, details=_details)

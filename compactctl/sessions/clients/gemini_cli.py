@@ -1,0 +1,125 @@
+"""Sessions of Gemini CLI: ``tmp/<project>/chats/session-<time>-<id>.jsonl``, before ``.json``."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.sessions import places
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.documents import (
+    document_if_any,
+    first_value,
+    items_of,
+    last_value,
+)
+from compactctl.sessions.reading.ends import WINDOW, Ends, read_both, read_ends
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.reading.numbers import total_of
+from compactctl.sessions.reading.titles import title_of, typed_text
+from compactctl.sessions.session import Details, Entry, Kind, Store
+
+NAME = "gemini-cli"
+_LOG, _DOCUMENT = ".jsonl", ".json"
+_USAGE = ("input", "output", "thoughts")
+_HELPER = "subagent"
+
+
+def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+    root = places.gemini_cli(machine)
+    named = _projects(root)
+    for project in folders.folders(root / "tmp"):
+        known = Details(project=_project(project, named))
+        for path, status in folders.files(project / "chats", _LOG, _DOCUMENT):
+            if path.name.startswith("session-"):
+                yield Entry(
+                    client=NAME,
+                    id=path.stem.rpartition("-")[2],
+                    path=path,
+                    modified=status.st_mtime,
+                    n_bytes=status.st_size,
+                    known=known,
+                )
+
+
+def _projects(root: Path) -> dict[str, str]:
+    """Return the folders of projects by the names that the client gave them."""
+    listed = object_or_empty(document_if_any(root / "projects.json").get("projects"))
+    return {text_or_empty(name): folder for folder, name in listed.items()}
+
+
+def _project(folder: Path, named: Mapping[str, str]) -> str:
+    try:
+        with (folder / ".project_root").open("rb") as stream:
+            return stream.read(WINDOW).decode("utf-8", "replace").strip()
+    except OSError:
+        return named.get(folder.name, "")
+
+
+def _details(entry: Entry) -> Details:
+    if entry.path.suffix == _LOG:
+        return _of_log(read_ends(entry.path))
+    return _of_document(*read_both(entry.path))
+
+
+def _of_log(ends: Ends) -> Details:
+    header = next(ends.oldest(), {})
+    asked = (typed_text(r.get("content")) for r in ends.going_on() if r.get("type") == "user")
+    title = title_of(_summary(ends)) or title_of(next(filter(None, asked), None))
+    answers = (r for r in ends.going_back() if total_of(_tokens(r), *_USAGE))
+    newest = next(answers, {})
+    return Details(
+        id=text_or_empty(header.get("sessionId")),
+        title=title,
+        model=text_or_empty(newest.get("model")),
+        context=total_of(_tokens(newest), *_USAGE),
+        kind=_kind(header.get("kind"), title),
+    )
+
+
+def _tokens(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    return object_or_empty(record.get("tokens")) if record.get("type") == "gemini" else {}
+
+
+def _summary(ends: Ends) -> str:
+    for record in ends.all_newest():
+        changed = object_or_empty(record.get("$set")) or record
+        if "id" not in changed and text_or_empty(changed.get("summary")):
+            return text_or_empty(changed["summary"])
+    return ""
+
+
+def _of_document(head: bytes, tail: bytes) -> Details:
+    title = title_of(last_value(tail, "summary"), next(_typed(head), None))
+    tokens = object_or_empty(last_value(tail, "tokens"))
+    kind = first_value(head, "kind") or last_value(tail, "kind")
+    return Details(
+        id=text_or_empty(first_value(head, "sessionId") or last_value(tail, "sessionId")),
+        title=title,
+        model=text_or_empty(last_value(tail, "model")),
+        context=total_of(tokens, *_USAGE),
+        kind=_kind(kind, title),
+    )
+
+
+def _typed(head: bytes) -> Iterator[str]:
+    """Yield what people typed in the messages that a beginning holds whole."""
+    asked = (m for m in map(object_or_empty, items_of(head, "messages")) if m.get("type") == "user")
+    return filter(None, (typed_text(message.get("content")) for message in asked))
+
+
+def _kind(told: object, title: str) -> Kind:
+    if told == _HELPER:
+        return "subagent"
+    # The client takes a file in which nobody asked anything for a broken one.
+    return "main" if title else "empty"
+
+
+STORE = Store(
+    client=NAME,
+    alias="gemini",
+    title="Gemini CLI",
+    entries=_entries,
+    details=_details,
+    instead="to make room in it, open it in Gemini CLI and type /compress",
+)

@@ -1,0 +1,50 @@
+"""Sessions of Roo Code: ``tasks/<uuid>/api_conversation_history.json`` below VS Code's storage."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from compactctl.formats.records.json_values import text_or_empty
+from compactctl.sessions import places
+from compactctl.sessions.clients.tasks import task_context, task_entries, task_prompt
+from compactctl.sessions.places import ROO_EXTENSION, Machine
+from compactctl.sessions.reading.documents import document_if_any, first_value
+from compactctl.sessions.reading.ends import WINDOW
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.reading.titles import title_of
+from compactctl.sessions.session import Details, Entry, Store
+
+NAME = "roo"
+_MOVED = "roo-cline.customStoragePath"
+
+
+def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
+    storages: list[Path] = []
+    for user in places.editors(machine):
+        storages += [user / "globalStorage" / ROO_EXTENSION, *_moved_by(user / "settings.json")]
+    for storage in dict.fromkeys(storages):
+        yield from task_entries(NAME, storage, folders, {})
+
+
+def _moved_by(settings: Path) -> list[Path]:
+    """Return the folder that an editor's settings name; they may have comments."""
+    try:
+        with settings.open("rb") as stream:
+            chosen = text_or_empty(first_value(stream.read(WINDOW), _MOVED))
+    except OSError:
+        return []
+    return [Path(chosen).expanduser()] if chosen else []
+
+
+def _details(entry: Entry) -> Details:
+    history = document_if_any(entry.path.with_name("history_item.json"))
+    context, model = task_context(entry.path)
+    return Details(
+        title=title_of(history.get("task"), task_prompt(entry.path)),
+        project=text_or_empty(history.get("workspace")),
+        model=model,
+        context=context,
+        kind="subtask" if history.get("parentTaskId") else "main",
+    )
+
+
+STORE = Store(client=NAME, alias="roo", title="Roo Code", entries=_entries, details=_details)

@@ -1,0 +1,133 @@
+"""Where clients keep their sessions, and what moves those places: data.
+
+From the clients themselves in the versions that ``docs/sessions.md`` names, run with a home of
+their own, and from their sources.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+VARIABLES = (
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "OPENCODE_DB",
+    "PI_CODING_AGENT_DIR",
+    "PI_CODING_AGENT_SESSION_DIR",
+    "COPILOT_HOME",
+    "GEMINI_CLI_HOME",
+    "CLINE_DIR",
+    "CLINE_DATA_DIR",
+    "CLINE_SESSION_DATA_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+)
+"""The environment variables that move a store."""
+
+# Programs that hold VS Code's extensions and chats, by the name of their folder.
+_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor")
+# What an editor on another machine has started on this one.
+_SERVERS = (".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server")
+CLINE_EXTENSION = "saoudrizwan.claude-dev"
+ROO_EXTENSION = "rooveterinaryinc.roo-cline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What places depend on: the home folder, the environment, and the name of the system."""
+
+    home: Path
+    environ: Mapping[str, str] = field(default_factory=dict)
+    platform: str = "linux"
+
+    def folder(self, variable: str, otherwise: Path) -> Path:
+        """Return the folder that a variable names, else the usual one."""
+        given = self.environ.get(variable)
+        return Path(given).expanduser() if given else otherwise
+
+
+def this_machine() -> Machine:
+    """Return the machine that this runs on, for the user who runs it."""
+    return Machine(
+        home=Path(os.path.expanduser("~")),  # noqa: PTH111 - Path.home() raises without a home
+        environ=os.environ,
+        platform=sys.platform,
+    )
+
+
+def claude_code(machine: Machine) -> Path:
+    """Return the folder of settings and sessions of Claude Code."""
+    return machine.folder("CLAUDE_CONFIG_DIR", machine.home / ".claude")
+
+
+def codex(machine: Machine) -> Path:
+    """Return the folder of settings and sessions of Codex."""
+    return machine.folder("CODEX_HOME", machine.home / ".codex")
+
+
+def opencode(machine: Machine) -> Path:
+    """Return the folder with OpenCode's database, the same on all systems."""
+    return machine.folder("XDG_DATA_HOME", machine.home / ".local" / "share") / "opencode"
+
+
+def pi(machine: Machine) -> Path:
+    """Return the folder of settings of pi."""
+    return machine.folder("PI_CODING_AGENT_DIR", machine.home / ".pi" / "agent")
+
+
+def pi_sessions(machine: Machine) -> Path:
+    """Return the folder of pi's sessions, as far as the environment tells."""
+    return machine.folder("PI_CODING_AGENT_SESSION_DIR", pi(machine) / "sessions")
+
+
+def copilot_cli(machine: Machine) -> Path:
+    """Return the folder of Copilot CLI's sessions."""
+    return machine.folder("COPILOT_HOME", machine.home / ".copilot") / "session-state"
+
+
+def gemini_cli(machine: Machine) -> Path:
+    """Return the folder of settings and sessions of Gemini CLI."""
+    return machine.folder("GEMINI_CLI_HOME", machine.home) / ".gemini"
+
+
+def cline(machine: Machine) -> Path:
+    """Return the folder of the sessions of Cline's command line and SDK."""
+    data = machine.folder("CLINE_DIR", machine.home / ".cline") / "data"
+    return machine.folder(
+        "CLINE_SESSION_DATA_DIR", machine.folder("CLINE_DATA_DIR", data) / "sessions"
+    )
+
+
+def editors(machine: Machine) -> Iterator[Path]:
+    """Yield the ``User`` folders of VS Code and its relatives, whether they exist or not."""
+    config = machine.folder("XDG_CONFIG_HOME", machine.home / ".config")
+    if machine.platform == "darwin":
+        config = machine.home / "Library" / "Application Support"
+    yield from (config / name / "User" for name in _EDITORS)
+    yield from (machine.home / name / "data" / "User" for name in _SERVERS)
+
+
+def store_folders(machine: Machine) -> Iterator[Path]:
+    """Yield the folders whose files are clients' sessions and nothing else's."""
+    yield claude_code(machine) / "projects"
+    yield codex(machine) / "sessions"
+    yield codex(machine) / "archived_sessions"
+    yield opencode(machine)
+    yield pi_sessions(machine)
+    yield copilot_cli(machine)
+    yield gemini_cli(machine) / "tmp"
+    yield cline(machine)
+    for user in editors(machine):
+        yield user / "globalStorage"
+        yield user / "workspaceStorage"
+
+
+def store_holding(path: Path, machine: Machine) -> Path | None:
+    """Return the folder of sessions that a path lies in, links followed; None outside of all."""
+    real = os.path.realpath(path)
+    for folder in store_folders(machine):
+        if real.startswith(os.path.realpath(folder) + os.sep):
+            return folder
+    return None

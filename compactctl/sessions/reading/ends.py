@@ -1,0 +1,164 @@
+"""The first and the last lines of a file: what is read of a session, however large it is."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compactctl.formats.records.decode import decode
+
+WINDOW = 65_536
+"""How many bytes are read of each end: what Claude Code's own list of sessions reads."""
+MOST = 1 << 20
+"""How far from an end it is looked where a line is longer than the window, or what is wanted is
+not in it."""
+_ZSTD = ".zst"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """The whole lines at both ends of a file; of a small one they are the same, all there are.
+
+    ``tail`` begins at ``start``, an offset in bytes, behind the end of a line in ``cut``.
+    """
+
+    path: Path
+    head: tuple[bytes, ...]
+    tail: tuple[bytes, ...]
+    start: int = 0
+    cut: bytes = b""
+
+    def oldest(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the records of the first lines in order; anything but a record is passed by."""
+        for line in self.head:
+            yield from _records(line)
+
+    def going_on(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the records of the first lines and go on behind them, as far as ``MOST``.
+
+        No more is read than is asked for.
+        """
+        yield from self.oldest()
+        if self.start:
+            with suppress(OSError):
+                yield from self._behind()
+
+    def newest(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the records of the last lines, the last one first."""
+        for line in reversed(self.tail):
+            yield from _records(line)
+
+    def all_newest(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the records of both ends, the last one first."""
+        yield from self.newest()
+        if self.head is not self.tail:
+            for line in reversed(self.head):
+                yield from _records(line)
+
+    def going_back(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the records of the last lines and go on before them, as far as ``MOST``.
+
+        No more is read than is asked for.
+        """
+        yield from self.newest()
+        if self.start:
+            with suppress(OSError):
+                yield from self._before()
+
+    def _behind(self) -> Iterator[Mapping[str, Any]]:
+        at = sum(len(line) + 1 for line in self.head)
+        with self.path.open("rb", buffering=0) as stream:
+            stream.seek(at)
+            rest = b""
+            while at < MOST and (piece := stream.read(WINDOW)):
+                at += len(piece)
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in lines:
+                    yield from _records(line)
+
+    def _before(self) -> Iterator[Mapping[str, Any]]:
+        start, cut = self.start, self.cut
+        with self.path.open("rb", buffering=0) as stream:
+            end = os.fstat(stream.fileno()).st_size
+            while start > 0 and end - start < MOST:
+                before = max(0, start - WINDOW)
+                lines = (_read(stream.fileno(), before, start - before) + cut).split(b"\n")
+                start, cut = before, lines[0]
+                for line in reversed(lines[1:]):
+                    yield from _records(line)
+        if not start:
+            yield from _records(cut)
+
+
+def read_ends(path: Path) -> Ends:
+    """Return both ends of a file; raises OSError. A compressed one has a beginning alone."""
+    if path.name.endswith(_ZSTD):
+        return Ends(path=path, head=_whole_head(_unpacked_head(path)), tail=())
+    with path.open("rb", buffering=0) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size <= 2 * WINDOW:
+            lines = tuple(_read(stream.fileno(), 0, size).split(b"\n"))
+            return Ends(path=path, head=lines, tail=lines)
+        head = _whole_head(_read(stream.fileno(), 0, WINDOW))
+        tail = _tail(stream.fileno(), size)
+    cut, *lines_behind = tail.split(b"\n")
+    return Ends(path=path, head=head, tail=tuple(lines_behind), start=size - len(tail), cut=cut)
+
+
+def read_both(path: Path) -> tuple[bytes, bytes]:
+    """Return the first and the last bytes of a file, twice the same of a small one.
+
+    Raises OSError.
+    """
+    with path.open("rb", buffering=0) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size <= 2 * WINDOW:
+            data = _read(stream.fileno(), 0, size)
+            return data, data
+        return _read(stream.fileno(), 0, WINDOW), _read(stream.fileno(), size - WINDOW, WINDOW)
+
+
+def _tail(descriptor: int, size: int) -> bytes:
+    """Read back from the end until there is a whole line, at most ``MOST`` bytes."""
+    tail = b""
+    start = size
+    while start > 0 and len(tail) < MOST and tail[:-1].count(b"\n") < 2:  # noqa: PLR2004
+        before = max(0, start - WINDOW)
+        piece = _read(descriptor, before, start - before)
+        tail = piece + tail
+        start = before
+    return tail
+
+
+def _read(descriptor: int, offset: int, n_bytes: int) -> bytes:
+    """Read from a place; a file that has shrunk gives less."""
+    pieces = []
+    while n_bytes > 0:
+        piece = os.pread(descriptor, n_bytes, offset)
+        if not piece:
+            break
+        pieces.append(piece)
+        offset += len(piece)
+        n_bytes -= len(piece)
+    return b"".join(pieces)
+
+
+def _unpacked_head(path: Path) -> bytes:
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as stored, pa.CompressedInputStream(stored, "zstd") as stream:
+        found: bytes = stream.read(WINDOW)
+    return found
+
+
+def _whole_head(data: bytes) -> tuple[bytes, ...]:
+    """Split into lines, without the one that is cut where the window ends."""
+    lines = data.split(b"\n")
+    return tuple(lines[:-1] if len(data) >= WINDOW else lines)
+
+
+def _records(line: bytes) -> Iterator[Mapping[str, Any]]:
+    values, _ = decode(line)
+    return (value for value in values if isinstance(value, Mapping))

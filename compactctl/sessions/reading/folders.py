@@ -1,0 +1,58 @@
+"""Folders looked into; one that cannot be is noted instead of raised."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class Folders:
+    """Looks into folders and keeps the notes of those that it could not look into."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def entries(self, folder: Path) -> list[os.DirEntry[str]]:
+        """Return what a folder holds, nothing when there is no such folder."""
+        try:
+            with os.scandir(folder) as found:
+                return list(found)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except (OSError, ValueError) as error:
+            self.note(folder, error)
+            return []
+
+    def folders(self, folder: Path) -> Iterator[Path]:
+        """Yield the folders in a folder, links to folders included."""
+        for entry in self.entries(folder):
+            if _is(entry.is_dir):
+                yield Path(entry.path)
+
+    def files(self, folder: Path, *endings: str) -> Iterator[tuple[Path, os.stat_result]]:
+        """Yield the regular files in a folder whose names end so, each with what stat says."""
+        for entry in self.entries(folder):
+            if not entry.name.endswith(endings) or not _is(entry.is_file):
+                continue
+            status = status_of(Path(entry.path))
+            if status is not None:
+                yield Path(entry.path), status
+
+    def note(self, place: Path, error: Exception) -> None:
+        """Keep that something could not be read."""
+        why = error.strerror if isinstance(error, OSError) else None
+        self.notes.append(f"{place}: cannot be read ({why or error}); its sessions are left out")
+
+
+def status_of(path: Path) -> os.stat_result | None:
+    """Return what stat says of a path, None when there is nothing or it may not be asked."""
+    try:
+        return path.stat()
+    except (OSError, ValueError):
+        return None
+
+
+def _is(question: object) -> bool:
+    try:
+        return bool(question())  # type: ignore[operator]
+    except OSError:
+        return False

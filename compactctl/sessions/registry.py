@@ -1,0 +1,81 @@
+"""All stores, and the sessions in them."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from compactctl.errors import UsageError, suggestion
+from compactctl.sessions.clients import (
+    claude_code,
+    cline,
+    codex,
+    copilot_cli,
+    gemini_cli,
+    opencode,
+    pi,
+    roo,
+    vscode,
+)
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.session import Details, Entry, Session, Store
+
+ALL_STORES: tuple[Store, ...] = (
+    claude_code.STORE,
+    codex.STORE,
+    opencode.STORE,
+    pi.STORE,
+    copilot_cli.STORE,
+    gemini_cli.STORE,
+    cline.STORE,
+    roo.STORE,
+    vscode.STORE,
+)
+_BY_NAME = {name: store for store in ALL_STORES for name in (store.client, store.alias)}
+
+
+def store_named(name: str) -> Store:
+    """Return the store of a client by its name or alias. UsageError with what there is."""
+    found = _BY_NAME.get(name.casefold())
+    if found is None:
+        known = ", ".join(store.client for store in ALL_STORES)
+        hint = suggestion(name.casefold(), _BY_NAME, f"there are {known}")
+        raise UsageError(f"there is no client {name!r}; {hint}")
+    return found
+
+
+def is_client(name: str) -> bool:
+    """Tell whether a client is called so."""
+    return name.casefold() in _BY_NAME
+
+
+def newest_entries(
+    machine: Machine, folders: Folders, stores: Iterable[Store] = ALL_STORES
+) -> list[Entry]:
+    """Return what lies in stores, the newest first; nothing of a session itself is read."""
+    found = [entry for store in stores for entry in store.entries(machine, folders)]
+    return sorted(found, key=lambda entry: (-entry.modified, entry.client, entry.id))
+
+
+def sessions_of(entries: Iterable[Entry]) -> Iterator[Session]:
+    """Yield sessions with what can be told of them, in the order of the entries.
+
+    What cannot be read, or is gone by now, has nothing told of it.
+    """
+    for entry in entries:
+        try:
+            told = _BY_NAME[entry.client].details(entry)
+        except (OSError, ValueError, sqlite3.Error):
+            told = Details()
+        yield Session(entry=entry, details=_with_known(told, entry.known))
+
+
+def _with_known(told: Details, known: Details) -> Details:
+    """Return what was read, completed by what the place tells; a given title counts more."""
+    return replace(
+        told,
+        title=known.title or told.title,
+        project=told.project or known.project,
+        kind=known.kind if told.kind == "main" else told.kind,
+        open=told.open or known.open,
+    )

@@ -1,0 +1,89 @@
+"""A session in a client's store: how it is found, and what can be told of it at a glance."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from compactctl.sessions.places import Machine
+from compactctl.sessions.reading.folders import Folders
+
+Kind = Literal["main", "subtask", "headless", "subagent", "empty"]
+HIDDEN: tuple[Kind, ...] = ("headless", "subagent", "empty")
+"""Kinds that clients leave out of their own lists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """What can be told of a session without reading all of it; what cannot is empty or None.
+
+    ``id`` is the client's where the place does not tell it. ``context`` are the tokens of the
+    newest request and its answer as the client recorded them, ``window`` the context window if it
+    recorded that. ``open`` says that it is known to be open in its client.
+    """
+
+    id: str = ""
+    title: str = ""
+    project: str = ""
+    model: str = ""
+    context: int | None = None
+    window: int | None = None
+    kind: Kind = "main"
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A session as folders, or the rows of a database, name it.
+
+    ``path`` is its file, or the database with ``n_bytes`` None. ``modified`` is in seconds since
+    the epoch; ``known`` is what the place itself tells.
+    """
+
+    client: str
+    id: str
+    path: Path
+    modified: float
+    n_bytes: int | None = None
+    archived: bool = False
+    known: Details = field(default_factory=Details)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A session with what can be told of it."""
+
+    entry: Entry
+    details: Details
+
+    @property
+    def id(self) -> str:
+        """The client's own id."""
+        return self.details.id or self.entry.id
+
+
+def _anywhere(entry: Entry, folder: Path) -> bool:  # noqa: ARG001
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """Where one client keeps sessions, and how its files are read.
+
+    Attributes:
+        client: the name in lists and references; ``alias`` is a shorter one.
+        title: what people call the client.
+        entries: yields what there is; unreadable folders are noted, never raised.
+        details: reads a little of one; may raise OSError or sqlite3.Error.
+        instead: what to do as long as the transcripts cannot be read; "" where they can.
+        may_be_below: whether the project of an entry may be a folder or below it, as far as its
+            place tells.
+    """
+
+    client: str
+    alias: str
+    title: str
+    entries: Callable[[Machine, Folders], Iterator[Entry]]
+    details: Callable[[Entry], Details]
+    instead: str = ""
+    may_be_below: Callable[[Entry, Path], bool] = _anywhere

@@ -1,0 +1,41 @@
+"""A home of one's own, for the program and for what tests write into it."""
+
+import io
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask, Outcome
+from sessions.homes import Home
+
+from compactctl.__main__ import run
+from compactctl.sessions.places import Machine
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Return an empty home, which is the user's as long as the test runs."""
+    root = tmp_path / "home"
+    root.mkdir()
+    monkeypatch.setenv("HOME", str(root))
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    return Home(root=root)
+
+
+@pytest.fixture
+def machine(home: Home) -> Machine:
+    """Return the machine with that home."""
+    return Machine(home=home.root)
+
+
+@pytest.fixture
+def ask(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Return a function that runs a command line."""
+
+    def asked(*arguments: str | Path, stdin: bytes = b"") -> Outcome:
+        piped = io.BufferedReader(io.BytesIO(stdin))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(piped))
+        code = run([str(each) for each in arguments])
+        captured = capfd.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return asked

@@ -1,0 +1,176 @@
+"""Which sessions are listed, in which order, and under which names."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask
+from cli.screens.runners import PIECES, commands_in
+from cli.screens.terminal import run_on_terminal
+from hypothesis import given
+from hypothesis import strategies as st
+from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
+
+from compactctl.commands.sessions.row import ShortIds
+from compactctl.commands.sessions.sessions import SessionsOptions, sessions
+from compactctl.commands.sessions.wanted import Wanted, parse_since
+from compactctl.errors import UsageError
+from compactctl.sessions.places import Machine
+from compactctl.sessions.registry import ALL_STORES
+from compactctl.sessions.session import Details, Entry, Session
+
+NOW = 1_800_000_000.0
+
+
+def titles(home: Home, most: int = 0, **wanted: Any) -> list[str]:
+    options = SessionsOptions(wanted=Wanted(**wanted), most=most, now=home.now)
+    rows = sessions(options, Machine(home=home.root)).rows
+    return [row.session.details.title for row in rows]
+
+
+@pytest.fixture
+def several(home: Home) -> Home:
+    """Return a home with sessions that differ in everything that can be asked for."""
+    home.claude(Said(name="1", title="Tides", project="/p/one", context=190_000, age=HOUR))
+    home.codex(Said(name="2", title="Berths", project="/p/one/sub", context=100_000, age=DAY))
+    home.pi(Said(name="3", title="Pilots and tides", project="/p/one-more", age=2 * DAY))
+    home.vscode(Said(name="4", title="Chat", project="/p/two", age=30 * DAY))
+    home.claude(Said(name="5", title="Printed", age=MINUTE), entrypoint="sdk-cli")
+    return home
+
+
+def test_the_newest_come_first(several: Home) -> None:
+    assert titles(several) == ["Tides", "Berths", "Pilots and tides", "Chat"]
+    assert titles(several, most=2) == ["Tides", "Berths"]
+    assert titles(several, hidden=True)[0] == "Printed"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({"clients": ("claude", "pi")}, ["Tides", "Pilots and tides"]),
+        ({"clients": ("vscode-chat",)}, ["Chat"]),
+        ({"project": "/p/one"}, ["Tides", "Berths"]),
+        ({"project": "/p/one/sub/"}, ["Berths"]),
+        ({"project": "/"}, ["Tides", "Berths", "Pilots and tides", "Chat"]),
+        ({"over": 0.9}, ["Tides"]),
+        ({"over": 0.2}, ["Tides", "Berths", "Pilots and tides"]),
+        ({"words": ("tides",)}, ["Tides", "Pilots and tides"]),
+        ({"words": ("TIDES", "pilot")}, ["Pilots and tides"]),
+        ({"words": ("two", "vscode")}, ["Chat"]),
+        ({"words": (Said(name="2").id[:6],)}, ["Berths"]),
+        ({"words": ("nothing",)}, []),
+    ],
+)
+def test_what_is_asked_for_is_listed(
+    several: Home, wanted: dict[str, Any], expected: list[str]
+) -> None:
+    assert titles(several, **wanted) == expected
+
+
+def test_sessions_since_a_time(several: Home) -> None:
+    assert titles(several, since=several.now - 36 * HOUR) == ["Tides", "Berths"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("30m", 30 * MINUTE), ("12h", 12 * HOUR), ("2d", 2 * DAY), ("1w", 7 * DAY), (" 9 S ", 9)],
+)
+def test_an_age(text: str, seconds: float) -> None:
+    assert parse_since(text, NOW) == NOW - seconds
+
+
+def test_a_date() -> None:
+    assert parse_since("2027-01-15T08:00:00+00:00", NOW) == NOW
+    assert abs(parse_since("2027-01-15", NOW) - NOW) <= DAY
+    for wrong in ("", "soon", "2x", "d", "2026-13-01", "0001-01-01"):
+        with pytest.raises(UsageError):
+            parse_since(wrong, NOW)
+
+
+def test_a_project_by_another_name_of_its_folder(home: Home, tmp_path: Path) -> None:
+    project, link = tmp_path / "project", tmp_path / "link"
+    project.mkdir()
+    link.symlink_to(project)
+    home.claude(Said(project=str(project)))
+    assert len(titles(home, project=str(link))) == 1
+
+
+def test_a_folder_with_a_long_name(home: Home) -> None:
+    project = "/p" + "/long_name" * 30
+    home.claude(Said(project=project))
+    home.claude(Said(name="other", project="/p"))
+    assert len(titles(home, project=project)) == 1
+
+
+@given(st.lists(st.text("abc-", max_size=14), unique=True, min_size=1))
+def test_no_other_session_is_called_as_one_is(ids: list[str]) -> None:
+    entries = [Entry(client="pi", id=each, path=Path("x"), modified=0) for each in ids]
+    short_ids = ShortIds(entries)
+    for entry in entries:
+        row = short_ids.row(Session(entry=entry, details=Details()))
+        others = [each for each in ids if each.startswith(row.short_id) and each != entry.id]
+        assert entry.id.startswith(row.short_id)
+        assert others == [] or row.short_id == entry.id
+
+
+def test_what_was_not_looked_at_is_told(home: Home) -> None:
+    many(home, 30, n_bytes=0)
+    home.claude(Said(name="program", age=0), entrypoint="sdk-cli")
+    result = sessions(SessionsOptions(now=home.now), Machine(home=home.root))
+    assert (len(result.rows), result.found, result.unread, result.hidden) == (20, 31, 10, 1)
+
+
+def test_the_list_on_a_terminal(home: Home, ask: Ask) -> None:
+    everything(home)
+    outcome = ask("sessions")
+    assert (outcome.code, outcome.err) == (0, "")
+    for store in ALL_STORES:
+        assert store.client in outcome.out
+    assert f"look into one: compactctl stats {Said(name='codex').id[:8]}" in outcome.out
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_the_list_fits(home: Home, tmp_path: Path, width: int) -> None:
+    home.codex(Said(title="A title that is long enough to be cut on a narrow terminal"))
+    shown = run_on_terminal(width, tmp_path, "sessions", HOME=str(home.root))
+    assert Said().id[:8] in shown
+    assert "A title that is" in shown
+    assert max(map(len, re.sub(r"\x1b\[\d*m", "", shown).splitlines())) <= width
+
+
+def test_an_unknown_client_is_named(ask: Ask) -> None:
+    outcome = ask("sessions", "--client", "cladue")
+    assert outcome.code == 2
+    assert "there is no client 'cladue'; did you mean claude?" in outcome.err
+
+
+def test_nothing_to_list(home: Home, ask: Ask) -> None:
+    assert "there are no sessions" in ask("sessions").out
+    home.claude(Said())
+    assert "none of 1 session is like that" in ask("sessions", "nothing").out
+
+
+def test_what_could_not_be_read_is_a_warning(home: Home, ask: Ask) -> None:
+    home.text(home.root / ".local/share/opencode/opencode.db", "no database" * 99, 0)
+    outcome = ask("sessions", "--json")
+    assert outcome.code == 0
+    assert outcome.err.startswith("warning: ")
+    assert "opencode.db: cannot be read" in outcome.err
+
+
+def test_what_a_session_says_is_not_obeyed(home: Home, ask: Ask) -> None:
+    home.codex(Said(prompt="\x1b[31mred\x07 [bold]x[/bold]\u202e", project="/p/\x1b]0;x"))
+    outcome = ask("sessions")
+    assert "\x1b" not in outcome.out
+    assert "\u202e" not in outcome.out
+    assert "[bold]x[/bold]" in outcome.out
+
+
+def test_a_session_holds_no_command_for_who_runs_the_program(home: Home, ask: Ask) -> None:
+    for number, piece in enumerate((*PIECES, "".join(PIECES))):
+        home.codex(Said(name=str(number), title=f"{piece} {piece}", project=f"/p/{piece}"))
+    for arguments in (("--limit", "0"), ("--json",)):
+        assert commands_in(ask("sessions", *arguments).out) == []
+    assert commands_in(ask("stats", Said(name="0").id[:8]).err) == []
