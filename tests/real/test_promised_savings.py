@@ -59,9 +59,9 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
 def _reported(found: Sequence[Request], turn: int) -> Iterator[tuple[tuple[int, ...], float]]:
     """Yield messages by their places, with what was reported for them together."""
     for request in found:
-        yield request.members, request.answer - (request.reasoning if request.turn < turn else 0)
+        yield request.members, request.answer - (request.ends if request.turn < turn else 0)
     for earlier, later in pairwise(found):
-        ended = sum(r.reasoning for r in found if r.turn == earlier.turn < later.turn)
+        ended = sum(r.ends for r in found if r.turn == earlier.turn < later.turn)
         entered = tuple(i for i in range(earlier.first, later.first) if i not in earlier.members)
         yield entered, later.context - earlier.context - earlier.answer + ended
 

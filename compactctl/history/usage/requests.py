@@ -6,6 +6,11 @@ from itertools import accumulate
 
 from compactctl.model.message import Message, ReasoningPart, ReportedUsage
 
+# What reasoning takes beside its tokens with OpenAI: the context falls by as much more for each
+# request that thought, exactly in 13 of the 17 turns that began with a prompt alone, in four
+# sessions of Codex.
+REASONING_FRAME = 2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -37,6 +42,11 @@ class Request:
     reasoning: int
     turn: int
     usage: ReportedUsage
+
+    @property
+    def ends(self) -> int:
+        """What of its answer is no longer sent once its reasoning is not, in tokens."""
+        return self.reasoning + REASONING_FRAME if self.reasoning else 0
 
     @property
     def answer(self) -> float:

@@ -62,7 +62,7 @@ def weigh(
     ratios: dict[MessageId, float] = {}
     since, turn = (found.since, found.turn) if found else ((), 0)
     for request in since:
-        ended = request.reasoning if request.turn < turn else 0
+        ended = request.ends if request.turn < turn else 0
         answer = [messages[index] for index in request.members]
         hidden |= dict.fromkeys((message.id for message in answer), 0.0)
         hidden[_thinker(answer).id] = max(0.0, request.answer - ended - request.visible)

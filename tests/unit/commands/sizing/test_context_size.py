@@ -72,8 +72,8 @@ def test_the_frame_of_a_call_is_in_the_answer_that_was_reported() -> None:
     asked = replace(call("c1", "Read", path="a"), response_id="r", usage=usage)
     found = transcript(user("go"), asked, result("c1", "four" * 40))
     options = MeasureOptions(model="gpt-5", counter="chars/3.75")
-    # A result of 160 characters, 43 tokens, and its own frame of 10.
-    assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 10
+    # A result of 160 characters, 43 tokens, and its own frame of 11.
+    assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 11
 
 
 def test_frames_have_a_row_of_their_own_and_the_rest_is_unexplained() -> None:
@@ -81,8 +81,8 @@ def test_frames_have_a_row_of_their_own_and_the_rest_is_unexplained() -> None:
     asked = replace(call("c1", "Read"), response_id="r", usage=usage)
     found = transcript(user("go"), asked, result("c1", ""))
     size = unseen_size(found, measure(found, MeasureOptions(model="gpt-5")))
-    # 15 for the prompt, 11 for the call, 10 for the result.
-    assert (size.frames, size.unexplained) == (15 + 11 + 10, 0)
+    # 6 for the prompt, 11 for the call, 11 for the result.
+    assert (size.frames, size.unexplained) == (6 + 11 + 11, 0)
 
 
 def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
@@ -90,8 +90,8 @@ def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
     asked = replace(call("c1", "Read"), response_id="r", usage=usage)
     found = transcript(user("go"), asked, result("c1", ""))
     options = MeasureOptions(model="gpt-5", counter="chars/3.75")
-    # "Read" and "{}" are 2 + 1 tokens, the frame of the call 11, that of the result 10.
-    assert unseen_size(found, measure(found, options)).total == 9_000 + 3 + 11 + 10
+    # "Read" and "{}" are 2 + 1 tokens, the frame of the call 11, that of the result 11.
+    assert unseen_size(found, measure(found, options)).total == 9_000 + 3 + 11 + 11
 
 
 def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:

@@ -11,7 +11,7 @@ from compactctl.history.usage.calibration import (
     since_edit,
 )
 from compactctl.history.usage.requests import requests
-from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
+from compactctl.model.message import Message, MessageId, ReasoningPart, ReportedUsage, Tags
 
 
 def words(message: Message) -> float:
@@ -131,23 +131,25 @@ def thought(text: str, context: int, output: int, reasoning: int, name: str) -> 
 def test_reasoning_goes_with_its_turn_where_the_client_sends_it_no_longer() -> None:
     messages = conversation(
         user("go"),
-        thought("a", 100, 41, 40, "r1"),
+        # One word, and thinking that takes two tokens more than it has.
+        thought("a", 100, 43, 40, "r1"),
         user("on"),
-        # What the first turn thought is gone: 100 + 41 - 40 + 1.
-        thought("b", 102, 31, 30, "r2"),
-        thought("c", 133, 11, 10, "r3"),
+        # What the first turn thought is gone: 100 + 43 - 42 + 1.
+        thought("b", 102, 33, 30, "r2"),
+        thought("c", 135, 13, 10, "r3"),
     )
     found = calibrate(messages, words, ends_reasoning=True)
     assert found is not None
     # One turn's end is no edit: the first request still tells the overhead.
-    assert (found.total, found.overhead) == (133 + 11, 99)
+    assert (found.total, found.overhead) == (135 + 13, 99)
     ended = calibrate((*messages, user("next")), words, ends_reasoning=True)
     assert ended is not None
-    assert ended.total == 133 + 11 - 40 + 1
+    # Each of the two thoughts of the turn took two tokens more.
+    assert ended.total == 135 + 13 - 40 - 2 * 2 + 1
     assert ended.hidden_reasoning == 0
     kept = calibrate((*messages, user("next")), words)
     assert kept is not None
-    assert kept.total == 133 + 11 + 1
+    assert kept.total == 135 + 13 + 1
 
 
 def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
@@ -174,3 +176,30 @@ def test_the_rows_of_any_conversation_come_from_its_newest_request(
     assert found is not None
     assert found.total == rows[-1][1] + 2
     assert found.overhead >= 0
+
+
+def sealed(text: str, name: str) -> Message:
+    """Return an answer whose reasoning is there, of no known size, and was not reported."""
+    said = assistant(text)
+    hidden = ReasoningPart(text="", opaque=True)
+    return replace(said, response_id=name, parts=(hidden, *said.parts))
+
+
+def test_reasoning_of_no_known_size_is_taken_for_the_sessions_average() -> None:
+    known = [
+        replace(sealed("a", f"k{n}"), usage=ReportedUsage(context=100, output=303, reasoning=300))
+        for n in range(90)
+    ]
+    messages = conversation(user("go"), *known, sealed("b", "r1"), sealed("c", "r2"))
+    found = calibrate(messages, words, ends_reasoning=True)
+    assert found is not None
+    plain = calibrate(messages, words)
+    assert plain is not None
+    # Ten more of the usual 155 count beside the ninety of 302.
+    guessed = round(2 * (90 * 302 + 10 * 155) / 100)
+    assert found.total == plain.total + guessed
+    assert found.hidden_reasoning == plain.hidden_reasoning + guessed
+    ended = calibrate((*messages, user("next")), words, ends_reasoning=True)
+    assert ended is not None
+    # With its turn all of that goes.
+    assert ended.hidden_reasoning == 0
