@@ -10,9 +10,11 @@ from typing import Any
 
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 PIECE = re.compile(r"[A-Z]?[a-z]{1,9}|[A-Z]{1,3}|\d{1,3}|[^\sA-Za-z\d]{1,3}|\n| {3,}")
-# Pieces per o200k token over the project's files, and Claude tokens per o200k token.
+# Pieces per o200k token over the project's files, and Claude tokens per o200k token, also of text
+# whose lines are numbered.
 PIECES_PER_TOKEN = 1.054
-CLAUDE_RATIO = 1.18
+CLAUDE_RATIO, CLAUDE_NUMBERED = 1.18, 1.1
+NUMBERED = re.compile(r" *\d+[→\t]")
 
 
 class Ids:
@@ -64,7 +66,7 @@ def tokens(text: str) -> int:
 
 def claude_tokens(text: str) -> int:
     """About how many tokens of the recorded Claude model a text has."""
-    return round(tokens(text) * CLAUDE_RATIO)
+    return round(tokens(text) * (CLAUDE_NUMBERED if NUMBERED.match(text) else CLAUDE_RATIO))
 
 
 def opaque(rng: Random, n_bytes: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from samples.formats import claude_noise as noise
 from samples.formats import claude_tools as tools
-from samples.formats.claude_usage import ContextMeter
+from samples.formats.claude_usage import CALL_FRAME, INJECTED_FRAME, RESULT_FRAME, ContextMeter
 from samples.picture import HEIGHT, WIDTH, png_base64
 from samples.stamps import Clock, Ids, claude_tokens, jsonl, opaque
 from samples.story import Step, Turn, step, tell
@@ -54,7 +54,8 @@ class Thread:
     def respond(self, part: Step) -> None:
         """Write one response, line by line, and the results of its calls."""
         blocks = self._blocks(part)
-        output = sum(claude_tokens(self._visible(block)) + 8 for block in blocks)
+        output = sum(claude_tokens(self._visible(block)) for block in blocks)
+        output += CALL_FRAME * len(part.calls)
         if part.thinking == "":
             output += self.session.rng.randrange(*HIDDEN_THINKING)
         usage = self.meter.request(output)
@@ -136,7 +137,7 @@ class Thread:
             block["is_error"] = outcome.failed
         self.parent = source
         self.say([block], toolUseResult=copy, sourceToolAssistantUUID=source)
-        self.meter.add(text)
+        self.meter.add(text, RESULT_FRAME)
 
 
 class Session:
@@ -173,7 +174,7 @@ class Session:
         for name in turn.attach:
             attachment, text = noise.attachment(name, self.bench, self.todos)
             main.put({"type": "attachment", "attachment": attachment})
-            main.meter.add(text)
+            main.meter.add(text, INJECTED_FRAME)
         for part in turn.steps:
             main.respond(part)
         if not turn.steps[-1].calls:

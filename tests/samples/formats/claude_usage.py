@@ -6,8 +6,11 @@ from typing import Any
 from samples.stamps import claude_tokens
 
 # System prompt and tool definitions, which the transcript does not hold.
-OVERHEAD = 20_480
+OVERHEAD = 19_000
 STABLE_PREFIX = 13_932
+# What sessions of this client show beside the text of a tool result, of a text that the client
+# injects, and of a call within an answer.
+RESULT_FRAME, INJECTED_FRAME, CALL_FRAME = 27, 79, 75
 
 
 class ContextMeter:
@@ -21,7 +24,7 @@ class ContextMeter:
 
     def add(self, text: str, extra: int = 0) -> None:
         """Something entered the context; ``extra`` tokens have no text."""
-        self._size += claude_tokens(text) + extra + 4
+        self._size += claude_tokens(text) + extra
 
     def expire(self) -> None:
         """More than five minutes passed: only the shared prefix is still cached."""
