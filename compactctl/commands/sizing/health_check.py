@@ -11,7 +11,7 @@ from compactctl.tokens.framing import frame_tokens
 # vocabulary of the model eight sessions of one project were at 1.00; with factors, which fit some
 # content better than other, 13 of two projects were at 0.90 to 1.05. An OpenAI session with the
 # factor of the nearest Claude is at 0.85.
-_BY_VOCABULARY, _BY_FACTOR = 0.05, 0.14
+_BY_VOCABULARY, _BY_FACTOR = 0.05, 0.12
 
 
 def health_check(size: ContextSize, transcript: Transcript, measured: Measure) -> Health | None:

@@ -193,3 +193,10 @@ def test_a_check_tells_whether_the_counts_can_be_right() -> None:
         assert lines == [line.split() for line in same if line.startswith("health")]
         assert len(lines) == (name == "codex-session.jsonl")
         assert check_json(found)["healthCheck"] == stats_json(found.stats)["healthCheck"]
+
+
+def test_what_the_sample_of_claude_code_reports_is_what_is_in_it() -> None:
+    result = result_of("claude-code-session.jsonl", "o200k_base x1.18")
+    assert result.health is not None
+    assert result.health.ratio == pytest.approx(1, abs=0.08)
+    assert abs(result.size.unexplained) < 0.005 * result.size.total
