@@ -19,7 +19,7 @@ FilesProgress = Callable[[FilesDone], None]
 """Called once for each file, when it is done."""
 
 
-class Tally:
+class ProgressTally:
     """Counts files that are done, of so many with so many bytes, and tells of each."""
 
     def __init__(self, files: int, n_bytes: int, progress: FilesProgress | None) -> None:

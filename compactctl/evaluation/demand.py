@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.evaluation.paths import PathIndex
-from compactctl.evaluation.reading import Content, Reader, visible
+from compactctl.evaluation.reading import Reader, TextContent, visible
 from compactctl.model.message import Message
 from compactctl.summaries.extract.passages import Passage, passages
 
@@ -55,7 +55,7 @@ def firsts(future: Sequence[Sequence[Message]], reader: Reader, cwd: str | None)
     return Firsts(entities, lines, frozenset(shown))
 
 
-def demand(prefix: Content, found: Firsts, reader: Reader, unique: frozenset[str]) -> Demand:
+def demand(prefix: TextContent, found: Firsts, reader: Reader, unique: frozenset[str]) -> Demand:
     """Return what of a future's firsts stands in the prefix."""
     is_known = Presence(prefix, reader, unique)
     return Demand(
@@ -68,7 +68,7 @@ def demand(prefix: Content, found: Firsts, reader: Reader, unique: frozenset[str
 class Presence:
     """Tells whether an entity stands in a content; paths also by their ends."""
 
-    def __init__(self, content: Content, reader: Reader, unique: frozenset[str]) -> None:
+    def __init__(self, content: TextContent, reader: Reader, unique: frozenset[str]) -> None:
         self._entities = content.entities
         self._paths = PathIndex(paths_in(content, reader), unique)
 
@@ -77,7 +77,7 @@ class Presence:
         return entity in self._entities or entity in self._paths
 
 
-def paths_in(content: Content, reader: Reader) -> Iterator[str]:
+def paths_in(content: TextContent, reader: Reader) -> Iterator[str]:
     """Yield the paths among the entities of a content."""
     return (name for name in content.entities if reader.lexicon.kind(name) == "path")
 

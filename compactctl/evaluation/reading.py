@@ -16,7 +16,7 @@ WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class TextContent:
     """The entities and the telling lines of a text, or of many."""
 
     entities: frozenset[str]
@@ -31,18 +31,18 @@ class Reader:
 
     def __init__(self, cwd: str | None = None) -> None:
         self.lexicon = Lexicon(cwd)
-        self._known: dict[str, Content] = {}
+        self._known: dict[str, TextContent] = {}
 
-    def content(self, text: str) -> Content:
+    def content(self, text: str) -> TextContent:
         """Return what stands in one text."""
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = Content(
+            known = self._known[text] = TextContent(
                 frozenset(self.lexicon.entities(text)), frozenset(_lines(text))
             )
         return known
 
-    def contents(self, passages: Iterable[Passage]) -> Content:
+    def contents(self, passages: Iterable[Passage]) -> TextContent:
         """Return what stands in all of these passages together, reasoning left out."""
         entities: set[str] = set()
         lines: set[str] = set()
@@ -50,7 +50,7 @@ class Reader:
             found = self.content(passage.text)
             entities |= found.entities
             lines |= found.lines
-        return Content(frozenset(entities), frozenset(lines))
+        return TextContent(frozenset(entities), frozenset(lines))
 
 
 def visible(passages: Iterable[Passage]) -> Iterable[Passage]:

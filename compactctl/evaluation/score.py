@@ -8,7 +8,7 @@ from compactctl.evaluation.cuts import Cut
 from compactctl.evaluation.demand import Demand, Firsts, Presence, demand, firsts, paths_in
 from compactctl.evaluation.paths import PathIndex, unique_names
 from compactctl.evaluation.probes import Answers, Probes, probes
-from compactctl.evaluation.reading import Content, Reader
+from compactctl.evaluation.reading import Reader, TextContent
 from compactctl.evaluation.support import Mentions, mentions, supported
 from compactctl.history.pairs import orphans
 from compactctl.model.message import Message
@@ -106,10 +106,10 @@ class Case:
         new = orphans(messages) - orphans(self.cut.prefix)
         return Score(tallies={name: tallies[name] for name in MEASURES}, pair_errors=len(new))
 
-    def _presence(self, content: Content) -> Presence:
+    def _presence(self, content: TextContent) -> Presence:
         return Presence(content, self._reader, self._unique)
 
-    def _probed(self, found: Sequence[Passage], content: Content) -> dict[str, Tally]:
+    def _probed(self, found: Sequence[Passage], content: TextContent) -> dict[str, Tally]:
         answers = self._answers(found, content)
         asked = self._asked
         return {
@@ -118,7 +118,7 @@ class Case:
             **{kind: _tally(each, answers.fact) for kind, each in asked.facts.items()},
         }
 
-    def _answers(self, found: Sequence[Passage], content: Content) -> Answers:
+    def _answers(self, found: Sequence[Passage], content: TextContent) -> Answers:
         return Answers(found, PathIndex(paths_in(content, self._reader), self._unique))
 
     def _answerable(self, asked: Probes) -> Probes:

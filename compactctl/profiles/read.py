@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any
 
 from compactctl.errors import UsageError
+from compactctl.model.settings_table import SettingsTable, check_keys, read_value
 from compactctl.model.shapes import count, share, switch, text, texts
-from compactctl.model.table import Table, check_keys, read_value
 from compactctl.profiles.profile import (
     Background,
     LevelRule,
@@ -78,7 +78,7 @@ def _profile(
     entries: Mapping[str, Any], name: str, toml: str, stage: Callable[[Any], ProfileStage]
 ) -> Profile:
     check_keys(entries, _KEYS, "the profile")
-    table = Table(entries)
+    table = SettingsTable(entries)
     stages = entries.get("stages")
     if not isinstance(stages, list) or not stages:
         raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
@@ -140,7 +140,7 @@ def _level(entries: object) -> LevelRule:
     if not isinstance(entries, Mapping):
         raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
     check_keys(entries, _LEVEL_KEYS, "a level")
-    table = Table(entries)
+    table = SettingsTable(entries)
     when = parse_trigger(str(entries.get("when", "always")))
     return LevelRule(
         name=table.get("name", text, ""), trigger=when, text=table.get("text", text, "")
@@ -177,11 +177,11 @@ def _background(entries: object) -> Background | None:
     return Background(warm=warm, jitter=jitter, cold=cold)
 
 
-def _table(entries: object, keys: Iterable[str], where: str) -> Table:
+def _table(entries: object, keys: Iterable[str], where: str) -> SettingsTable:
     if not isinstance(entries, Mapping):
         raise UsageError(f"{where} is not a table")
     check_keys(entries, keys, where)
-    return Table(entries, f"{where} ")
+    return SettingsTable(entries, f"{where} ")
 
 
 def _target(value: object) -> TargetSize | Reach:

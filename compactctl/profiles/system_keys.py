@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.errors import UsageError
+from compactctl.model.settings_table import SettingsTable, check_keys
 from compactctl.model.shapes import switch
-from compactctl.model.table import Table, check_keys
 
 # Where such a block may stand in a user's file; "" is the top level.
 _BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
@@ -102,6 +102,6 @@ def _set(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[s
 
 
 def _switched(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
-    table = Table(theirs)
+    table = SettingsTable(theirs)
     off = {name for key, name in _SWITCHES.items() if not table.get(key, switch, default=True)}
     return [stage for stage in stages if stage["stage"] not in off]

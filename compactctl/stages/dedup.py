@@ -32,7 +32,7 @@ from compactctl.tokens.meter import Meter, part_texts
 NAME = "dedup"
 DuplicatePolicy = Literal["identical", "latest", "regex"]
 Ranges = Literal["covered", "any"]
-Base = Literal["replaced", "visible", "tokens"]
+ThresholdBase = Literal["replaced", "visible", "tokens"]
 
 # NeuroLink's pattern with the longer words first, so that "Read file 'a.py'" names a.py and not
 # "file"; the name must look like a path, so that "read the docs" names nothing.
@@ -70,7 +70,7 @@ class DedupOptions:
         'The least part that must be saved (0 to 1); with "regex", and with any policy when '
         "``base`` is given.",
     )
-    base: Base = option(
+    base: ThresholdBase = option(
         "replaced",
         'What ``threshold`` is a part of: the "replaced" characters, as for NeuroLink, all '
         '"visible" characters of the conversation, as for Cline, or its "tokens".',
@@ -117,7 +117,7 @@ def _check_notice(notice: str) -> None:
         )
 
 
-_BASES: Mapping[Base, str] = {
+_BASES: Mapping[ThresholdBase, str] = {
     "replaced": "the replaced characters",
     "visible": "the characters of the conversation",
     "tokens": "the tokens of the conversation",

@@ -13,7 +13,7 @@ from compactctl.stages.support.cutting import (
     NOTICE,
     Cutting,
     Direction,
-    Limits,
+    OutputLimits,
     limited,
 )
 from compactctl.stages.support.replacement import Rewrite, results_in, rewriting, saving
@@ -79,10 +79,10 @@ def _cuts(view: View, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
             yield Rewrite(place=place, text=cut.content, saved=saved, reason=reason)
 
 
-def _limits(view: View, options: LimitOptions) -> Limits:
+def _limits(view: View, options: LimitOptions) -> OutputLimits:
     shared = int((view.window or 0) * options.share)
     tokens = min(filter(None, (options.max_tokens, shared)), default=0)
-    return Limits(max_bytes=options.max_bytes, max_lines=options.max_lines, max_tokens=tokens)
+    return OutputLimits(max_bytes=options.max_bytes, max_lines=options.max_lines, max_tokens=tokens)
 
 
 def _candidates(view: View, options: LimitOptions) -> Iterator[tuple[Place, ToolResultPart]]:

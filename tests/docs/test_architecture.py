@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks.structure import files_of, several_meanings
 from docs.generate import ROOT
 
 PACKAGE = ROOT / "compactctl"
@@ -35,6 +36,10 @@ def test_no_room_holds_more_files_than_are_seen_at_a_glance(top: str) -> None:
         if (count := len(list(folder.glob("*.py")))) > MOST
     }
     assert full == {}
+
+
+def test_no_two_types_have_one_name() -> None:
+    assert several_meanings(files_of(PACKAGE)) == {}
 
 
 def test_every_test_that_the_gate_names_is_there() -> None:

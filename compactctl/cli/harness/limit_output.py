@@ -8,7 +8,7 @@ from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.reports.registry import TERMINAL
 from compactctl.stages.limit import LimitOptions
-from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, Limits
+from compactctl.stages.support.cutting import HEAD_RATIO, NOTICE, Cutting, Direction, OutputLimits
 
 _DEFAULT = LimitOptions()
 
@@ -83,7 +83,7 @@ def command(
 
     options = LimitOutputOptions(
         path=path,
-        limits=Limits(max_bytes=max_bytes, max_lines=max_lines),
+        limits=OutputLimits(max_bytes=max_bytes, max_lines=max_lines),
         cutting=Cutting(direction=direction, head_ratio=head_ratio, notice=marker),
         spill_dir=spill_dir,
         shown=inert if shown_as == TERMINAL else str,

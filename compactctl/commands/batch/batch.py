@@ -12,7 +12,7 @@ from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.loading.discover import Choice, Input, discover
-from compactctl.commands.progress import FilesProgress, Tally
+from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.report_file import check_report
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
@@ -106,7 +106,7 @@ def _run(
     # Every task is sent with the options; those of a long command line are not sent again.
     pool = Pool(partial(run_file, replace(options, paths=())), died_row)
     rows: dict[int, BatchRow] = {}
-    tally = Tally(len(tasks), sum(sizes), progress)
+    tally = ProgressTally(len(tasks), sum(sizes), progress)
     with closing(pool.run(tasks, sizes, workers_for(options.jobs, sizes))) as finished:
         for index, row in finished:
             rows[index] = row

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from compactctl.commands.evaluate.figures import Figures, figures
+from compactctl.commands.evaluate.figures import EvalFigures, figures
 from compactctl.commands.evaluate.gate import Baseline, Gate, findings
 from compactctl.commands.evaluate.noise import Noise, Witness, noise
 from compactctl.commands.evaluate.policies import CONTROL_POLICIES, EVERYTHING, Policy
-from compactctl.commands.evaluate.session import Session, SessionOptions
+from compactctl.commands.evaluate.session import EvaluatedSession, SessionOptions
 from compactctl.commands.evaluate.trial import Trial
 from compactctl.commands.loading.discover import Choice, Input, discover
-from compactctl.commands.progress import FilesProgress, Tally
+from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.errors import CompactctlError, NoInputError
 
 GATE_FAILED = 1
@@ -67,7 +67,7 @@ class EvaluateResult:
     sessions: tuple[SessionOutcome, ...]
     failures: tuple[Failure, ...]
     trials: tuple[Trial, ...]
-    figures: tuple[Figures, ...]
+    figures: tuple[EvalFigures, ...]
     noise: Noise | None
     findings: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class EvaluateResult:
         failed = max((failure.exit_code for failure in self.failures), default=0)
         return failed or (GATE_FAILED if self.findings else 0)
 
-    def of_session(self, path: str) -> tuple[Figures, ...]:
+    def of_session(self, path: str) -> tuple[EvalFigures, ...]:
         """Return the figures of one session."""
         return figures([trial for trial in self.trials if trial.session == path], self.seed)
 
@@ -90,7 +90,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     A file that fails does not stop the others. Raises NoInputError when there are no files.
     """
     inputs = discover(options.paths, Choice())
-    tally = Tally(len(inputs), sum(item.n_bytes for item in inputs), progress)
+    tally = ProgressTally(len(inputs), sum(item.n_bytes for item in inputs), progress)
     outcomes: list[SessionOutcome] = []
     failures: list[Failure] = []
     trials: list[Trial] = []
@@ -120,13 +120,13 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     return replace(result, findings=tuple(_findings(result, options)))
 
 
-def _opened(item: Input, options: SessionOptions) -> Session:
+def _opened(item: Input, options: SessionOptions) -> EvaluatedSession:
     if item.problem is not None:
         raise NoInputError(item.problem)
-    return Session(item.path, options)
+    return EvaluatedSession(item.path, options)
 
 
-def _trials(session: Session, options: EvaluateOptions) -> Iterator[Trial]:
+def _trials(session: EvaluatedSession, options: EvaluateOptions) -> Iterator[Trial]:
     """Try everything at every share; of what compacts nothing there is one trial."""
     for case in session.cases:
         for policy in (*CONTROL_POLICIES, *options.policies):
@@ -134,7 +134,7 @@ def _trials(session: Session, options: EvaluateOptions) -> Iterator[Trial]:
                 yield session.tried(case, policy, share)
 
 
-def _outcome(session: Session) -> SessionOutcome:
+def _outcome(session: EvaluatedSession) -> SessionOutcome:
     return SessionOutcome(
         path=session.path,
         project=session.project,

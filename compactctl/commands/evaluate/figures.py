@@ -25,7 +25,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class EvalFigures:
     """A policy at an asked share over all sessions.
 
     ``measures`` has those for which anything was asked. ``beyond`` is how much of what random
@@ -44,7 +44,7 @@ class Figures:
     milliseconds: float
 
 
-def figures(trials: Sequence[Trial], seed: int) -> tuple[Figures, ...]:
+def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
     """Sum up by policy and asked share, in the order in which these were tried."""
     groups: dict[tuple[str, float], list[Trial]] = {}
     for trial in trials:
@@ -52,12 +52,12 @@ def figures(trials: Sequence[Trial], seed: int) -> tuple[Figures, ...]:
     return tuple(_summed(group, seed) for group in groups.values())
 
 
-def _summed(trials: Sequence[Trial], seed: int) -> Figures:
+def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
     names = dict.fromkeys(name for trial in trials for name in trial.tallies)
     means = {name: _mean(trials, seed, _share_of(name)) for name in names}
     kept = _mean(trials, seed, lambda trial: trial.kept)
     assert kept is not None  # noqa: S101 - every trial has a size
-    return Figures(
+    return EvalFigures(
         policy=trials[0].policy,
         asked=trials[0].asked,
         cuts=len(trials),

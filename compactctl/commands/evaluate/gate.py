@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compactctl.commands.evaluate.figures import Figures
+from compactctl.commands.evaluate.figures import EvalFigures
 from compactctl.errors import UsageError
 from compactctl.evaluation.score import ANSWERS, MEASURES
 from compactctl.store.files.limits import TEXT_LIMITS
@@ -80,7 +80,7 @@ def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - any
 
 
 def findings(
-    figures: Sequence[Figures], gates: Sequence[Gate], baseline: Baseline | None
+    figures: Sequence[EvalFigures], gates: Sequence[Gate], baseline: Baseline | None
 ) -> Iterator[str]:
     """Yield a line for each limit that is not kept, or that nothing was measured for."""
     for gate in gates:
@@ -89,7 +89,7 @@ def findings(
         yield from _fallen(figures, baseline)
 
 
-def _missed(figures: Sequence[Figures], gate: Gate) -> Iterator[str]:
+def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
     at = [each for each in figures if each.asked == gate.asked]
     values = [(each.policy, _value(each, gate.measure)) for each in at]
     told = [(policy, value) for policy, value in values if value is not None]
@@ -100,7 +100,7 @@ def _missed(figures: Sequence[Figures], gate: Gate) -> Iterator[str]:
             yield f"{gate.text}: {policy} has {value:.3f}"
 
 
-def _value(figures: Figures, measure: str) -> float | None:
+def _value(figures: EvalFigures, measure: str) -> float | None:
     special: Mapping[str, Callable[[], float]] = {
         _KEPT: lambda: figures.kept.value,
         _PAIRS: lambda: figures.pair_errors,
@@ -111,7 +111,7 @@ def _value(figures: Figures, measure: str) -> float | None:
     return None if mean is None else mean.value
 
 
-def _fallen(figures: Sequence[Figures], baseline: Baseline) -> Iterator[str]:
+def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]:
     compared = 0
     for each in figures:
         for name, mean in each.measures.items():

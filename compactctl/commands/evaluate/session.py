@@ -44,7 +44,7 @@ class SessionOptions:
     answering: Answering | None = None
 
 
-class Session:
+class EvaluatedSession:
     """A transcript that was read and cut. Raises what ``stats`` raises.
 
     ``cases`` are the cuts that count; at ``skipped`` others too little was asked for.

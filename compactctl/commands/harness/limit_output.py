@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compactctl.stages.support.cutting import Cutting, Limited, Limits, byte_length, limited
+from compactctl.stages.support.cutting import Cutting, Limited, OutputLimits, byte_length, limited
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import OUTPUT_LIMITS
 from compactctl.store.files.lines import STANDARD_INPUT, open_input
@@ -28,7 +28,7 @@ class LimitOutputOptions:
     """
 
     path: str
-    limits: Limits
+    limits: OutputLimits
     cutting: Cutting = field(default_factory=Cutting)
     spill_dir: str | None = None
     shown: Callable[[str], str] = str

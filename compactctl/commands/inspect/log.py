@@ -15,7 +15,7 @@ from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ArchivedGroup:
     """The messages one summary, marker or set of rewritten records stands for.
 
     ``tokens`` is the size they had before. Of a group inside the transcript only the id is known.
@@ -39,7 +39,7 @@ class LogEntry:
     number: int
     step: OperationStep
     operation: Operation | None
-    groups: tuple[Group, ...]
+    groups: tuple[ArchivedGroup, ...]
     in_effect: bool
     archive_bytes: int = 0
 
@@ -100,15 +100,15 @@ def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
             archive_bytes=step.file.path.stat().st_size,
         )
     names = step.inside.groups if isinstance(step, Spliced) else ()
-    groups = tuple(Group(id=name, in_effect=in_effect) for name in names)
+    groups = tuple(ArchivedGroup(id=name, in_effect=in_effect) for name in names)
     return LogEntry(number=number, step=step, operation=None, groups=groups, in_effect=in_effect)
 
 
-def _groups(path: Path, *, in_effect: bool) -> tuple[Group, ...]:
+def _groups(path: Path, *, in_effect: bool) -> tuple[ArchivedGroup, ...]:
     edits = load_edits((row["edits"] for row in read_rows(path, ("edits",))), path)
     stages = stages_from_rows(edits)
     return tuple(
-        Group(
+        ArchivedGroup(
             id=name,
             stage=stages[name],
             messages=len(sizes),

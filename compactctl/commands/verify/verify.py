@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compactctl.commands.loading.discover import TRANSCRIPTS
 from compactctl.commands.loading.folders import matches
-from compactctl.commands.progress import FilesProgress, Tally
+from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.verify.finding import Finding, TranscriptState
 from compactctl.commands.verify.repair import repair
 from compactctl.commands.verify.surroundings import EachPlace
@@ -77,7 +77,7 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
     places = EachPlace()
     paths = tuple(dict.fromkeys(_found(options, places)))
     sizes = [_size(path) for path in paths]
-    tally = Tally(len(paths), sum(sizes), progress)
+    tally = ProgressTally(len(paths), sum(sizes), progress)
     results: list[Verified] = []
     for path, n_bytes in zip(paths, sizes, strict=True):
         result = path if isinstance(path, Verified) else _verified(path, options, places)

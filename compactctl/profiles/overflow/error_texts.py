@@ -19,7 +19,7 @@ _TEXT_KEYS = frozenset({
     "reason", "response", "responsebody", "statustext", "title", "type",
 })  # fmt: skip
 _STATUS_KEYS = frozenset({"code", "status", "status_code", "statuscode"})
-# Figures that llama.cpp gives as fields.
+# TokenFigures that llama.cpp gives as fields.
 _FIGURE_KEYS = frozenset({"n_ctx", "n_prompt_tokens"})
 _RETRYABLE_KEYS = frozenset({"isretryable", "retryable"})
 NOT_RETRYABLE = "not retryable"

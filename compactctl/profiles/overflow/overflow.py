@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from compactctl.profiles.overflow.error_texts import NOT_RETRYABLE, error_texts
 from compactctl.profiles.overflow.patterns import Pattern, Patterns, patterns
-from compactctl.profiles.overflow.token_figures import Figures, read_figures
+from compactctl.profiles.overflow.token_figures import TokenFigures, read_figures
 
 # NeuroLink: an error with this status is not tried again.
 _BAD_REQUEST = "status 400"
@@ -36,7 +36,7 @@ class Overflow:
     @property
     def gap(self) -> int | None:
         """The tokens over the limit; None when unknown or none."""
-        return Figures(actual=self.actual, limit=self.limit).gap
+        return TokenFigures(actual=self.actual, limit=self.limit).gap
 
 
 def read_overflow(text: str) -> Overflow:

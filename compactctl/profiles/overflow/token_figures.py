@@ -13,7 +13,7 @@ _SEPARATED = re.compile(r"\d+|\d{1,3}(?:[,_]\d{3})+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class TokenFigures:
     """Tokens that were sent and tokens that are allowed; None where the error does not say."""
 
     actual: int | None = None
@@ -53,18 +53,18 @@ def compile_form(form: str, *, decides: bool = False) -> Form:
     return Form(form, search, roles, decides)
 
 
-def read_figures(text: str, forms: Iterable[Form]) -> Figures:
+def read_figures(text: str, forms: Iterable[Form]) -> TokenFigures:
     """Return the figures of the first form that exceeds its limit, else of the first there is."""
     matches = ((form, form.pattern.search(text)) for form in forms)
     found = [_figures(form, match) for form, match in matches if match is not None]
-    return next((each for each in found if each.gap is not None), next(iter(found), Figures()))
+    return next((each for each in found if each.gap is not None), next(iter(found), TokenFigures()))
 
 
-def _figures(form: Form, match: re.Match[str]) -> Figures:
+def _figures(form: Form, match: re.Match[str]) -> TokenFigures:
     numbers: dict[str, int] = {}
     for role, digits in zip(form.roles, match.groups(), strict=True):
         numbers[role] = numbers.get(role, 0) + _number(digits)
-    return Figures(actual=numbers.get("actual"), limit=numbers.get("limit"))
+    return TokenFigures(actual=numbers.get("actual"), limit=numbers.get("limit"))
 
 
 def _number(digits: str) -> int:

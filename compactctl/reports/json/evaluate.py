@@ -3,7 +3,7 @@
 from typing import Any
 
 from compactctl.commands.evaluate.evaluate import EvaluateResult
-from compactctl.commands.evaluate.figures import Figures, Mean
+from compactctl.commands.evaluate.figures import EvalFigures, Mean
 from compactctl.commands.evaluate.gate import SCHEMA
 from compactctl.commands.evaluate.trial import Trial
 from compactctl.reports.rendering.json_document import fields_of
@@ -32,7 +32,7 @@ def evaluate_json(result: EvaluateResult) -> dict[str, Any]:
     }
 
 
-def _figures(each: Figures) -> dict[str, Any]:
+def _figures(each: EvalFigures) -> dict[str, Any]:
     return {
         "policy": each.policy,
         "asked": each.asked,

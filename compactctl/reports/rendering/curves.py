@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from compactctl.commands.evaluate.evaluate import EvaluateResult
-from compactctl.commands.evaluate.figures import Figures
+from compactctl.commands.evaluate.figures import EvalFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,13 +12,13 @@ class Curve:
 
     name: str
     is_control: bool
-    points: tuple[Figures, ...]
+    points: tuple[EvalFigures, ...]
 
 
 def curves(result: EvaluateResult) -> tuple[Curve, ...]:
     """Return what was evaluated, then the controls; what keeps everything is a corner, no curve."""
     names = [policy.name for policy in result.policies]
-    found: dict[str, list[Figures]] = {name: [] for name in names}
+    found: dict[str, list[EvalFigures]] = {name: [] for name in names}
     for figures in result.figures:
         if figures.asked < 1:
             found.setdefault(figures.policy, []).append(figures)

@@ -9,7 +9,7 @@ from compactctl.reports.rendering.text import share_text
 # Not rich.table: where there is no room it cuts numbers and titles, takes a column's width to
 # nothing, and cuts the end of a path, which is what tells files apart. Columns that may be left
 # out, and ends that may be cut, would stay our own code; padding is all it would save.
-Cut = Literal["never", "end", "start"]
+CutEnd = Literal["never", "end", "start"]
 
 GAP = "  "
 RULE = "─"
@@ -32,7 +32,7 @@ class Column:
 
     title: str
     right: bool = False
-    cut: Cut = "never"
+    cut: CutEnd = "never"
     least: int = 12
     spare: int = 0
 
@@ -51,7 +51,7 @@ def number(title: str, *, spare: int = 0) -> Column:
     return Column(title=title, right=True, spare=spare)
 
 
-def text(title: str, cut: Cut = "never", *, least: int = 12, spare: int = 0) -> Column:
+def text(title: str, cut: CutEnd = "never", *, least: int = 12, spare: int = 0) -> Column:
     """Return a column of text."""
     return Column(title=title, cut=cut, least=least, spare=spare)
 
@@ -165,7 +165,7 @@ def _cut_column(grid: Table, index: int, width: int) -> Table:
     )
 
 
-def _cut_text(shown: str, width: int, cut: Cut) -> str:
+def _cut_text(shown: str, width: int, cut: CutEnd) -> str:
     if cell_width(shown) <= width:
         return shown
     while cell_width(shown) > width - 1:

@@ -6,7 +6,7 @@ from itertools import cycle
 from pathlib import Path
 
 from compactctl.commands.evaluate.evaluate import EvaluateResult
-from compactctl.commands.evaluate.figures import Figures
+from compactctl.commands.evaluate.figures import EvalFigures
 from compactctl.reports.rendering.curves import Curve, curves
 from compactctl.reports.rendering.text import line_text
 from compactctl.store.files.content import Content
@@ -93,7 +93,7 @@ def _curve(curve: Curve, colour: str, scale: _Scale) -> Iterator[str]:
         yield f'<circle cx="{x}" cy="{scale.y(mean.value)}" r="3" fill="{colour}"/>'
 
 
-def _recall(point: Figures) -> float:
+def _recall(point: EvalFigures) -> float:
     return point.measures["recall"].value
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from compactctl.commands.evaluate.evaluate import EvaluateResult, SessionOutcome
-from compactctl.commands.evaluate.figures import Figures, Mean
+from compactctl.commands.evaluate.figures import EvalFigures, Mean
 from compactctl.evaluation.score import ANSWERS, MEASURES
 from compactctl.reports.rendering.curves import Curve, curves
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, Verbatim
@@ -67,7 +67,7 @@ def _noise_text(result: EvaluateResult) -> str:
     )
 
 
-def _figures_table(figures: Sequence[Figures]) -> ScreenItem:
+def _figures_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     """Return a row per policy and share, without columns in which nothing stands."""
     columns = [
         (text("Policy", "end", least=8), [one_line(each.policy) for each in figures]),
@@ -90,7 +90,7 @@ def _figures_table(figures: Sequence[Figures]) -> ScreenItem:
     return table([column for column, _ in told], rows)
 
 
-def _measured(figures: Sequence[Figures], name: str, title: str) -> tuple[Column, list[str]]:
+def _measured(figures: Sequence[EvalFigures], name: str, title: str) -> tuple[Column, list[str]]:
     cells = [_percent(each.measures.get(name)) for each in figures]
     return number(title, spare=_MEASURES.index(name)), cells
 
@@ -100,7 +100,7 @@ def _interval(mean: Mean) -> str:
     return "" if mean.sessions == 1 else f"{100 * mean.low:.1f}-{100 * mean.high:.1f}"
 
 
-def _beyond(each: Figures) -> str:
+def _beyond(each: EvalFigures) -> str:
     return "" if each.beyond is None else f"{100 * each.beyond:.1f}"
 
 

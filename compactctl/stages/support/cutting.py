@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Direction = Literal["head", "tail", "both"]
-Count = Callable[[str], int]
+CountText = Callable[[str], int]
 
 # NeuroLink's notice; that of Copilot Chat is "[Tool response was too long and was truncated.]".
 NOTICE = "[Output truncated from {original} bytes to {kept} bytes]"
@@ -23,14 +23,14 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)|[。！？]|(?=\n)")  # noqa: 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class OutputLimits:
     """How large a text may be; 0 means no limit. Bytes are those of UTF-8."""
 
     max_bytes: int = 0
     max_lines: int = 0
     max_tokens: int = 0
 
-    def exceeded(self, text: str, count: Count) -> str:
+    def exceeded(self, text: str, count: CountText) -> str:
         """Name the first limit that a text is over, in a user's words; "" when it is within."""
         if self.max_bytes and byte_length(text) > self.max_bytes:
             return f"{self.max_bytes:,} bytes"
@@ -74,7 +74,7 @@ class Limited:
     original_size: int
 
 
-def limited(text: str, limits: Limits, cutting: Cutting, count: Count = len) -> Limited:
+def limited(text: str, limits: OutputLimits, cutting: Cutting, count: CountText = len) -> Limited:
     """Return a text that is within ``limits`` and no larger than it was.
 
     A text within the limits stays as it is. Where not even the notice has room, as much of the
@@ -95,7 +95,7 @@ def limited(text: str, limits: Limits, cutting: Cutting, count: Count = len) -> 
     return Limited(content=content or "", truncated=True, original_size=size)
 
 
-def shortened(text: str, max_tokens: int, count: Count, mark: str) -> str:
+def shortened(text: str, max_tokens: int, count: CountText, mark: str) -> str:
     """Return as much of a text's beginning as fits in ``max_tokens`` with ``mark`` behind it.
 
     It ends with a sentence, or else with a word, where one ends in its second half. "" when not

@@ -15,7 +15,7 @@ from compactctl.model.operation import ArchivedLine, LineFate, Operation
 from compactctl.store.archive.operation_codec import decode_operation, encode_operation
 from compactctl.store.archive.parquet import (
     COLUMNS,
-    Row,
+    ParquetRow,
     Sink,
     read_metadata,
     read_parquet,
@@ -53,7 +53,7 @@ def read_operation(path: Path) -> Operation:
     return decode_operation(record, str(path))
 
 
-def read_rows(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[Row]:
+def read_rows(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[ParquetRow]:
     """Yield the rows as dicts of these columns, all by default, without checking digests.
 
     IntegrityError when there are more than the operation says, or they are larger.
@@ -117,7 +117,7 @@ def _storable(value: bytes | str | int | None) -> bytes | str | int | None:
     return value
 
 
-def _checked_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+def _checked_rows(path: Path, columns: Sequence[str]) -> Iterator[ParquetRow]:
     for seq, row in enumerate(read_rows(path, columns)):
         raw = row["raw"]
         if row["seq"] != seq or raw is None or _sha256(raw) != row["sha256"]:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Protocol
 from compactctl.errors import ArchiveError, IntegrityError, is_out_of_memory
 from compactctl.model.operation import Digest
 
-Row = dict[str, Any]
+ParquetRow = dict[str, Any]
 
 COLUMNS = {
     "seq": "int64",
@@ -87,7 +87,7 @@ def read_metadata(path: Path) -> dict[bytes, bytes]:
         return dict(pq.read_schema(stream).metadata or {})
 
 
-def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[list[Row]]:
+def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[list[ParquetRow]]:
     """Yield rows with these columns, some at a time; they are the lines of ``state``.
 
     IntegrityError as soon as there are more rows or bytes than ``state`` has, before they take

@@ -22,7 +22,7 @@ _NEEDED = 60
 # A fragment's mark and line end.
 _LINE_TOKENS = 2
 
-Count = Callable[[Sequence[str]], Sequence[int]]
+CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class DigestRequest:
     gaps: bool = True
 
 
-def digest(request: DigestRequest, count: Count) -> str:
+def digest(request: DigestRequest, count: CountTexts) -> str:
     """Write a digest of at most ``budget`` tokens, as ``count`` measures texts.
 
     Everything in it is quoted; the same messages give the same text. The first and the last
@@ -62,13 +62,13 @@ def digest(request: DigestRequest, count: Count) -> str:
     return text()
 
 
-def kept_requests(found: Sequence[Passage], room: int, count: Count) -> Mapping[int, str]:
+def kept_requests(found: Sequence[Passage], room: int, count: CountTexts) -> Mapping[int, str]:
     """Return what to quote of people, by passage; ``room`` is for all that is to be quoted."""
     return pinned(found, int(room * _PINNED_SHARE), lambda text: count([text])[0])
 
 
 def offer(
-    request: DigestRequest, found: Sequence[Passage], kept: Mapping[int, str], count: Count
+    request: DigestRequest, found: Sequence[Passage], kept: Mapping[int, str], count: CountTexts
 ) -> tuple[Offer, tuple[str, ...]]:
     """Return what there is to choose from, and what is said already by what is kept."""
     lexicon = Lexicon(request.cwd)
@@ -103,7 +103,7 @@ class _Demand:
 
 
 def _offer(
-    found: Sequence[Passage], kept: Mapping[int, str], demand: _Demand, count: Count
+    found: Sequence[Passage], kept: Mapping[int, str], demand: _Demand, count: CountTexts
 ) -> Offer:
     needed, lexicon = demand.needed, demand.lexicon
     offered = (
@@ -123,7 +123,7 @@ def _offer(
     )
 
 
-def _costs(texts: Sequence[str], count: Count) -> list[int]:
+def _costs(texts: Sequence[str], count: CountTexts) -> list[int]:
     counted = zip(texts, count(texts), strict=True)
     return [tokens + _LINE_TOKENS if text else 0 for text, tokens in counted]
 

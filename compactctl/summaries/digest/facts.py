@@ -22,7 +22,7 @@ _HALF_LIFE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ToldFact:
     """Something worth telling once; ``worth`` is in demands for an entity that is needed."""
 
     name: str
@@ -30,7 +30,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowPlace:
     """A line of a passage, both counted from 0; line -1 is its heading."""
 
     passage: int
@@ -47,16 +47,18 @@ def freshness(age: int) -> float:
     return 1 / (1 + age / _HALF_LIFE)
 
 
-def facts(found: Sequence[Passage]) -> dict[Place, list[Fact]]:
+def facts(found: Sequence[Passage]) -> dict[RowPlace, list[ToldFact]]:
     """Return what passages tell about errors, commands and their outcomes."""
-    told: dict[Place, list[Fact]] = {}
+    told: dict[RowPlace, list[ToldFact]] = {}
     results = {id(p.pair): n for n, p in enumerate(found) if p.kind == "result" and p.pair}
     for place, fact in (*_errors(found, results), *_commands(found, results)):
         told.setdefault(place, []).append(fact)
     return told
 
 
-def _errors(found: Sequence[Passage], results: dict[int, int]) -> Iterator[tuple[Place, Fact]]:
+def _errors(
+    found: Sequence[Passage], results: dict[int, int]
+) -> Iterator[tuple[RowPlace, ToldFact]]:
     """Yield the first telling line of every failure; of equal lines the newest."""
     newest: dict[str, int] = {}
     for passage in found:
@@ -69,10 +71,12 @@ def _errors(found: Sequence[Passage], results: dict[int, int]) -> Iterator[tuple
         worth = _ERROR if is_main else _OLD_ERROR * freshness(found[index].age)
         row = _row_of(found[index].text, line)
         if row is not None:
-            yield Place(index, row), Fact(f"error {line}", worth)
+            yield RowPlace(index, row), ToldFact(f"error {line}", worth)
 
 
-def _commands(found: Sequence[Passage], results: dict[int, int]) -> Iterator[tuple[Place, Fact]]:
+def _commands(
+    found: Sequence[Passage], results: dict[int, int]
+) -> Iterator[tuple[RowPlace, ToldFact]]:
     """Yield the newest run of every command that did something, and how it ended."""
     newest: dict[str, int] = {}
     for index, passage in enumerate(found):
@@ -83,13 +87,13 @@ def _commands(found: Sequence[Passage], results: dict[int, int]) -> Iterator[tup
     for command, index in newest.items():
         passage = found[index]
         old = _OLD_COMMAND * freshness(passage.age)
-        fact = Fact(f"command {command}", _COMMAND if command in main else old)
-        yield Place(index, HEADING), fact
+        fact = ToldFact(f"command {command}", _COMMAND if command in main else old)
+        yield RowPlace(index, HEADING), fact
         result = results.get(id(passage.pair))
         row = None if result is None else _last_row(found[result])
         if result is not None and row is not None:
             worth = _OUTCOME * freshness(passage.age)
-            yield Place(result, row), Fact(f"outcome {command}", worth)
+            yield RowPlace(result, row), ToldFact(f"outcome {command}", worth)
 
 
 def _acts(pair: ToolPair) -> bool:

@@ -8,7 +8,7 @@ from math import inf
 from typing import Literal
 
 from compactctl.history.toolnames import kind_of
-from compactctl.summaries.digest.facts import HEADING, Fact, Place, facts, freshness, heading
+from compactctl.summaries.digest.facts import HEADING, RowPlace, ToldFact, facts, freshness, heading
 from compactctl.summaries.extract.decisions import is_finding
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import OLD_TEXTS, replaced_lines
@@ -16,7 +16,7 @@ from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage
 
-Section = Literal["tasks", "files", "course", "names"]
+DigestSection = Literal["tasks", "files", "course", "names"]
 
 # A line of up to 260 characters, or a piece of a longer one: up to the end of a word, else of a
 # value in data, else somewhere.
@@ -58,7 +58,7 @@ class Group:
     names lists.
     """
 
-    section: Section
+    section: DigestSection
     passage: int = 0
     folder: str = ""
 
@@ -78,12 +78,12 @@ class Fragment:
     """
 
     group: Group
-    place: Place
+    place: RowPlace
     piece: int = 0
     text: str = ""
     tells: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[ToldFact, ...] = ()
     again: float = 0.0
 
 
@@ -111,14 +111,14 @@ class _Cutting:
 
     needed: Mapping[str, float]
     lexicon: Lexicon
-    told: Mapping[Place, Sequence[Fact]]
+    told: Mapping[RowPlace, Sequence[ToldFact]]
     made: list[Fragment] = field(default_factory=list)
     seen: set[str]
     mentioned: Counter[str] = field(default_factory=Counter)
     gone: dict[str, set[str]] = field(default_factory=dict)
 
     def cut(self, index: int, passage: Passage, group: Group) -> None:
-        place = Place(index, HEADING)
+        place = RowPlace(index, HEADING)
         if place in self.told:
             self.made.append(Fragment(group=group, place=place, facts=tuple(self.told[place])))
         gone = self._gone(passage)
@@ -163,12 +163,12 @@ def rows_of(text: str) -> list[str]:
     return text.translate(_LINE_ENDS).split("\n")
 
 
-def pieces_of(passage: int, text: str) -> Iterator[tuple[Place, int, str]]:
+def pieces_of(passage: int, text: str) -> Iterator[tuple[RowPlace, int, str]]:
     """Yield the pieces of the lines of a passage's text, the last line first."""
     rows = rows_of(text)
     for row in reversed(range(len(rows))):
         for piece, part in enumerate(_PIECE.findall(rows[row][:_LONGEST_LINE])):
-            yield Place(passage, row), piece, part
+            yield RowPlace(passage, row), piece, part
 
 
 def _text(passage: Passage) -> str:
@@ -182,10 +182,10 @@ def _text(passage: Passage) -> str:
     return "\n".join(f"{name}: {text}" if name else text for name, text in texts)
 
 
-def _finding(passage: Passage, text: str) -> Iterator[Fact]:
+def _finding(passage: Passage, text: str) -> Iterator[ToldFact]:
     if passage.kind == "reply" and is_finding(text):
         worth = _FINDING_WORTH * (_EVER + freshness(passage.age))
-        yield Fact(f"finding {text[:80]}", worth)
+        yield ToldFact(f"finding {text[:80]}", worth)
 
 
 def _is_rich(text: str) -> bool:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from compactctl.summaries.digest.facts import Fact, Place, freshness
+from compactctl.summaries.digest.facts import RowPlace, ToldFact, freshness
 from compactctl.summaries.digest.fragments import Fragment, Group
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import PATH, files_used
@@ -33,7 +33,7 @@ def listed(
             Group("files", folder=folder),
             f"{base} (edited)" if use.is_changed else base,
             names=(path,) if path in needed else (),
-            facts=(Fact(f"file {path}", worth),),
+            facts=(ToldFact(f"file {path}", worth),),
         )
     is_path = set(paths)
     for name in names:
@@ -46,17 +46,17 @@ def _tasks(found: Sequence[Passage]) -> Iterator[Fragment]:
         worth = _DONE_TASK if task.done else _OPEN_TASK
         yield Fragment(
             group=Group("tasks"),
-            place=Place(0, place),
+            place=RowPlace(0, place),
             text=f"[{task.status}] {one_line(task.title, TASK)}",
-            facts=(Fact(f"task {place}", worth),),
+            facts=(ToldFact(f"task {place}", worth),),
         )
 
 
 def _entry(
-    group: Group, text: str, names: tuple[str, ...], facts: tuple[Fact, ...] = ()
+    group: Group, text: str, names: tuple[str, ...], facts: tuple[ToldFact, ...] = ()
 ) -> Fragment:
     return Fragment(
-        group=group, place=Place(0, 0), text=one_line(text, 300), names=names, facts=facts
+        group=group, place=RowPlace(0, 0), text=one_line(text, 300), names=names, facts=facts
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from compactctl.summaries.digest.facts import Place, heading
+from compactctl.summaries.digest.facts import RowPlace, heading
 from compactctl.summaries.digest.fragments import NUMBER, Fragment, Group
 from compactctl.summaries.extract.passages import NOWHERE, Passage
 
@@ -105,9 +105,9 @@ def _quotations(
 ) -> Iterator[str]:
     """Yield the lines chosen of a passage and its result, pieces of one line joined."""
     shown = sorted((e for e in entries if e.text), key=lambda e: (e.place.passage, e.place.row))
-    before: Place | None = None
+    before: RowPlace | None = None
     for place, pieces in groupby(shown, key=lambda entry: entry.place):
-        follows = before == Place(place.passage, place.row - 1)
+        follows = before == RowPlace(place.passage, place.row - 1)
         if gaps and not follows and place.row > 0 and found[place.passage].kind == "result":
             yield GAP
         text = joined(sorted(pieces, key=lambda entry: entry.piece))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactctl.errors import UsageError
+from compactctl.model.settings_table import SettingsTable, check_keys, read_value
 from compactctl.model.shapes import text
-from compactctl.model.table import Table, check_keys, read_value
 from compactctl.tokens.models.names import bare_name, dashed, is_beginning, plain_name
 from compactctl.tokens.models.windows import parse_size
 
@@ -86,7 +86,7 @@ def _row(prefix: str, value: object, source: str) -> OwnModel:
     if not value:
         raise UsageError(f"{where}: says nothing; give one of {', '.join(_KEYS)}")
     check_keys(value, _KEYS, where, "put a name with a dot in it in quotes")
-    table = Table(value, f"{where}: ")
+    table = SettingsTable(value, f"{where}: ")
     return OwnModel(
         prefix=prefix,
         source=source,

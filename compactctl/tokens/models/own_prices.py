@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from compactctl.errors import UsageError
+from compactctl.model.settings_table import SettingsTable, check_keys
 from compactctl.model.shapes import number, text
-from compactctl.model.table import Table, check_keys
 from compactctl.tokens.models.prices import Price, Prices, price_key
 
 _NUMBERS = ("input", "output", "cache_read", "cache_write", "cache_hour")
@@ -53,14 +53,14 @@ def _rows(name: str, value: object, source: str) -> Iterator[Price]:
         yield replace(_price(name, long), source=base.source, date=base.date, over=over)
 
 
-def _table(value: object, keys: tuple[str, ...], where: str) -> Table:
+def _table(value: object, keys: tuple[str, ...], where: str) -> SettingsTable:
     if not isinstance(value, Mapping):
         raise UsageError(f"{where}: is not a table; write it as {{input = 2.5, output = 15}}")
     check_keys(value, keys, where, "put a name with a dot in it in quotes")
-    return Table(value, f"{where}: ")
+    return SettingsTable(value, f"{where}: ")
 
 
-def _price(name: str, row: Table) -> Price:
+def _price(name: str, row: SettingsTable) -> Price:
     sent = _number(row, "input")
     write = _number(row, "cache_write", sent)
     return Price(
@@ -73,7 +73,7 @@ def _price(name: str, row: Table) -> Price:
     )
 
 
-def _number(row: Table, key: str, default: float | None = None) -> float:
+def _number(row: SettingsTable, key: str, default: float | None = None) -> float:
     value = row.get(key, partial(number, most=_MOST), default)
     if value is None:
         raise UsageError(f"{row.where}{key} is missing; give a number, such as {key} = 2.5")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compactctl.commands.evaluate.figures import Figures, Mean
+from compactctl.commands.evaluate.figures import EvalFigures, Mean
 from compactctl.commands.evaluate.gate import (
     TOLERANCE,
     Baseline,
@@ -17,8 +17,8 @@ from compactctl.commands.evaluate.gate import (
 from compactctl.errors import UsageError
 
 
-def figure(recall: float, *, asked: float = 0.3, pairs: int = 0) -> Figures:
-    return Figures(
+def figure(recall: float, *, asked: float = 0.3, pairs: int = 0) -> EvalFigures:
+    return EvalFigures(
         policy="default",
         asked=asked,
         cuts=1,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from compactctl.stages.support.cutting import (
     Cutting,
     Direction,
-    Limits,
+    OutputLimits,
     byte_length,
     limited,
     line_count,
@@ -16,7 +16,7 @@ from compactctl.stages.support.cutting import (
 )
 
 HUNDRED_KB = "x" * 100_000
-DOCUMENTED = Limits(max_bytes=51_200, max_lines=2_000)
+DOCUMENTED = OutputLimits(max_bytes=51_200, max_lines=2_000)
 COPILOT = Cutting(notice="[Tool response was too long and was truncated.]")
 
 
@@ -36,14 +36,14 @@ def quarter(text: str) -> int:
         ("short", DOCUMENTED, "tail", False, "short"),
         (HUNDRED_KB, DOCUMENTED, "tail", True, "[Output truncated from 100000 bytes to"),
         (lines(5_000), DOCUMENTED, "tail", True, "[Output truncated"),
-        (lines(3_000), Limits(max_lines=100), "head", True, "Line 0\n"),
-        (lines(3_000), Limits(max_lines=100), "tail", True, "Line 2999"),
-        (HUNDRED_KB, Limits(max_bytes=5_000), "tail", True, "[Output truncated"),
-        (lines(3_000), Limits(max_lines=50), "tail", True, "[Output truncated"),
+        (lines(3_000), OutputLimits(max_lines=100), "head", True, "Line 0\n"),
+        (lines(3_000), OutputLimits(max_lines=100), "tail", True, "Line 2999"),
+        (HUNDRED_KB, OutputLimits(max_bytes=5_000), "tail", True, "[Output truncated"),
+        (lines(3_000), OutputLimits(max_lines=50), "tail", True, "[Output truncated"),
     ],
 )
 def test_the_figures_of_neurolink(
-    text: str, limits: Limits, direction: Direction, *, truncated: bool, holds: str
+    text: str, limits: OutputLimits, direction: Direction, *, truncated: bool, holds: str
 ) -> None:
     found = limited(text, limits, Cutting(direction=direction))
     assert (found.truncated, found.original_size) == (truncated, len(text))
@@ -61,8 +61,8 @@ def test_a_limit_that_is_just_reached_is_not_over() -> None:
 
 
 def test_the_beginning_has_its_notice_behind_it_and_the_end_before_it() -> None:
-    head = limited(lines(3_000), Limits(max_lines=100), Cutting(direction="head")).content
-    tail = limited(lines(3_000), Limits(max_lines=100), Cutting(direction="tail")).content
+    head = limited(lines(3_000), OutputLimits(max_lines=100), Cutting(direction="head")).content
+    tail = limited(lines(3_000), OutputLimits(max_lines=100), Cutting(direction="tail")).content
     assert head.split("\n")[:99] == lines(99).split("\n")
     assert head.split("\n")[99].startswith("[Output truncated from 28889 bytes to ")
     assert tail.split("\n")[0].startswith("[Output truncated from 28889 bytes to ")
@@ -72,7 +72,7 @@ def test_the_beginning_has_its_notice_behind_it_and_the_end_before_it() -> None:
 # NeuroLink's byte cut slices characters, so that 60,000 bytes came out as 60,053.
 def test_bytes_are_bytes_and_not_characters() -> None:
     text = "é" * 30_000
-    found = limited(text, Limits(max_bytes=50_000), Cutting(direction="tail"))
+    found = limited(text, OutputLimits(max_bytes=50_000), Cutting(direction="tail"))
     assert 49_950 <= byte_length(found.content) <= 50_000
     assert found.content.startswith("[Output truncated from 60000 bytes to 49")
 
@@ -85,7 +85,7 @@ def test_bytes_are_bytes_and_not_characters() -> None:
 )
 def test_two_fifths_come_from_the_beginning(limit: int, head: int, tail: int) -> None:
     text = "a" * 10_000
-    found = limited(text, Limits(max_tokens=limit), COPILOT, quarter)
+    found = limited(text, OutputLimits(max_tokens=limit), COPILOT, quarter)
     if not tail:
         assert found.content == text
         return
@@ -96,19 +96,19 @@ def test_two_fifths_come_from_the_beginning(limit: int, head: int, tail: int) ->
 
 @pytest.mark.parametrize(("limit", "left"), [(30, "[Output truncated from 100000 "), (1, "[")])
 def test_of_a_notice_without_room_the_beginning_is_left(limit: int, left: str) -> None:
-    assert limited(HUNDRED_KB, Limits(max_bytes=limit), Cutting()).content == left
+    assert limited(HUNDRED_KB, OutputLimits(max_bytes=limit), Cutting()).content == left
 
 
 def test_the_sizes_in_the_notice_are_true() -> None:
     cutting = Cutting(
         direction="head", notice="<{original} {kept} {omitted} {other}>", pointer="-> P"
     )
-    content = limited(HUNDRED_KB, Limits(max_bytes=100), cutting).content
+    content = limited(HUNDRED_KB, OutputLimits(max_bytes=100), cutting).content
     assert content == "x" * 69 + "\n<100000 69 99931 {other}>\n-> P"
 
 
 def test_a_near_line_break_is_where_the_cut_is() -> None:
-    content = limited(lines(900), Limits(max_bytes=1_000), Cutting()).content
+    content = limited(lines(900), OutputLimits(max_bytes=1_000), Cutting()).content
     kept = [line for line in content.split("\n") if not line.startswith("[")]
     assert set(kept) < set(lines(900).split("\n"))
 
@@ -116,7 +116,7 @@ def test_a_near_line_break_is_where_the_cut_is() -> None:
 @pytest.mark.parametrize("unit", ["👩‍💻", "e\u0301", "👍🏽", "\r\n", "\ud83d\ude42", "日"])
 def test_what_a_reader_sees_as_one_character_stays_whole(unit: str) -> None:
     for size in range(80, 96):
-        content = limited(unit * 100, Limits(max_bytes=size), Cutting(notice="|")).content
+        content = limited(unit * 100, OutputLimits(max_bytes=size), Cutting(notice="|")).content
         head, _, tail = content.partition("|")
         for piece in (head.removesuffix("\n"), tail.removeprefix("\n")):
             assert piece.replace(unit, "").strip("\r\n") == ""
@@ -126,7 +126,7 @@ def test_what_a_reader_sees_as_one_character_stays_whole(unit: str) -> None:
 
 TEXTS = st.text(st.sampled_from("ab é👩\u200d💻\u0301\n\r\ud83d."), max_size=300)
 LIMITS = st.builds(
-    Limits,
+    OutputLimits,
     max_bytes=st.integers(0, 200),
     max_lines=st.integers(0, 9),
     max_tokens=st.integers(0, 90),
@@ -142,7 +142,7 @@ CUTTINGS = st.builds(
 @tries(120)
 @given(text=TEXTS, limits=LIMITS, cutting=CUTTINGS)
 def test_never_over_a_limit_never_larger_and_settled(
-    text: str, limits: Limits, cutting: Cutting
+    text: str, limits: OutputLimits, cutting: Cutting
 ) -> None:
     found = limited(text, limits, cutting, quarter)
     assert limits.exceeded(found.content, quarter) == ""

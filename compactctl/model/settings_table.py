@@ -11,7 +11,7 @@ Default = TypeVar("Default")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SettingsTable:
     """The entries of a table; ``where`` is how complaints about them begin."""
 
     entries: Mapping[str, object]
