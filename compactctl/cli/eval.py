@@ -15,14 +15,16 @@ from compactctl.cli.options.shared import (
     shown_as_options,
     strict_option,
 )
+from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.values import CheckedText
 from compactctl.commands.evaluate.evaluate import EvaluateOptions, EvaluateResult, evaluate
 from compactctl.commands.evaluate.gate import parse_gate, read_baseline
 from compactctl.commands.evaluate.policies import policies_of
 from compactctl.commands.evaluate.session import SessionOptions
-from compactctl.commands.planning.plan import PlanOptions, stage_list
+from compactctl.commands.planning.plan import StageSettings, stage_list
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.budget import parse_share
 
@@ -131,6 +133,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 @measure_options
 @strict_option
 @shown_as_options
+@stage_options(*ALL_STAGES)
 def command(
     paths: tuple[str, ...],
     *,
@@ -152,11 +155,12 @@ def command(
     measure: MeasureOptions,
     strict: bool,
     shown_as: str,
+    settings: StageSettings,
 ) -> int:
     """Run ``compactctl eval``."""
     options = EvaluateOptions(
         paths=paths,
-        policies=policies_of(_names(profiles), _plans(stages)),
+        policies=policies_of(_names(profiles), list(map(stage_list, stages)), settings),
         keep=shares(keep),
         gates=tuple(map(parse_gate, gates)),
         baseline=None if baseline is None else read_baseline(baseline),
@@ -178,10 +182,6 @@ def command(
     result = _written(_evaluated(options), report=report, plot=plot, force=force)
     emit(result, shown_as)
     return result.exit_code
-
-
-def _plans(texts: Sequence[str]) -> list[PlanOptions]:
-    return [PlanOptions(stages=stage_list(text)) for text in texts]
 
 
 def _answering(command_line: str | None, timeout: int) -> "Answering | None":

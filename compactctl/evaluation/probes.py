@@ -13,8 +13,8 @@ from compactctl.summaries.extract.shell_commands import checks, error_lines
 from compactctl.summaries.extract.tasks import newest_tasks
 from compactctl.summaries.extract.user_requests import requests
 
-# Newest error lines and commands asked for, and characters of a command and of a request.
-ERRORS, COMMANDS = 3, 4
+# Newest error lines, commands and tasks asked for, and characters of a command and of a request.
+ERRORS, COMMANDS, TASKS = 3, 4, 100
 COMMAND, REQUEST = 200, 600
 # Of a line's words, what two lines in a row must have to tell the same; characters of each.
 _ENOUGH, _LINE = 0.7, 900
@@ -49,7 +49,7 @@ def probes(found: Sequence[Passage], cwd: str | None) -> Probes:
         facts={
             "errors": tuple(_errors(pairs)),
             "commands": tuple(_commands(pairs)),
-            "tasks": tuple(task.title for task in newest_tasks(pairs) if not task.done),
+            "tasks": tuple(task.title for task in newest_tasks(pairs) if not task.done)[-TASKS:],
         },
     )
 

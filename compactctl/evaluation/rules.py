@@ -11,6 +11,9 @@ from compactctl.summaries.extract.user_requests import requests
 _SENTENCE = range(8, 401)
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 _MARKS = " \t-*>#"
+MOST = 300
+"""So many are asked for at most: each is searched for in all of a context."""
+
 # Words of obligation, prohibition and preference; apart from those that summaries look for.
 _RULE = re.compile(
     r"\b(?:must|never|always|only|ensure|prefer|avoid|without|remember|important|exactly|stop"
@@ -21,8 +24,8 @@ _RULE = re.compile(
 
 
 def rules_in(passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Return the distinct sentences of persons that set a rule, with single blanks."""
-    return tuple(dict.fromkeys(_rules(passages)))
+    """Return the newest distinct sentences of persons that set a rule, with single blanks."""
+    return tuple(dict.fromkeys(_rules(passages)))[-MOST:]
 
 
 def _rules(passages: Sequence[Passage]) -> Iterator[str]:

@@ -71,8 +71,9 @@ class Case:
         self._unique = unique_names(paths_in(self.content, reader))
         self.firsts = firsts(cut.future, reader, cwd)
         self.demand = self.demanded_by(self.firsts)
-        self._names = [name for name in self.demand.entities if reader.lexicon.kind(name) != "path"]
-        self._told: Mentions = mentions(self._names, self._before, reader)
+        names = [name for name in self.demand.entities if reader.lexicon.kind(name) != "path"]
+        self._told: Mentions = mentions(names, self._before, reader)
+        self._names = sorted(supported(names, self._told, self._before, reader))
         self._asked = self._answerable(probes(self._before, cwd))
 
     def demanded_by(self, found: Firsts) -> Demand:

@@ -54,11 +54,10 @@ def _mentions(
 ) -> Iterator[tuple[str, frozenset[str]]]:
     wanted = frozenset(names)
     for passage in passages:
-        if reader.content(passage.text).entities.isdisjoint(wanted):
-            continue
-        for line in reversed(list(_lines(passage.text))):
+        named = reader.content(passage.text).entities & wanted
+        for line in reversed(list(_lines(passage.text))) if named else ():
             for name in reader.lexicon.entities(line):
-                if name in wanted:
+                if name in named:
                     at = max(0, line.find(name))
                     around = line[max(0, at - _REACH) : at + len(name) + _REACH]
                     yield name, frozenset(WORD.findall(around)) - set(WORD.findall(name))

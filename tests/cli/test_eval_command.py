@@ -88,6 +88,15 @@ def test_cuts_can_be_many(ask: Ask) -> None:
     assert next(session["cuts"] for session in every["sessions"]) >= 2
 
 
+def test_options_of_stages_count(ask: Ask) -> None:
+    given = ("--stages", "distill", "--keep", "0.3")
+    forms = [document(ask, *given, "--distill-form", form) for form in ("digest", "in-place")]
+    kept = [
+        [row["kept"] for row in each["figures"] if row["policy"] == "distill"] for each in forms
+    ]
+    assert kept[0] != kept[1]
+
+
 def test_files_are_written_on_request(ask: Ask, tmp_path: Path) -> None:
     rows, plot = tmp_path / "rows.parquet", tmp_path / "plot.svg"
     given = ("--stages", "distill", "--keep", "0.3,0.1", "--report", rows, "--plot", plot)
@@ -100,7 +109,7 @@ def test_files_are_written_on_request(ask: Ask, tmp_path: Path) -> None:
     lines = drawn.findall("{http://www.w3.org/2000/svg}polyline")
     assert [len((line.get("points") or "").split()) for line in lines] == [2, 2, 2, 2]
     again = ask("eval", SESSION, "--plot", plot)
-    assert (again.code, "exists and is not what compactctl wrote" in again.err) == (2, True)
+    assert (again.code, "overwrite it with --force" in again.err) == (2, True)
 
 
 @pytest.mark.parametrize(("limit", "code"), [("0.1", 0), ("1", 1)])

@@ -131,7 +131,8 @@ def _trials(session: EvaluatedSession, options: EvaluateOptions) -> Iterator[Tri
     for case in session.cases:
         for policy in (*CONTROL_POLICIES, *options.policies):
             for share in (1.0,) if policy.name == EVERYTHING else options.keep:
-                yield session.tried(case, policy, share)
+                trial, _ = session.tried(case, policy, share)
+                yield trial
 
 
 def _outcome(session: EvaluatedSession) -> SessionOutcome:

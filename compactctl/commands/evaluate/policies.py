@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import PlanOptions, StageSettings, make_plan
 from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for
 from compactctl.errors import UsageError
@@ -34,19 +34,24 @@ class Policy:
 CONTROL_POLICIES = tuple(Policy(name=name) for name in CONTROLS)
 
 
-def policies_of(profiles: Sequence[str], plans: Sequence[PlanOptions]) -> tuple[Policy, ...]:
+def policies_of(
+    profiles: Sequence[str], stages: Sequence[tuple[str, ...]], settings: StageSettings
+) -> tuple[Policy, ...]:
     """Return the named profiles and lists of stages, the default profile where there are none.
 
-    Raises UsageError for a profile that is none, and for two policies of one name.
+    ``settings`` are options of stages for all of them. Raises UsageError for a profile that is
+    none, and for two policies of one name.
     """
-    names = list(profiles) or ([] if plans else [DEFAULT_PROFILE])
-    found = [Policy(name=name, plan=PlanOptions(profile=load_profile(name))) for name in names]
-    found += [Policy(name=",".join(plan.stages), plan=plan) for plan in plans]
-    taken = [policy.name for policy in (*CONTROL_POLICIES, *found)]
+    names = list(profiles) or ([] if stages else [DEFAULT_PROFILE])
+    plans = {name: PlanOptions(profile=load_profile(name)) for name in names}
+    plans |= {",".join(each): PlanOptions(stages=each) for each in stages}
+    taken = [*CONTROLS, *names, *(",".join(each) for each in stages)]
     twice = next((name for name in taken if taken.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"{twice!r} is compared twice, or is the name of a control; leave one out")
-    return tuple(found)
+    return tuple(
+        Policy(name=name, plan=replace(plan, settings=settings)) for name, plan in plans.items()
+    )
 
 
 class Compactor:

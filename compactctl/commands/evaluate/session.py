@@ -72,14 +72,14 @@ class EvaluatedSession:
         """Return what a policy leaves of a case's prefix."""
         return self._compactor.context(policy, case.cut.prefix, int(share * case.cut.tokens))
 
-    def tried(self, case: Case, policy: Policy, share: float) -> Trial:
-        """Let a policy keep a share of a case's prefix, and measure what it left."""
+    def tried(self, case: Case, policy: Policy, share: float) -> tuple[Trial, tuple[Message, ...]]:
+        """Let a policy keep a share of a case's prefix; return the trial, and what was left."""
         start = perf_counter()
         context = self.context(case, policy, share)
         spent = perf_counter() - start
         tokens = self.measured.meter.total(context)
         score = case.score(context)
-        return Trial(
+        trial = Trial(
             session=self.path,
             project=self.project,
             cut=case.cut.share,
@@ -93,6 +93,7 @@ class EvaluatedSession:
             pair_errors=score.pair_errors,
             milliseconds=1_000 * spent,
         )
+        return trial, context
 
     def _chance(self, case: Case, tokens: int) -> Tally:
         return case.recall(self._compactor.control("random", case.cut.prefix, tokens))

@@ -57,6 +57,15 @@ def test_a_list_of_names_is_recall_without_support() -> None:
     assert (shares["recall"], shares["support"], shares["lines"]) == (1, 0, 0)
 
 
+def test_a_name_that_stands_only_at_the_end_of_a_path_asks_for_no_support() -> None:
+    odd = user("Look into /tmp/shed-key for the key_of_shed.")
+    later = call("odd", "Bash", command="cat shed-key key_of_shed")
+    found = case((*session(odd)[:-2], *conversation(later)))
+    assert {"shed-key", "key_of_shed"} <= set(found.demand.entities)
+    tally = found.score(found.cut.prefix).tallies["support"]
+    assert tally.hits == tally.asked
+
+
 def test_a_line_with_most_of_its_words_is_support() -> None:
     found = case()
     shares = scored(found, *(line for line in found.demand.lines))
