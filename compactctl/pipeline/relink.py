@@ -115,14 +115,11 @@ class _Chain:
             if parent == end:
                 self._put_below(at, record.id, frozen)
                 return
-            if not self._is_known(parent):
+            if parent not in self.written and parent not in self.by_id:
                 self.written[record.id] = parent
                 self._put_below(at, record.id, frozen)
                 return
             at = parent
-
-    def _is_known(self, name: str | None) -> bool:
-        return name in self.written or name in self.by_id
 
     def _parent_now(self, name: str | None) -> str | None:
         if name in self.written:

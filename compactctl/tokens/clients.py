@@ -6,7 +6,7 @@ differs a little from what it sends next, so it is about there.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -180,13 +180,9 @@ CLIENTS: tuple[Client, ...] = (
 
 def client_of(format_name: str, version: str | None = None) -> Client | None:
     """Return the client that writes a format; the newest rule where the version is not known."""
-    rows = _rows(format_name)
+    rows = (row for row in CLIENTS if row.format == format_name)
     number = _number(version)
     return next((row for row in rows if not row.before or (number and number < row.before)), None)
-
-
-def _rows(format_name: str) -> Iterator[Client]:
-    return (row for row in CLIENTS if row.format == format_name)
 
 
 def _number(version: str | None) -> tuple[int, ...]:

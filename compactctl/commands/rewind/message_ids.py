@@ -1,6 +1,7 @@
 """Follows messages through operations: an id that is made from content changes with it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import Message, MessageId
@@ -33,7 +34,7 @@ def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
     for edit in edits:
         match edit:
             case Hide() if hidden[edit.group]:
-                found.append(_hide(edit, hidden[edit.group]))
+                found.append(replace(edit, ids=hidden[edit.group]))
             case Replace() if edit.id in known:
                 found.append(_replace(edit, known))
             case Insert() if edit.message.kind in ("call", "result"):
@@ -49,16 +50,6 @@ def _hidden(edit: Hide, names: Names) -> tuple[MessageId, ...]:
     return tuple(names[name] for name in edit.ids if name in names)
 
 
-def _hide(edit: Hide, ids: tuple[MessageId, ...]) -> Hide:
-    return Hide(ids=ids, group=edit.group, kind=edit.kind, reason=edit.reason)
-
-
 def _replace(edit: Replace, names: Names) -> Replace:
-    return Replace(
-        id=names[edit.id],
-        part=edit.part,
-        text=edit.text,
-        group=edit.group,
-        reason=edit.reason,
-        refers_to=names.get(edit.refers_to) if edit.refers_to else None,
-    )
+    target = names.get(edit.refers_to) if edit.refers_to else None
+    return replace(edit, id=names[edit.id], refers_to=target)

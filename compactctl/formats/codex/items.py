@@ -17,7 +17,6 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import (
     CallId,
     JsonPath,
-    MediaPart,
     Part,
     ReasoningPart,
     Role,
@@ -119,11 +118,9 @@ def _call(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...
         path=(*path, key),
     )
     image = item.get("result") if kind == "image_generation_call" else None
-    return (call, _image(image, path)) if isinstance(image, str) else (call,)
-
-
-def _image(data: str, path: JsonPath) -> MediaPart:
-    return media_from_base64(data, "image/png", (*path, "result"))
+    if not isinstance(image, str):
+        return (call,)
+    return (call, media_from_base64(image, "image/png", (*path, "result")))
 
 
 def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> MessageDraft:

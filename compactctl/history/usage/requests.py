@@ -105,7 +105,11 @@ def _request(
         context=reported[0].context,
         output=reported[-1].output,
         visible=seen,
-        results=sum(visible(_results(messages[i])) for i in members if messages[i].results),
+        results=sum(
+            visible(replace(messages[i], parts=messages[i].results))
+            for i in members
+            if messages[i].results
+        ),
         guessed=guessed,
         hidden_reasoning=guessed > 0 or any(_hides_reasoning(messages[index]) for index in members),
         before=sums[members[0]],
@@ -113,10 +117,6 @@ def _request(
         turn=turn,
         usage=reported[0],
     )
-
-
-def _results(message: Message) -> Message:
-    return replace(message, parts=message.results)
 
 
 def _hides_reasoning(message: Message) -> bool:

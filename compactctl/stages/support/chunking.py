@@ -78,7 +78,7 @@ def chunks_of(view: View, meter: Meter, options: ChunkOptions) -> Chunks:
     hidden = older(view, end_of_older(view, options.keep_recent))
     source = originals(view, hidden)
     sizes = [meter.message(message) for message in source]
-    window = _window(view)
+    window = view.window or view.target or DEFAULT_WINDOW
     rule = ChunkRule(formula=options.formula, ratio=options.ratio, min_ratio=options.min_ratio)
     limit = rule.tokens(window, Fraction(sum(sizes), max(1, len(sizes))))
     largest = int(window / SAFETY * Fraction(repr(options.oversized)))
@@ -103,10 +103,6 @@ def refusal_of(view: View, found: Chunks, options: ChunkOptions) -> Skipped | No
         reason = "every older message is too large to be summarized"
         return Skipped(stage=NAME, reason=reason, detail="raise --chunk-oversized")
     return None
-
-
-def _window(view: View) -> int:
-    return view.window or view.target or DEFAULT_WINDOW
 
 
 def _chunk(

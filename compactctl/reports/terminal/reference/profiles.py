@@ -29,7 +29,12 @@ def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
         text("What it is", "end", least=24, spare=2),
     )
     rows = [
-        (each.name, str(each.trigger), ", ".join(_names(each)), one_line(each.title))
+        (
+            each.name,
+            str(each.trigger),
+            ", ".join(dict.fromkeys(stage.name for stage in each.stages)),
+            one_line(each.title),
+        )
         for each in profiles
     ]
     yield table(columns, rows)
@@ -53,10 +58,6 @@ def _stage(stage: ProfileStage) -> Iterator[Fact]:
     yield Fact(stage.name, one_line(stage.why))
     if stage.settings:
         yield Fact("", ", ".join(f"{name} {_value(each)}" for name, each in stage.settings.items()))
-
-
-def _names(profile: Profile) -> list[str]:
-    return list(dict.fromkeys(stage.name for stage in profile.stages))
 
 
 def _facts(profile: Profile) -> Iterator[Fact]:
