@@ -23,6 +23,7 @@ class SummaryRequest:
         cwd: the session's working folder.
         previous: text of the newest earlier summary, to be carried forward; "" without one.
         upcoming: messages that stay and follow the summary; shown for continuity, not summarized.
+        following: all messages that follow it; what they say need not be said twice.
         instructions: what the user wants the summary to heed.
     """
 
@@ -33,6 +34,7 @@ class SummaryRequest:
     cwd: str | None = None
     previous: str = ""
     upcoming: tuple[Message, ...] = ()
+    following: tuple[Message, ...] = ()
     instructions: str = ""
 
 

@@ -14,8 +14,16 @@ from compactctl.stages.support.chunking import (
     Chunks,
     chunks_of,
     refusal_of,
+    together,
 )
-from compactctl.stages.support.condensation import Condensing, SummaryShape, condense, write
+from compactctl.stages.support.condensation import (
+    Condensing,
+    SummaryShape,
+    condense,
+    room_for,
+    write,
+)
+from compactctl.stages.support.room import without
 from compactctl.stages.support.stage import Stage
 from compactctl.summaries.document.offline import summary_budget
 from compactctl.tokens.meter import Meter
@@ -25,6 +33,8 @@ SEPARATOR = "\n\n---\n\n"
 MERGE = "The messages are summaries of consecutive parts of one conversation; make one of them."
 # The built-in summarizer needs about 350 tokens before it can write sections.
 SMALLEST_PART = 700
+# Tokens of the label and of what joins it to the text.
+_AROUND = 20
 
 
 def propose(view: View, meter: Meter, options: ChunkOptions) -> Proposal | Skipped:
@@ -34,7 +44,7 @@ def propose(view: View, meter: Meter, options: ChunkOptions) -> Proposal | Skipp
     if refusal:
         return refusal
     writing = _Writing(view, found, meter, options)
-    parts = [writing.summary(chunk) for chunk in found.chunks if chunk.shown]
+    parts = [writing.summary(chunk) for chunk in writing.chunks]
     missing = next((n for n, part in enumerate(parts, 1) if not part.text), 0)
     if missing:
         reason = f"chunk {missing} of {len(parts)} got no summary"
@@ -51,7 +61,9 @@ class _Writing:
     """Writes the summaries, each within its share of what may be written.
 
     The built-in summarizer's are joined as they are, so together they must keep to the budget of
-    the whole; those of a model are merged into one, so only their sum must save something.
+    the whole; those of a model are merged into one, so only their sum must save something. The
+    built-in one needs no small chunks, but room to write: neighbours are summarized together
+    where there are more chunks than that.
     """
 
     def __init__(self, view: View, found: Chunks, meter: Meter, options: ChunkOptions) -> None:
@@ -60,8 +72,14 @@ class _Writing:
         self._source = max(1, sum(chunk.tokens for chunk in found.chunks))
         half = meter.total(found.hidden) // 2
         usual = max(summary_budget(self._source), len(found.chunks) * SMALLEST_PART)
-        self.whole = min(options.summary_tokens or usual, half)
-        between = meter.text(SEPARATOR) * (len(found.chunks) - 1) + meter.text(_notes(found.chunks))
+        kept = without(view.messages, found.hidden)
+        self.whole = min(
+            options.summary_tokens or usual, half, room_for(view, meter, kept, _AROUND)
+        )
+        shown = [chunk for chunk in found.chunks if chunk.shown]
+        most = len(shown) if view.summarizer else max(1, self.whole // SMALLEST_PART)
+        self.chunks = together(shown, most)
+        between = meter.text(SEPARATOR) * (len(self.chunks) - 1) + meter.text(_notes(found.chunks))
         self._room = max(0, (half if view.summarizer else self.whole) - between)
 
     def summary(self, chunk: Chunk) -> Summary:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from compactctl.history.pairs import cut_points
 from compactctl.history.standins import is_stand_in
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace, Skipped
-from compactctl.model.message import Message, MessageId, TextPart, ToolCallPart
+from compactctl.model.message import Message, ToolCallPart
 from compactctl.model.summary import Summary
 from compactctl.stages.support.arguments import LONG_TEXT, with_long_texts
 from compactctl.stages.support.condensation import (
@@ -22,9 +21,9 @@ from compactctl.stages.support.condensation import (
     originals,
     too_few,
 )
+from compactctl.stages.support.room import room_beside, tail_start, without
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.standing import Standing
-from compactctl.stages.support.truncation import newest_start
 from compactctl.summaries.digest.digest import DigestRequest, digest
 from compactctl.summaries.digest.in_place import InPlaceRequest, in_place
 from compactctl.tokens.meter import Meter
@@ -36,8 +35,6 @@ _PREFIX = "[Earlier conversation]:\n\n"
 _MUCH_KEPT = 0.2
 _MOST_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
-# What joins a prefix and a text may cost.
-_MARGIN = 4
 _DETAIL = "see --keep-turns"
 
 
@@ -68,7 +65,7 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         return within_target(NAME, target)
     is_much = target >= total * _MUCH_KEPT
     share = options.tail or (_TAIL if is_much else _SHORT_TAIL)
-    hidden = older(view, _end(view, meter, min(int(target * share), _MOST_TAIL_TOKENS)))
+    hidden = older(view, tail_start(view, meter, min(int(target * share), _MOST_TAIL_TOKENS)))
     source = originals(view, hidden)
     # What was distilled is distilled anew, and smaller, only where its originals are known.
     if any(map(is_stand_in, source)):
@@ -77,11 +74,11 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         refusal = too_few(NAME, source, _DETAIL)
     if refusal:
         return refusal
-    kept = _without(view.messages, hidden)
+    kept = without(view.messages, hidden)
     request = DigestRequest(
         messages=source,
         following=kept,
-        budget=_budget(view, meter, kept, target),
+        budget=room_beside(view, meter, kept, target) - meter.text(_PREFIX),
         cwd=view.cwd,
         gaps=is_much,
     )
@@ -130,46 +127,6 @@ def _in_place(
 
 def _reworded(call: ToolCallPart, reword: Callable[[str], str]) -> str:
     return with_long_texts(call, LONG_TEXT, reword)
-
-
-def _without(messages: Sequence[Message], hidden: Sequence[Message]) -> tuple[Message, ...]:
-    gone = {message.id for message in hidden}
-    return tuple(message for message in messages if message.id not in gone)
-
-
-def _end(view: View, meter: Meter, room: int) -> int:
-    """Return the cut point behind which the newest messages take at most ``room`` tokens.
-
-    What must stay at the end stays, whatever it takes.
-    """
-    newest = newest_start(view)
-    left = room - meter.total(view.messages[newest:])
-    end = newest
-    for cut in reversed([cut for cut in cut_points(view.messages) if cut < newest]):
-        left -= meter.total(view.messages[cut:end])
-        if left < 0:
-            break
-        end = cut
-    return end
-
-
-def _budget(view: View, meter: Meter, kept: Sequence[Message], target: int) -> int:
-    """Return the tokens for the digest beside what is kept, prefix and margin taken off."""
-    taken = meter.total(kept)
-    room = target - taken
-    # What is left weighs otherwise than what there was: tried with texts of that size.
-    while view.room is not None and room > 0:
-        fits = view.room((*kept, _probe(room))) - taken
-        if fits >= room:
-            break
-        room = fits
-    return room - meter.text(_PREFIX) - _MARGIN
-
-
-def _probe(tokens: int) -> Message:
-    """Return a message that stands for a digest of so many tokens."""
-    text = TextPart(text="word " * tokens)
-    return Message(id=MessageId("digest"), role="user", parts=(text,), line=0)
 
 
 STAGE = Stage(

@@ -43,9 +43,10 @@ def propose(view: View, meter: Meter, options: PartialOptions) -> Proposal | Ski
     refusal = nothing_older(NAME, view, hidden, "see --partial-keep-recent and --keep-turns")
     if refusal:
         return refusal
-    request = request_for(view, meter, hidden, options.summary_tokens)
+    shape = SummaryShape(prefix=LABEL)
+    request = request_for(view, meter, hidden, shape, options.summary_tokens)
     reason = "in the older half of the messages before the newest"
-    how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL), reason=reason)
+    how = Condensing(stage=NAME, options=options, shape=shape, reason=reason)
     return condense(view, meter, hidden, write(view, request, meter), how)
 
 

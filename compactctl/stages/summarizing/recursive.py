@@ -115,7 +115,7 @@ def _request(
     meter: Meter,
     options: RecursiveOptions,
 ) -> SummaryRequest:
-    request = request_for(view, meter, hidden, options.summary_tokens)
+    request = request_for(view, meter, hidden, _shape(view, options), options.summary_tokens)
     upcoming = [index for index in events(view.messages) if index >= end][: options.overlap]
     return replace(
         request,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from compactctl.history.standins import is_stand_in
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
@@ -18,11 +19,16 @@ from compactctl.stages.support.condensation import (
     end_of_older,
     nothing_older,
     older,
+    originals,
     request_for,
+    too_few,
     write,
 )
+from compactctl.stages.support.room import tail_start
 from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.truncation import newest_start
 from compactctl.summaries.document.earlier import previous_summary
+from compactctl.summaries.document.offline import summary_budget
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"
@@ -56,6 +62,11 @@ class SummarizeOptions:
         "With ``keep_texts``, add no message once those kept have this many tokens, 40,000 in "
         "agent-code; 0 means no bound.",
     )
+    fill: bool = option(
+        False,
+        "With a target, keep as many of the newest messages as it has room for, more or fewer than "
+        "the options above say. Without this they may only become fewer.",
+    )
     min_messages: int = option(4, "Do nothing unless there are more messages than this.")
     summary_tokens: int = option(
         0,
@@ -86,7 +97,7 @@ class SummarizeOptions:
 
 def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind a summary of their originals."""
-    hidden = older(view, end_of_older(view, _kept(view.messages, meter, options)))
+    hidden = _older(view, meter, options)
     refusal = _refusal(view, hidden, options)
     if refusal:
         return refusal
@@ -95,6 +106,26 @@ def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | S
         summary = _with_hint(summary, view.texts.archive_hint)
     how = Condensing(stage=NAME, options=options, shape=_shape(options))
     return condense(view, meter, hidden, summary, how)
+
+
+def _older(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
+    """Return what is older than the messages to keep.
+
+    With a target these are no more than it has room for beside the summary, else what no summary
+    covers would have to go; with ``fill`` they are as many.
+    """
+    hidden = older(view, end_of_older(view, _kept(view.messages, meter, options)))
+    if view.target is None:
+        return hidden
+    told = meter.total(originals(view, hidden))
+    reserved = min(options.summary_tokens or summary_budget(told), view.target // 2)
+    left = meter.total(view.messages) - meter.total(hidden)
+    if not options.fill and left + reserved <= view.target:
+        return hidden
+    newest = newest_start(view)
+    may_go = meter.total(older(view, newest))
+    fixed = meter.total(view.messages[:newest]) - may_go
+    return older(view, tail_start(view, meter, view.target - reserved - fixed))
 
 
 def _shape(options: SummarizeOptions) -> SummaryShape:
@@ -108,7 +139,7 @@ def _summary(
     given = view.texts.summary.strip()
     if given:
         return Summary(text=given, source="file")
-    request = request_for(view, meter, hidden, options.summary_tokens)
+    request = request_for(view, meter, hidden, _shape(options), options.summary_tokens)
     request = replace(
         request,
         template=options.template,
@@ -137,6 +168,10 @@ def _refusal(view: View, hidden: Sequence[Message], options: SummarizeOptions) -
         reason = f"only {count} messages, a summary needs more than {options.min_messages}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --summarize-min-messages")
     detail = "see --summarize-keep-ratio, --summarize-keep-min and --keep-turns"
+    # For a smaller target what was summarized is summarized anew, from its originals.
+    source = originals(view, hidden)
+    if view.target is not None and not any(map(is_stand_in, source)):
+        return too_few(NAME, source, detail)
     return nothing_older(NAME, view, hidden, detail)
 
 

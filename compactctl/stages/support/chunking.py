@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 
 from compactctl.history.view import View
 from compactctl.model.edit import Skipped
@@ -88,6 +89,28 @@ def chunks_of(view: View, meter: Meter, options: ChunkOptions) -> Chunks:
         if part
     )
     return Chunks(hidden=hidden, chunks=chunks, limit=limit)
+
+
+def together(chunks: Sequence[Chunk], most: int) -> tuple[Chunk, ...]:
+    """Put neighbours together until there are at most so many chunks, of about equal size."""
+    if len(chunks) <= most:
+        return tuple(chunks)
+    share = sum(chunk.tokens for chunk in chunks) / most
+    ends = accumulate(chunk.tokens for chunk in chunks)
+    middles = (end - chunk.tokens / 2 for end, chunk in zip(ends, chunks, strict=True))
+    groups: dict[int, list[Chunk]] = {}
+    for middle, chunk in zip(middles, chunks, strict=True):
+        groups.setdefault(int(middle // share), []).append(chunk)
+    return tuple(map(_joined, groups.values()))
+
+
+def _joined(chunks: Sequence[Chunk]) -> Chunk:
+    return Chunk(
+        messages=tuple(message for chunk in chunks for message in chunk.messages),
+        shown=tuple(message for chunk in chunks for message in chunk.shown),
+        notes=tuple(note for chunk in chunks for note in chunk.notes),
+        tokens=sum(chunk.tokens for chunk in chunks),
+    )
 
 
 def refusal_of(view: View, found: Chunks, options: ChunkOptions) -> Skipped | None:

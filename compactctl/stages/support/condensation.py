@@ -1,5 +1,6 @@
 """What the stages that put a summary in place of messages have in common."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
 from compactctl.model.summary import BUILT_IN, Summary, SummaryRequest
+from compactctl.stages.support.room import room_beside, without
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.stages.support.truncation import insertion_point, newest_start
 from compactctl.summaries.document import offline
@@ -99,7 +101,7 @@ def _nothing_new(messages: Sequence[Message]) -> bool:
 
 def write(view: View, request: SummaryRequest, meter: Meter) -> Summary:
     """Let the view's summarizer write, the built-in one where the view names none."""
-    return (view.summarizer or offline.write)(request, meter.text)
+    return (view.summarizer or offline.write)(request, meter.text_once)
 
 
 def originals(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -142,17 +144,38 @@ def _is_bare(message: Message) -> bool:
 
 
 def request_for(
-    view: View, meter: Meter, hidden: Sequence[Message], wanted: int = 0
+    view: View, meter: Meter, hidden: Sequence[Message], shape: SummaryShape, wanted: int = 0
 ) -> SummaryRequest:
     """Return the request for a summary of the originals of ``hidden`` in ``wanted`` tokens.
 
     0 chooses by their size. A summary that is more than half of what it tells about saves too
-    little to be worth its loss; of what is left of that it takes a tenth less.
+    little to be worth its loss; of what is left of that it takes a tenth less, and no more than
+    the target leaves.
     """
-    source = originals(view, hidden)
+    source, kept = originals(view, hidden), without(view.messages, hidden)
     told = meter.total(source)
-    budget = min(wanted or offline.summary_budget(told), told // 2, meter.total(hidden) * 9 // 10)
-    return SummaryRequest(messages=source, budget=budget, cwd=view.cwd)
+    budget = min(
+        wanted or offline.summary_budget(told),
+        told // 2,
+        meter.total(hidden) * 9 // 10,
+        room_for(view, meter, kept, shape.tokens("", len(source), meter)),
+    )
+    first = next(n for n, message in enumerate(view.messages) if message.id == hidden[0].id)
+    following = without(view.messages[first:], hidden)
+    return SummaryRequest(messages=source, budget=budget, cwd=view.cwd, following=following)
+
+
+def room_for(view: View, meter: Meter, kept: Sequence[Message], around: int) -> int:
+    """Return the tokens that a summary may have beside what is ``kept`` and ``around`` it.
+
+    That is what the target or the window leaves; where that is nothing they are out of reach, and
+    it is what the shortest useful summary takes.
+    """
+    limit = view.window if view.target is None else view.target
+    if limit is None:
+        return sys.maxsize
+    room = room_beside(view, meter, kept, limit) - around
+    return room if room > 0 else offline.SHORTEST_USEFUL
 
 
 def no_smaller(stage: str, replaced: int) -> Skipped:

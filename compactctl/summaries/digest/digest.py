@@ -11,14 +11,10 @@ from compactctl.summaries.digest.pinned import pinned
 from compactctl.summaries.digest.selection import Offer, Selection
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage, passages
-from compactctl.summaries.extract.uses import EntityUses
+from compactctl.summaries.extract.uses import EntityDemand
 
 # Requests may take this much of a digest before anything else is considered.
 _PINNED_SHARE = 0.6
-# Contrast between what is needed and what is not.
-_POWER = 1.75
-# Facts are worth multiples of the mean demand for so many entities, those needed most.
-_NEEDED = 60
 # A fragment's mark and line end.
 _LINE_TOKENS = 2
 
@@ -72,43 +68,22 @@ def offer(
 ) -> tuple[Offer, tuple[str, ...]]:
     """Return what there is to choose from, and what is said already by what is kept."""
     lexicon = Lexicon(request.cwd)
-    offered = _offer(found, kept, _Demand.of(found, lexicon, request.cwd), count)
+    offered = _offer(request, found, kept, EntityDemand.of(found, lexicon), count)
     told = (*_texts(request.following), *kept.values())
     return offered, tuple(name for text in told for name in lexicon.entities(text))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Demand:
-    """What will be needed, and how it is found in a text."""
-
-    needed: Mapping[str, float]
-    lexicon: Lexicon
-    cwd: str | None
-
-    @classmethod
-    def of(cls, found: Sequence[Passage], lexicon: Lexicon, cwd: str | None) -> "_Demand":
-        """Weigh the entities of all that is sent again."""
-        uses = EntityUses()
-        for passage in found:
-            if passage.kind != "thought":
-                uses.add(lexicon.entities(passage.text), passage)
-        needed = {entity: uses.demand(entity) ** _POWER for entity in uses.all}
-        return cls(needed=needed, lexicon=lexicon, cwd=cwd)
-
-    @property
-    def unit(self) -> float:
-        """The mean demand for the entities that are needed most."""
-        most = sorted(self.needed.values(), reverse=True)[:_NEEDED]
-        return sum(most) / len(most) if most else 1.0
-
-
 def _offer(
-    found: Sequence[Passage], kept: Mapping[int, str], demand: _Demand, count: CountTexts
+    request: DigestRequest,
+    found: Sequence[Passage],
+    kept: Mapping[int, str],
+    demand: EntityDemand,
+    count: CountTexts,
 ) -> Offer:
     needed, lexicon = demand.needed, demand.lexicon
     offered = (
         *fragments(found, kept, needed, lexicon),
-        *listed(found, needed, lexicon, demand.cwd),
+        *listed(found, needed, lexicon, request.cwd),
     )
     groups = dict.fromkeys(each.group for each in offered)
     titles = {group: title(group, found) for group in groups}

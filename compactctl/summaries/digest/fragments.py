@@ -16,7 +16,7 @@ from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage
 
-DigestSection = Literal["tasks", "files", "course", "names"]
+DigestSection = Literal["tasks", "files", "course", "names", "items", "said"]
 
 # A line of up to 260 characters, or a piece of a longer one: up to the end of a word, else of a
 # value in data, else somewhere.
@@ -54,8 +54,8 @@ _LEAST_CHARACTERS, _LEAST_WORDS = 20, 3
 class Group:
     """What fragments stand under: a heading that is paid for once.
 
-    ``passage`` is the one that a group of the course quotes, ``folder`` what a group of files or
-    names lists.
+    ``passage`` is the one that a group of the course, or of what was said, quotes, ``folder`` what
+    a group of files or names lists, or the label of a group of items.
     """
 
     section: DigestSection

@@ -73,10 +73,11 @@ def _lists(section: str, by_group: Mapping[Group, Sequence[Fragment]]) -> list[s
     groups = sorted((g for g in by_group if g.section == section), key=lambda g: g.folder)
     if not groups:
         return []
-    return [_TITLES[section], *(QUOTE + _row(group, by_group[group]) for group in groups)]
+    return [_TITLES[section], *(QUOTE + row(group, by_group[group]) for group in groups)]
 
 
-def _row(group: Group, entries: Sequence[Fragment]) -> str:
+def row(group: Group, entries: Sequence[Fragment]) -> str:
+    """Write what a folder holds."""
     return _folder(group) + ", ".join(sorted({entry.text for entry in entries}))
 
 
@@ -92,7 +93,7 @@ def _course(
         yield title(Group("course", index), found)
         if index in pinned:
             yield pinned[index]
-        yield from _quotations(found, quoted.get(index, ()), gaps=gaps)
+        yield from quotations(found, quoted.get(index, ()), gaps=gaps)
 
 
 def _unpadded(text: str) -> str:
@@ -100,10 +101,13 @@ def _unpadded(text: str) -> str:
     return text.lstrip() if NUMBER.match(text) else text
 
 
-def _quotations(
+def quotations(
     found: Sequence[Passage], entries: Sequence[Fragment], *, gaps: bool
 ) -> Iterator[str]:
-    """Yield the lines chosen of a passage and its result, pieces of one line joined."""
+    """Yield the lines chosen of a passage and its result, pieces of one line joined.
+
+    ``gaps`` marks where lines are left out.
+    """
     shown = sorted((e for e in entries if e.text), key=lambda e: (e.place.passage, e.place.row))
     before: RowPlace | None = None
     for place, pieces in groupby(shown, key=lambda entry: entry.place):

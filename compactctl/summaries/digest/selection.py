@@ -3,9 +3,10 @@
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 
-from compactctl.summaries.digest.fragments import Fragment, Group
+from compactctl.summaries.digest.fragments import DigestSection, Fragment, Group
 
 # Of the demand for an entity, what its mere name is worth, and a second line about it.
 _NAMED = 0.65
@@ -28,6 +29,8 @@ class Offer:
         headings: what each heading costs, and the entities that it names.
         needed: the demand for each entity.
         unit: the demand for an entity that is needed; facts are worth multiples of it.
+        named: of the demand for an entity, what its mere name is worth.
+        most: tokens that all fragments of a section may take, headings included.
     """
 
     fragments: Sequence[Fragment]
@@ -35,6 +38,8 @@ class Offer:
     headings: Mapping[Group, tuple[int, tuple[str, ...]]]
     needed: Mapping[str, float]
     unit: float
+    named: float = _NAMED
+    most: Mapping[DigestSection, int] = field(default_factory=dict)
 
 
 class Selection:
@@ -47,6 +52,7 @@ class Selection:
         self._named = set(self._told)
         self._facts: set[str] = set()
         self._opened: set[Group] = set()
+        self._used: Counter[DigestSection] = Counter()
         self._boost: Counter[int] = Counter()
         self._members: dict[Group, list[int]] = {}
         self._rows: dict[tuple[int, int], int] = {}
@@ -90,12 +96,13 @@ class Selection:
             if number in self.chosen:
                 continue
             density, price = self._density(number), self._price(number)
-            if density <= 0 or price > left:
+            if density <= 0 or price > min(left, self._left(number)):
                 continue
             if density < -promised:
                 heapq.heappush(self._heap, (-density, number))
                 continue
             left -= price
+            self._used[self._section(number)] += price
             self._take(number)
         return room - left
 
@@ -104,6 +111,14 @@ class Selection:
         while self.chosen and tokens > 0:
             number, _ = self.chosen.popitem()
             tokens -= self._offer.tokens[number]
+            self._used[self._section(number)] -= self._offer.tokens[number]
+
+    def _section(self, number: int) -> DigestSection:
+        return self._offer.fragments[number].group.section
+
+    def _left(self, number: int) -> float:
+        section = self._section(number)
+        return self._offer.most.get(section, inf) - self._used[section]
 
     def _price(self, number: int) -> int:
         group = self._offer.fragments[number].group
@@ -123,10 +138,11 @@ class Selection:
         return sum(map(self._of_line, tells)) + sum(map(self._of_name, names))
 
     def _of_name(self, entity: str) -> float:
-        return 0.0 if entity in self._named else _NAMED * self._offer.needed.get(entity, 0.0)
+        known = entity in self._named
+        return 0.0 if known else self._offer.named * self._offer.needed.get(entity, 0.0)
 
     def _of_line(self, entity: str) -> float:
-        share = (1 - _NAMED, _SECOND, 0.0)[min(2, self._told[entity])]
+        share = (1 - self._offer.named, _SECOND, 0.0)[min(2, self._told[entity])]
         return self._of_name(entity) + share * self._offer.needed.get(entity, 0.0)
 
     def _take(self, number: int) -> None:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from compactctl.model.message import Message
 from compactctl.summaries.document.labels import prose
 from compactctl.summaries.extract.items import DECISIONS, RULES, SummaryItem, clipped
-from compactctl.summaries.extract.passages import Passage
+from compactctl.summaries.extract.passages import Passage, tool_pairs
+from compactctl.summaries.extract.tasks import newest_tasks
 
 POINT = 320
 
@@ -16,27 +17,28 @@ class _Topic(NamedTuple):
     """Where the points under a heading belong, and what they are worth."""
 
     section: int
-    value: int
+    value: float
     topic: str = ""
 
 
 # Words in the headings that the summary prompts of Claude Code, NeuroLink, Copilot and Codex ask
 # for; the first match wins. What was current or next then has become history: section 6.
 _TOPICS = {
-    "constraint": _Topic(1, 900, RULES),
-    "user message": _Topic(1, 600),
-    "intent": _Topic(1, 800),
-    "request": _Topic(1, 800),
-    "pending": _Topic(6, 720),
-    "current": _Topic(6, 650),
-    "next": _Topic(6, 600),
-    "decision": _Topic(4, 500, DECISIONS),
-    "error": _Topic(4, 400),
-    "problem": _Topic(4, 400),
-    "file": _Topic(3, 300),
-    "concept": _Topic(2, 250),
+    "constraint": _Topic(1, 1.0, RULES),
+    "user message": _Topic(1, 0.3),
+    "intent": _Topic(1, 0.6),
+    "request": _Topic(1, 0.6),
+    "pending": _Topic(5, 0.6),
+    "current": _Topic(6, 0.3),
+    "next": _Topic(6, 0.3),
+    "decision": _Topic(4, 0.25, DECISIONS),
+    "error": _Topic(4, 0.15),
+    "problem": _Topic(4, 0.15),
+    "file": _Topic(3, 0.12),
+    "concept": _Topic(2, 0.06),
 }
-_OTHER = _Topic(6, 300)
+_OTHER = _Topic(6, 0.12)
+_PENDING = 5
 
 # A heading starts with hash marks, or is a short line that ends with a colon or bold mark.
 _HEADING = re.compile(
@@ -55,17 +57,20 @@ _WRAPPING = re.compile(
 def earlier_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
     """Yield the points of the newest earlier summary, each under the section of its heading.
 
-    Older ones went into the newest when that was written.
+    Older ones went into the newest when that was written. What was pending then has become history
+    where a newer list of tasks tells what is.
     """
     summaries = [passage for passage in passages if passage.kind == "summary"]
     if not summaries:
         return
-    label = f"Earlier summary {summaries[-1].spot}:"
-    for place, (topic, point) in enumerate(_points(summaries[-1].text)):
+    newest = summaries[-1]
+    tasks = newest_tasks(tool_pairs(passages))
+    for place, (topic, point) in enumerate(_points(newest.text)):
+        is_history = topic.section == _PENDING and any(task.spot > newest.spot for task in tasks)
         yield SummaryItem(
-            section=topic.section,
+            section=_OTHER.section if is_history else topic.section,
             topic=topic.topic,
-            label=label,
+            label=f"Earlier summary {newest.spot}:",
             text=clipped(point, POINT),
             value=topic.value,
             place=place,

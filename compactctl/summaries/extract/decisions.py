@@ -1,39 +1,25 @@
-"""What the model decided and found, what it is at and what it meant to do next."""
+"""What the model decided and found."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.items import (
-    DECISIONS,
-    OPERATIONS,
-    SummaryItem,
-    Worth,
-    clipped,
-    one_line,
-)
+from compactctl.summaries.extract.items import DECISIONS, SummaryItem, Worth
+from compactctl.summaries.extract.other_tools import only_looks
+from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
-FINDING = 260
-# Newest replies quoted as current work, characters of each, and newest tool calls listed.
-REPLIES = 3
-REPLY = 700
-CALLS = 4
-CALL = 160
-# Sentences of the newest reply quoted as next steps.
-INTENTIONS = 3
+# Characters of a finding: less says too little, more is data.
+FINDING = range(15, 401)
+# With fewer words it must name or count something.
+_FEWEST_WORDS = 6
+# Of the passages after a thought, so many can show that it was acted on.
+_SOON = 30
 
-_SAID = Worth(340, 220)
-_THOUGHT = Worth(260, 220)
-_PER_ENTITY = 20
-_MOST_FOR_ENTITIES = 80
-_CURRENT = Worth(820, 80)
-_CALL = Worth(500)
-_NEXT = Worth(850)
+_SAID = Worth(0.1, 0.2)
+_THOUGHT_AND_DONE = Worth(0.1, 0.12)
 
-# Shorter sentences say too little to be a finding.
-_TELLING = range(15, 2_000)
 _FINDING = re.compile(
     r"\b(?:decid\w+|ch(?:ose|oose)|root cause|because|instead of|rather than|turns out|approach"
     r"|the (?:issue|problem|bug|fix|reason|cause) (?:is|was)|trade-?off|confirm(?:ed|s)|verified"
@@ -42,94 +28,78 @@ _FINDING = re.compile(
     r"|i(?:['\u2019]ll| will) (?:use|keep|go with|implement))\b",
     re.IGNORECASE,
 )
-_INTENTION = re.compile(
-    r"^now\b|\b(?:next|now (?:let|i)\b|let me|let['\u2019]s|i(?:['\u2019]ll| will)|remaining|todo"
-    r"|still (?:need|to)|need to|then i|pending|waiting for|would you like|should i|shall i)\b",
+# What the model does or waits for next is no finding.
+_NARRATION = re.compile(
+    r"(?:(?:so|now|ok(?:ay)?|good|meanwhile),? )*"
+    r"(?:i(?:['\u2019]m| am| will|['\u2019]ll)|let me|let['\u2019]s|it(?:['\u2019]s| is) not stuck)"
+    r"(?: \w+){0,4}? (?:wait\w*|check\w*|verify\w*|monitor\w*|let|letting|captur\w+|look\w*"
+    r"|inspect\w*|re-?run\w*|read\w*|hold\w*|poll\w*|give|giving|see|continue)\b",
     re.IGNORECASE,
 )
+_CHOICE = re.compile(
+    r"\b(?:decid\w+|ch(?:ose|oose)|instead of|rather than|go(?:ing)? with"
+    r"|i(?:['\u2019]ll| will| should) (?:use|keep|implement|add|make|write|move|put|call|store))\b",
+    re.IGNORECASE,
+)
+_SPECIFIC = re.compile(r"`|\d")
 
 
 def finding_items(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[SummaryItem]:
-    """Yield the sentences in which the model states a decision or a finding, each once."""
+    """Yield the sentences in which the model states a decision or a finding, each once.
+
+    Of what it only thought those are told that a call then carried out.
+    """
     seen: set[str] = set()
-    for passage, finding in _findings(passages):
+    for passage, finding in _findings(passages, lexicon):
         if finding in seen:
             continue
         seen.add(finding)
-        worth = _SAID if passage.kind == "reply" else _THOUGHT
-        bonus = min(_MOST_FOR_ENTITIES, _PER_ENTITY * len(lexicon.entities(finding)))
+        worth = _SAID if passage.kind == "reply" else _THOUGHT_AND_DONE
         yield SummaryItem(
             section=4,
             topic=DECISIONS,
             label="Decisions and findings:",
             text=f"{passage.spot} {finding}",
-            value=worth.at(passage.age) + bonus,
+            value=worth.at(passage.age),
             place=len(seen),
         )
 
 
 def is_finding(text: str) -> bool:
-    """Whether a sentence or line states a decision or a finding."""
-    return len(text) in _TELLING and _FINDING.search(text) is not None
+    """Whether a sentence or line states a decision or a finding, and says which."""
+    if len(text) not in FINDING or text.endswith((":", "?")) or not _FINDING.search(text):
+        return False
+    says_which = len(text.split()) >= _FEWEST_WORDS or _SPECIFIC.search(text) is not None
+    return says_which and _NARRATION.match(text) is None
 
 
-def current_items(passages: Sequence[Passage], pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
-    """Yield the newest replies and tool calls for section 7."""
-    replies = [passage for passage in passages if passage.kind == "reply"]
-    for passage in replies[-REPLIES:]:
-        yield SummaryItem(
-            section=7,
-            text=f"{passage.spot} {clipped(passage.text, REPLY)}",
-            value=_CURRENT.at(passage.age),
-            place=passage.spot.number,
-            elastic=True,
-        )
-    for place, pair in enumerate(pairs[-CALLS:]):
-        yield SummaryItem(
-            section=7,
-            topic=OPERATIONS,
-            label="Newest tool calls:",
-            text=f"{pair.spot} {call_title(pair, CALL)}",
-            value=_CALL.at(pair.age),
-            place=place,
-        )
+def _findings(passages: Sequence[Passage], lexicon: Lexicon) -> Iterator[tuple[Passage, str]]:
+    for index, passage in enumerate(passages):
+        if passage.kind == "reply":
+            yield from ((passage, each) for each in sentences(passage.text) if is_finding(each))
+        elif passage.kind == "thought":
+            chosen = [each for each in sentences(passage.text) if _is_choice(each)]
+            deeds = _deeds(passages, index) if chosen else []
+            yield from ((passage, each) for each in chosen if _is_done(each, deeds, lexicon))
 
 
-def next_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield what the newest reply says comes next, or the request that has no reply yet."""
-    spoken = [passage for passage in passages if passage.kind in {"request", "reply"}]
-    if not spoken:
-        return
-    newest = spoken[-1]
-    if newest.kind == "request":
-        text = f"The request of {newest.spot} has no reply yet."
-        yield SummaryItem(section=8, text=text, value=_NEXT.at(0), place=0)
-        return
-    at_work = newest is not passages[-1]
-    for place, sentence in enumerate(_intentions(newest.text, at_work=at_work)):
-        text = f"{newest.spot} {clipped(sentence, FINDING)}"
-        yield SummaryItem(section=8, text=text, value=_NEXT.at(newest.age) + place, place=place)
+def _is_choice(text: str) -> bool:
+    return len(text) in FINDING and _CHOICE.search(text) is not None
 
 
-def _findings(passages: Sequence[Passage]) -> Iterator[tuple[Passage, str]]:
-    for passage in passages:
-        if passage.kind in {"reply", "thought"}:
-            for sentence in sentences(passage.text):
-                if is_finding(sentence):
-                    yield passage, clipped(sentence, FINDING)
+def _deeds(passages: Sequence[Passage], index: int) -> list[str]:
+    """Return what the next calls changed or ran."""
+    soon = passages[index + 1 : index + 1 + _SOON]
+    calls = (passage.pair for passage in soon if passage.kind == "call")
+    return [deed for pair in calls if pair and (deed := _deed(pair))]
 
 
-def _intentions(text: str, *, at_work: bool) -> list[str]:
-    """Return the last sentences that state an intention.
-
-    Of a reply in the middle of work the very last sentence counts as one.
-    """
-    said = [sentence for sentence in sentences(text) if len(sentence) in _TELLING]
-    stated = [sentence for sentence in said if _INTENTION.search(sentence)]
-    return stated[-INTENTIONS:] or (said[-1:] if at_work else [])
+def _deed(pair: ToolPair) -> str:
+    acts = pair.changes or (pair.command is not None and not only_looks(pair.command))
+    return "\n".join((*pair.changes, pair.text)) if acts and not failed(pair) else ""
 
 
-def call_title(pair: ToolPair, limit: int) -> str:
-    """Name a call by its tool and the first line of its subject."""
-    lines = pair.subject.strip().splitlines()
-    return one_line(f"{pair.tool} {lines[0] if lines else ''}", limit)
+def _is_done(sentence: str, deeds: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether one deed has all the names of a sentence in it."""
+    names = lexicon.entities(sentence)
+    return bool(names) and any(all(name in deed for name in names) for deed in deeds)

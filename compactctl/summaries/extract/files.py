@@ -20,11 +20,11 @@ REQUIRED = 12
 OLD_TEXTS = frozenset({"old_string", "oldString", "old_str", "oldText"})
 NEW_TEXTS = frozenset({"new_string", "newString", "new_str", "newText"})
 
-_CHANGED = Worth(700, 250)
-_READ = Worth(400, 250)
-_REQUIRED = Worth(690)
-# What use of a file adds to its worth, at most.
-_MOST_USES = 50
+_CHANGED = Worth(0.5, 0.3)
+_READ = Worth(0.06, 0.2)
+_REQUIRED = Worth(0.12)
+# What each use of a file adds to its worth, up to the most.
+_USE, _MOST_USES = 0.015, 0.1
 
 _DEFINITION = re.compile(
     r"^[+ \t]*(?:export |default |pub(?:\([a-z]+\))? |async |static |public |private |abstract )*"
@@ -49,9 +49,9 @@ class FileUse:
         return not self.acts.keys() <= {"read", "attached"}
 
     @property
-    def value(self) -> int:
+    def value(self) -> float:
         """What it is worth to know of it: changed files more than read ones."""
-        uses = min(_MOST_USES, 10 * sum(self.acts.values()))
+        uses = min(_MOST_USES, _USE * sum(self.acts.values()))
         return (_CHANGED if self.is_changed else _READ).at(self.age) + uses
 
 
@@ -68,7 +68,7 @@ def file_items(passages: Sequence[Passage], cwd: str | None) -> Iterator[Summary
     needed = sorted(files, key=lambda path: (-files[path].value, -files[path].spot.number, path))
     for place, path in enumerate(needed[:REQUIRED]):
         text = one_line(path, PATH)
-        yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) - 10 * place, place=place)
+        yield SummaryItem(section=9, text=text, value=_REQUIRED.at(0) / (1 + place), place=place)
 
 
 def replaced_lines(pair: ToolPair) -> set[str]:

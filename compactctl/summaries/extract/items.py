@@ -20,16 +20,17 @@ RULES, DECISIONS, OPERATIONS = "rules", "decisions", "operations"
 class Worth:
     """How much a kind of item is worth: always ``base``, and up to ``fresh`` more when new.
 
-    The worths were set so that a summary answers questions about the state of the work: what was
-    asked, which files changed, what failed, which commands run, what is left.
+    Worths are multiples of the demand for an entity that is needed. They were set so that a
+    summary answers questions about the state of the work: what was asked, which files changed,
+    what failed, which commands run, what is left.
     """
 
-    base: int
-    fresh: int = 0
+    base: float
+    fresh: float = 0.0
 
-    def at(self, age: int) -> int:
+    def at(self, age: int) -> float:
         """Return the worth at an age in model calls."""
-        return self.base + self.fresh * _HALF_LIFE // (_HALF_LIFE + age)
+        return self.base + self.fresh * _HALF_LIFE / (_HALF_LIFE + age)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,20 +42,16 @@ class SummaryItem:
         topic: what it is about, where other templates have a section for that; "" for nothing.
         label: line under which it stands with others of its sort; "" for none.
         text: what is written, without a bullet.
-        value: what it is worth; items of higher value are taken first.
+        value: what it is worth, in demands for an entity that is needed.
         place: items under one label are written in this order.
-        pinned: taken before any other item.
-        elastic: may be shortened further where it would not fit.
     """
 
     section: int
     topic: str = ""
     label: str = ""
     text: str
-    value: int
+    value: float
     place: int
-    pinned: bool = False
-    elastic: bool = False
 
 
 def clipped(text: str, limit: int) -> str:

@@ -20,16 +20,22 @@ def sentences(text: str) -> list[str]:
 
     A sentence that was wrapped at the end of a line is one, with a blank for the line end.
     """
-    bare = (_BULLET.sub("", part, count=1).rstrip(" \t\r|") for part in _END.split(_joined(text)))
+    bare = map(without_marks, _END.split(unwrapped(text)))
     return [sentence for sentence in bare if sentence]
 
 
-def _joined(text: str) -> str:
-    return "\n".join(line for block in text.split("\n\n") for line in _unwrapped(block))
+def without_marks(line: str) -> str:
+    """Return a line without the bullets and heading marks before it and the blanks around it."""
+    return _BULLET.sub("", line, count=1).rstrip(" \t\r|")
 
 
-def _unwrapped(block: str) -> Iterator[str]:
-    """Yield the lines of a paragraph, those joined that a hard wrap had parted."""
+def unwrapped(text: str) -> str:
+    """Return a text with those lines joined that a hard wrap had parted."""
+    return "\n\n".join("\n".join(_lines(block)) for block in text.split("\n\n"))
+
+
+def _lines(block: str) -> Iterator[str]:
+    """Yield the lines of a paragraph, those joined that belong together."""
     lines = block.split("\n")
     width = max(map(len, lines))
     whole = lines[0]

@@ -19,12 +19,12 @@ SEARCHED = 6_000
 # Lines outside of these lengths are fragments or data.
 ERROR_LINE = range(8, 400)
 
-_COMMAND = Worth(380, 300)
-_REPEATED = 40
-_CHECKING = 60
-_FRESH_ERROR = Worth(420, 250)
-_OVERCOME_ERROR = Worth(300, 250)
-_REPORTED = 80
+_COMMAND = Worth(0.2, 0.4)
+_REPEATED = 0.05
+_CHECKING = 0.3
+_FRESH_ERROR = Worth(0.4, 0.7)
+_OVERCOME_ERROR = Worth(0.15, 0.3)
+_REPORTED = 0.2
 
 # Commands whose outcome tells where the work stands.
 _CHECK = re.compile(
@@ -39,6 +39,9 @@ _LIKELY = re.compile(
     r"|denied|invalid|unexpected|unable",
     re.IGNORECASE,
 )
+_GOING = re.compile(r"^\s*cd\s+[^;&|]+(?:&&|;)\s*")
+_SHOWING = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head)\b[^|;&]*)(?=\s|$)")
+_SPACE = re.compile(r"\s+")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -49,13 +52,17 @@ class _Error:
 
 
 def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
-    """Yield each distinct command that did something, with the outcome of its newest run."""
+    """Yield each command that did something, with the outcome of its newest run.
+
+    Commands that differ only in where they run and in what of their output they show are one.
+    """
     runs: dict[str, list[ToolPair]] = {}
     for pair in pairs:
         if pair.command and pair.result and not only_looks(pair.command):
-            runs.setdefault(one_line(pair.command, COMMAND), []).append(pair)
-    for command, repeated in runs.items():
+            runs.setdefault(essence(pair.command), []).append(pair)
+    for repeated in runs.values():
         newest = repeated[-1]
+        command = one_line(newest.command or "", COMMAND)
         times = f" x{len(repeated)}" if len(repeated) > 1 else ""
         output = one_line(last_line(newest), OUTPUT)
         text = f"`{command}` -> {'FAILED' if failed(newest) else 'ok'}{times} {newest.spot}"
@@ -67,6 +74,11 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             value=_COMMAND.at(newest.age) + bonus,
             place=newest.spot.number,
         )
+
+
+def essence(command: str) -> str:
+    """Return a command without the folder it goes to first and what cuts its output short."""
+    return _SPACE.sub(" ", _SHOWING.sub("", _GOING.sub("", command))).strip()
 
 
 def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:

@@ -11,9 +11,9 @@ from compactctl.summaries.extract.passages import Spot, ToolPair
 TASK = 300
 STATUS = 30
 
-_OPEN = Worth(800)
-_DONE = Worth(450)
-_NEXT_TASK = Worth(840)
+_OPEN = Worth(1.0)
+_DONE = Worth(0.15)
+_NEXT_TASK = Worth(0.8)
 
 # Arguments that hold a whole list, as objects or as a Markdown checklist: Claude Code, Codex,
 # Gemini CLI, VS Code, OpenHands, Cline, Roo.
@@ -47,7 +47,8 @@ def task_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     for place, task in enumerate(tasks):
         worth = _DONE if task.done else _OPEN
         text = f"[{task.status}] {one_line(task.title, TASK)}"
-        yield SummaryItem(section=5, text=text, value=worth.at(0), place=place)
+        label = f"Current plan, the task list of {tasks[-1].spot}:"
+        yield SummaryItem(section=5, label=label, text=text, value=worth.at(0), place=place)
     waiting = [task for task in tasks if not task.done]
     started = [task for task in waiting if task.status != "pending"]
     for task in (started or waiting)[:1]:

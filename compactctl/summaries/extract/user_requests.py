@@ -1,23 +1,21 @@
 """What the people asked for: their requests, their rules and their answers, in their words."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped, one_line
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
-# Characters kept of the first and last request, and of those in between.
-MAIN_REQUEST = 1_600
+# Characters kept of a request between the first and the last.
 OTHER_REQUEST = 420
 # Characters of a sentence that can be a rule.
 RULE = range(8, 401)
 
-_MAIN = Worth(1_000)
-_OTHER = Worth(600, 250)
-_STRICT_RULE = Worth(720, 100)
-_RULE = Worth(620, 100)
-_ANSWER = Worth(500, 300)
+_OTHER = Worth(0.5, 0.5)
+_STRICT_RULE = Worth(1.0, 0.3)
+_RULE = Worth(0.6, 0.3)
+_ANSWER = Worth(0.3, 0.5)
 
 # Blocks that clients put into a person's message, up to the closing tag of the same name.
 _INSERTED = re.compile(
@@ -42,45 +40,40 @@ _CHOICE = re.compile(r"\"[^\"\n]{1,300}\"=\"[^\"\n]{1,300}\"")
 _OBJECTION = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 
 
-def request_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield the requests: the first and the last for section 1, the rest for section 6."""
-    asked = requests(passages)
-    for index, (passage, text) in enumerate(asked):
-        main = index in {0, len(asked) - 1}
-        if not main and rules(text) == [text]:
-            continue
-        yield SummaryItem(
-            section=1 if main else 6,
-            label="" if main else "Requests in between:",
-            text=f"{passage.spot} {clipped(text, MAIN_REQUEST if main else OTHER_REQUEST)}",
-            value=(_MAIN if main else _OTHER).at(passage.age),
-            place=passage.spot.number,
-            pinned=index == len(asked) - 1,
-            elastic=main,
-        )
+def between_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
+    """Yield the requests between the first and the last, but those that are rules alone."""
+    for passage, text in requests(passages)[1:-1]:
+        if rules(text) != [text]:
+            yield SummaryItem(
+                section=6,
+                label="Requests in between:",
+                text=f"{passage.spot} {clipped(text, OTHER_REQUEST)}",
+                value=_OTHER.at(passage.age),
+                place=passage.spot.number,
+            )
 
 
-def rule_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield the sentences in which a person set a rule; the newest of equal ones.
+def rule_items(passages: Sequence[Passage], shown: Container[str]) -> list[SummaryItem]:
+    """Return the sentences in which a person set a rule, the strictest and newest first.
 
-    A first or last request that is shown in full needs no rules beside it.
+    Of equal ones it is the newest. A request that is ``shown`` needs no rules beside it.
     """
-    asked = requests(passages)
     newest: dict[str, tuple[Passage, str]] = {}
-    for index, (passage, text) in enumerate(asked):
-        if index not in {0, len(asked) - 1} or len(text) > MAIN_REQUEST:
+    for passage, text in requests(passages):
+        if text not in shown:
             newest.update({rule.lower(): (passage, rule) for rule in rules(text)})
-    for place, (passage, rule) in enumerate(newest.values()):
-        worth = _STRICT_RULE if _STRICT.search(rule) else _RULE
-        yield SummaryItem(
+    items = [
+        SummaryItem(
             section=1,
             topic=RULES,
             label="Rules the user set:",
             text=f"{passage.spot} {rule}",
-            value=worth.at(passage.age),
+            value=(_STRICT_RULE if _STRICT.search(rule) else _RULE).at(passage.age),
             place=place,
-            pinned=True,
         )
+        for place, (passage, rule) in enumerate(newest.values())
+    ]
+    return sorted(items, key=lambda item: (-item.value, item.place))
 
 
 def answer_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:

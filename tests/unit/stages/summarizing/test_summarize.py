@@ -212,3 +212,57 @@ def test_a_system_summary_behind_the_system_prompt_is_summarized_again() -> None
     more = tuple(message("user", *user(words(40)).parts, id=f"n{n}") for n in range(14))
     again = propose(STAGE, given(view((*after.messages, *more))), role="system")
     assert hidden(again)[0] == after.messages[1].id
+
+
+def work(turns: int) -> tuple[Message, ...]:
+    """Turns of a request, a read of a file and an answer that names it."""
+    return joined(
+        *(
+            each
+            for n in range(turns)
+            for each in (
+                user(f"Please look at module_{n}.py and {words(20)}."),
+                call(f"c{n}", "Read", file_path=f"src/module_{n}.py"),
+                result(f"c{n}", f"def load_table_{n}(first, second): ...\n{words(150)}"),
+                assistant(f"The reason is that load_table_{n} ignores what is second."),
+            )
+        )
+    )
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3, 0.15, 0.1])
+def test_with_a_target_what_is_kept_makes_room_for_the_summary(share: float) -> None:
+    """What did not fit was once truncated: then no summary covers it."""
+    of = view(work(120))
+    target = int(meter().total(of.messages) * share)
+    of = replace(of, target=target)
+    less = carried_out(of, propose(STAGE, of))
+    assert meter().total(less.messages) <= target
+    filled = carried_out(of, propose(STAGE, of, fill=True))
+    assert target * 0.85 <= meter().total(filled.messages) <= target
+
+
+def test_without_need_as_much_is_kept_as_the_options_say() -> None:
+    of = view(work(120))
+    exact = hidden(propose(STAGE, of))
+    roomy = replace(of, target=meter().total(of.messages) - 10)
+    assert hidden(propose(STAGE, roomy)) == exact
+
+
+def test_for_a_smaller_target_the_originals_are_summarized_again() -> None:
+    of = view(work(120))
+    total = meter().total(of.messages)
+    of = replace(of, target=total // 2)
+    first = propose(STAGE, of, fill=True)
+    originals = {inserted(first).message.id: tuple(of.messages[: len(hidden(first))])}
+    smaller = replace(carried_out(of, first), target=total // 10)
+    assert skipped(STAGE, smaller).reason == "nothing was added since the last summary"
+    known = replace(smaller, originals=originals)
+    again = carried_out(known, propose(STAGE, known))
+    assert meter().total(again.messages) <= total // 10
+
+
+def test_a_target_out_of_reach_is_come_near() -> None:
+    of = view(work(120), target=10)
+    after = carried_out(of, propose(STAGE, of))
+    assert meter().total(after.messages) < 1_500

@@ -1,4 +1,4 @@
-from builders import conversation, summary, user
+from builders import call, conversation, summary, user
 
 from compactctl.summaries.document.earlier import earlier_items
 from compactctl.summaries.extract.passages import passages
@@ -29,7 +29,7 @@ def test_points_stand_under_the_sections_their_headings_name() -> None:
     assert found == [
         (1, label, "The user wants a strict parser."),
         (3, label, "parser.py: holds `Reader`"),
-        (6, label, "Write tests"),
+        (5, label, "Write tests"),
     ]
 
 
@@ -48,4 +48,14 @@ def test_a_summary_without_headings_is_history() -> None:
 
 def test_a_heading_without_words_changes_nothing() -> None:
     items = earlier_items(passages(conversation(summary("## Pending\n# \n- Write tests"))))
-    assert [(item.section, item.text) for item in items] == [(6, "Write tests")]
+    assert [(item.section, item.text) for item in items] == [(5, "Write tests")]
+
+
+def test_what_was_pending_then_is_history_beside_a_newer_task_list() -> None:
+    todo = call("t", "TodoWrite", todos=[{"content": "Write tests", "status": "completed"}])
+    for messages, section in (
+        ((todo, summary("## Pending\n- Write tests")), 5),
+        ((summary("## Pending\n- Write tests"), todo), 6),
+    ):
+        [item] = earlier_items(passages(conversation(*messages)))
+        assert item.section == section

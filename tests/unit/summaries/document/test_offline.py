@@ -3,7 +3,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.model.message import Message, Part, TextPart, ToolCallPart
-from compactctl.summaries.document.offline import summarize, summary_budget
+from compactctl.model.summary import SummaryRequest
+from compactctl.summaries.document.offline import summary_budget, write
 from compactctl.summaries.document.sections import HEADINGS
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.tokens.meter import part_texts
@@ -38,6 +39,17 @@ ROOT = Path(__file__).resolve().parents[4]
 
 def count(text: str) -> int:
     return len(text) // 4 + 1
+
+
+def summarize(
+    messages: tuple[Message, ...],
+    *,
+    budget: int,
+    count: Callable[[str], int] = count,
+    following: tuple[Message, ...] = (),
+) -> str:
+    """Return the text of a summary."""
+    return write(SummaryRequest(messages=messages, budget=budget, following=following), count).text
 
 
 def session(turns: int = 12) -> tuple[Message, ...]:
@@ -232,15 +244,87 @@ def test_the_same_messages_give_the_same_text_under_any_hash_seed() -> None:
     assert len(outputs) == 1
 
 
-def test_a_counter_is_asked_a_few_times_only() -> None:
+def test_whole_texts_are_counted_a_few_times_only() -> None:
     asked = []
 
     def watched(text: str) -> int:
         asked.append(text)
         return count(text)
 
-    summarize(session(100), budget=2_000, count=watched)
-    assert len(asked) <= 7
+    text = summarize(session(100), budget=2_000, count=watched)
+    assert sum(len(each) > len(text) // 2 for each in asked) <= 20
+
+
+@given(
+    st.lists(st.text("ab c.\n", min_size=1, max_size=4_000), min_size=1, max_size=4),
+    st.integers(400, 2_500),
+    st.integers(1, 600),
+)
+@tries(60)
+def test_requests_never_vanish_nor_get_shorter_with_more_room(
+    asked: list[str], budget: int, more: int
+) -> None:
+    """Texts of many lines are what once fell out."""
+    marked = [f"Request{n}: {text}" for n, text in enumerate(asked)]
+    found = conversation(*(user(text) for text in marked), assistant("Done."))
+    sizes = [_sizes(summarize(found, budget=b, count=count)) for b in (budget, budget + more)]
+    main = {f"Request{n}:" for n in (0, len(asked) - 1)}
+    assert main <= sizes[0].keys() & sizes[1].keys()
+    # A piece ends where a word does, which may be a little earlier.
+    assert all(sizes[0][name] <= sizes[1][name] + 8 for name in main)
+
+
+def _sizes(text: str) -> dict[str, int]:
+    """Return the characters quoted of each request in the first section."""
+    items = section(text, 1).split("\n- ")
+    return {found[0]: len(item) for item in items if (found := re.search(r"Request\d+:", item))}
+
+
+def test_what_follows_is_not_said_again() -> None:
+    told = "The root cause was the stale_cache_entry in cache_store.py, because it never expired."
+    messages = conversation(user("Fix it"), assistant(told), user("Fine"), assistant(told))
+    before = summarize(messages[:2], budget=1_000, count=count)
+    after = summarize(messages[:2], budget=1_000, count=count, following=messages[2:])
+    assert told in section(before, 4)
+    assert "Said by the agent" not in after
+    assert "stale_cache_entry" not in section(after, 2)
+
+
+def test_a_task_list_that_follows_is_the_newer_one() -> None:
+    old, new = ([{"content": text, "status": "pending"}] for text in ("old task", "new task"))
+    messages = conversation(
+        user("Go"), call("a", "TodoWrite", todos=old), call("b", "TodoWrite", todos=new)
+    )
+    text = summarize(messages[:2], budget=1_000, count=count, following=messages[2:])
+    assert "old task" not in section(text, 5)
+
+
+def test_a_request_that_is_quoted_in_full_needs_no_rules_beside_it() -> None:
+    text = summarize(conversation(user("Never push."), assistant("Fine.")), budget=1_000)
+    assert text.count("Never push.") == 1
+
+
+def test_a_request_that_is_kept_is_pointed_at() -> None:
+    messages = conversation(assistant("Working."), assistant("More work."), user("Make it fast."))
+    text = summarize(messages[:2], budget=1_000, count=count, following=messages[2:])
+    assert section(text, 1) == "- The request is kept as it is: [L3]."
+
+
+def test_key_lines_are_at_most_a_third_and_each_says_what_it_is_of() -> None:
+    reads = [
+        message
+        for n in range(40)
+        for message in (
+            call(f"r{n}", "Read", file_path=f"src/module_{n}.py"),
+            result(f"r{n}", f"HttpCode{n},\nvalue_{n} = load_table_{n}(first, second, third_{n})"),
+        )
+    ]
+    text = summarize(conversation(user("Read all."), *reads), budget=1_500)
+    lines = section(text, 3).split("Key lines, verbatim:\n")[1]
+    titles = [line for line in lines.split("\n") if line.startswith("- ")]
+    assert 0 < len(lines) * 3 <= len(text)
+    assert all(re.fullmatch(r"- \[L\d+\] Read src/module_\d+\.py", title) for title in titles)
+    assert "HttpCode" not in lines
 
 
 @pytest.mark.parametrize(

@@ -1,67 +1,66 @@
-from builders import assistant, call, conversation, result, thinking, user
+import pytest
+from builders import assistant, call, conversation, result, thinking
 
 from compactctl.model.message import Message
-from compactctl.summaries.extract.decisions import current_items, finding_items, next_items
+from compactctl.summaries.extract.decisions import finding_items, is_finding
 from compactctl.summaries.extract.entities import Lexicon
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.passages import passages
 
 
-def next_steps(*messages: Message) -> list[str]:
-    return [item.text for item in next_items(passages(conversation(*messages)))]
+def findings(*messages: Message) -> list[str]:
+    found = finding_items(passages(conversation(*messages)), Lexicon())
+    return [item.text for item in found]
 
 
-def test_findings_come_from_replies_and_reasoning_each_once() -> None:
-    found = passages(
-        conversation(
-            thinking("The root cause is a missing lock. Hmm."),
-            assistant("Hello there, friend.\n- **Fixed** by adding a lock in store.py."),
-            assistant("The root cause is a missing lock."),
-        )
+def test_findings_come_from_replies_each_once() -> None:
+    found = findings(
+        thinking("The root cause is a missing lock, I think."),
+        assistant("Hello there, friend.\n- **Fixed** by adding a lock in store.py."),
+        assistant("The root cause is a missing lock. Fixed by adding a lock in `store.py`."),
+        assistant("The root cause is a missing lock."),
     )
-    assert [item.text for item in finding_items(found, Lexicon())] == [
-        "[L1] The root cause is a missing lock.",
+    assert found == [
         "[L2] **Fixed** by adding a lock in store.py.",
+        "[L3] The root cause is a missing lock.",
+        "[L3] Fixed by adding a lock in `store.py`.",
     ]
 
 
-def test_current_work_is_the_newest_replies_and_calls() -> None:
-    found = passages(
-        conversation(
-            *(assistant(f"reply {n}") for n in range(5)),
-            *(call(f"{n}", "Bash", command=f"make {n}\nmore") for n in range(6)),
-        )
+def test_a_thought_is_a_decision_only_where_the_agent_then_did_it() -> None:
+    done = thinking("I will use StrictReader rather than fast_reader in parse/reader.py.")
+    dropped = thinking("I'll go with LazyCache for the store. Or should that be simpler?")
+    edit = call(
+        "e",
+        "Edit",
+        file_path="parse/reader.py",
+        old_string="fast_reader(text)",
+        new_string="StrictReader(text)",
     )
-    texts = [item.text for item in current_items(found, tool_pairs(found))]
-    assert texts == [
-        "[L3] reply 2",
-        "[L4] reply 3",
-        "[L5] reply 4",
-        "[L8] Bash make 2",
-        "[L9] Bash make 3",
-        "[L10] Bash make 4",
-        "[L11] Bash make 5",
+    other = call("o", "Write", file_path="store.py", content="cache = {}")
+    assert findings(done, edit, result("e", "done"), dropped, other, result("o", "done")) == [
+        "[L1] I will use StrictReader rather than fast_reader in parse/reader.py."
     ]
+    assert findings(done, edit, result("e", "no such text", is_error=True)) == []
+    assert findings(done, edit, result("e", "done"), done) == findings(done, edit)
 
 
-def test_the_next_step_is_what_the_newest_reply_intends() -> None:
-    found = next_steps(
-        user("go"),
-        assistant("Next I will read b.py."),
-        assistant("The file is fixed. Now let me run the tests."),
-    )
-    assert found == ["[L3] Now let me run the tests."]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll give it a bit more time, because builds are slow.",
+        "I'm letting it finish rather than interrupting the build.",
+        "Let me check the reader because that looks odd to me.",
+        "The issue is real.",
+        "This is worse for us because of the following:",
+        "Should I use a lock instead of a queue in store.py?",
+    ],
+)
+def test_filler_is_no_finding(text: str) -> None:
+    assert not is_finding(text)
 
 
-def test_in_the_middle_of_work_the_last_sentence_is_the_next_step() -> None:
-    messages = (
-        user("go"),
-        assistant("It all looks right. Commit the merge."),
-        call("1", "Bash", command="git commit"),
-    )
-    assert next_steps(*messages) == ["[L2] Commit the merge."]
-    assert next_steps(*messages[:2]) == []
-
-
-def test_a_request_without_reply_comes_next() -> None:
-    found = next_steps(assistant("Done."), user("And now b"), result("1", "late"))
-    assert found == ["The request of [L2] has no reply yet."]
+@pytest.mark.parametrize(
+    "text", ["Fixed `reset_all`.", "The issue is that both of them write at the same time."]
+)
+def test_what_says_something_is_a_finding(text: str) -> None:
+    assert is_finding(text)

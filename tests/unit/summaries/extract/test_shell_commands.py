@@ -30,6 +30,18 @@ def test_a_command_is_told_once_with_its_newest_outcome() -> None:
     assert found == ["`make test` -> ok x2 [L3]: 12 passed"]
 
 
+def test_commands_that_show_more_or_less_of_the_same_are_one() -> None:
+    found = commands(
+        *run(1, "cd /w && pytest -q 2>&1 | tail -5", "1 failed"),
+        *run(2, "pytest -q 2>&1 | head -n 20", "3 passed"),
+        *run(3, "pytest -q tests/a.py", "2 passed"),
+    )
+    assert found == [
+        "`pytest -q 2>&1 | head -n 20` -> ok x2 [L3]: 3 passed",
+        "`pytest -q tests/a.py` -> ok [L5]: 2 passed",
+    ]
+
+
 @pytest.mark.parametrize("command", ["ls -la", "cd src && grep -rn x .", "git log -3", "cat a.py"])
 def test_commands_that_only_look_are_left_out(command: str) -> None:
     assert commands(*run(1, command, "something")) == []

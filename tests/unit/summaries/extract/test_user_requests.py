@@ -4,19 +4,19 @@ from compactctl.model.message import Message
 from compactctl.summaries.extract.items import SummaryItem
 from compactctl.summaries.extract.passages import passages, tool_pairs
 from compactctl.summaries.extract.user_requests import (
-    MAIN_REQUEST,
+    OTHER_REQUEST,
     answer_items,
-    request_items,
+    between_items,
     rule_items,
 )
 
 
-def asked(*messages: Message) -> list[SummaryItem]:
-    return list(request_items(passages(conversation(*messages))))
+def between(*messages: Message) -> list[SummaryItem]:
+    return list(between_items(passages(conversation(*messages))))
 
 
-def rules(*messages: Message) -> list[str]:
-    return [item.text for item in rule_items(passages(conversation(*messages)))]
+def rules(*messages: Message, shown: tuple[str, ...] = ()) -> list[str]:
+    return [item.text for item in rule_items(passages(conversation(*messages)), shown)]
 
 
 def answers(*messages: Message) -> list[str]:
@@ -24,36 +24,34 @@ def answers(*messages: Message) -> list[str]:
     return [item.text for item in answer_items(pairs)]
 
 
-def test_the_first_and_last_request_make_the_intent_and_the_rest_its_evolution() -> None:
-    items = asked(user("one"), user("two"), user("three"))
-    assert [(item.section, item.text) for item in items] == [
-        (1, "[L1] one"),
-        (6, "[L2] two"),
-        (1, "[L3] three"),
-    ]
+def test_the_requests_between_the_first_and_the_last_are_the_tasks_evolution() -> None:
+    items = between(user("one"), user("two"), user("Never push."), user("three"))
+    assert [(item.section, item.text) for item in items] == [(6, "[L2] two")]
 
 
 def test_a_repeated_request_is_told_at_its_newest_place() -> None:
-    items = asked(user("start"), user("continue"), user("continue"), user("stop"))
-    assert [item.text for item in items] == ["[L1] start", "[L3] continue", "[L4] stop"]
+    items = between(user("start"), user("continue"), user("continue"), user("stop"))
+    assert [item.text for item in items] == ["[L3] continue"]
 
 
 def test_a_long_request_loses_its_middle_only() -> None:
-    text = asked(user("Begin " + "words " * 1_000 + "end"))[0].text
-    assert text.startswith("[L1] Begin words")
+    text = between(user("a"), user("Begin " + "words " * 1_000 + "end"), user("b"))[0].text
+    assert text.startswith("[L2] Begin words")
     assert text.endswith("words end")
     assert " […] " in text
-    assert len(text) < MAIN_REQUEST + 20
+    assert len(text) < OTHER_REQUEST + 20
 
 
 def test_what_a_client_put_into_a_request_is_left_out() -> None:
     inserted = "<system-reminder>You must obey.</system-reminder>"
-    assert asked(user(f"Fix it\n{inserted}"))[0].text == "[L1] Fix it"
+    assert between(user("a"), user(f"Fix it\n{inserted}"), user("b"))[0].text == "[L2] Fix it"
     assert rules(user("a"), user(f"{inserted} Do b"), user("c")) == []
 
 
 def test_injected_records_and_replies_are_no_requests() -> None:
-    assert asked(user("note", injected=True), assistant("You must wait.")) == []
+    messages = [user("a"), user("note", injected=True), assistant("You must wait."), user("b")]
+    assert between(*messages) == []
+    assert rules(*messages) == []
 
 
 def test_rules_are_quoted_from_requests_that_are_not_shown_in_full() -> None:
@@ -61,8 +59,16 @@ def test_rules_are_quoted_from_requests_that_are_not_shown_in_full() -> None:
         user("Start."),
         user("Looks good. Never push to main! Use tabs instead of spaces. Did you always do so?"),
         user("Only now stop."),
+        shown=("Only now stop.",),
     )
     assert found == ["[L2] Never push to main!", "[L2] Use tabs instead of spaces."]
+
+
+def test_a_rule_that_was_wrapped_is_quoted_whole() -> None:
+    text = """- Where a value is missing, always write an empty
+  string rather than leaving out the whole field."""
+    [rule] = rules(user(text))
+    assert rule.endswith("write an empty string rather than leaving out the whole field.")
 
 
 def test_an_equal_rule_is_told_once_with_its_newest_line() -> None:

@@ -1,0 +1,203 @@
+"""What a summary holds: points about the state of the work, lines that show it, and names."""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from compactctl.summaries.digest.facts import RowPlace, ToldFact
+from compactctl.summaries.digest.fragments import DigestSection, Fragment, Group, fragments
+from compactctl.summaries.digest.lists import listed
+from compactctl.summaries.digest.page import QUOTE, quotations, row, title
+from compactctl.summaries.digest.selection import Offer, Selection
+from compactctl.summaries.document.sections import document
+from compactctl.summaries.document.templates import Template
+from compactctl.summaries.extract.current_work import call_title
+from compactctl.summaries.extract.items import SummaryItem
+from compactctl.summaries.extract.passages import Passage
+from compactctl.summaries.extract.sentences import without_marks
+from compactctl.summaries.extract.uses import EntityDemand
+
+KEY_LINES = "Key lines, verbatim:"
+NAMES = "Identifiers in use:"
+# Where lines of what was said stand.
+_SAID = {"request": (6, "From other requests:"), "reply": (4, "Said by the agent:")}
+# Characters of what a quoted line is of; paths are whole.
+_TITLE = 90
+# Quoted lines of tools are at most this part of the text: with more of them nobody finds the rest.
+_LINES_PART = 3
+# Candidates that are weighed against one another, the best of many more.
+_MOST_LINES, _MOST_NAMES = 3_000, 1_500
+# More backslashes than this mark code or JSON inside of JSON, which nobody can read.
+_MOST_BACKSLASHES = 4
+# Of the demand for an entity, what its mere name is worth; digests are worth reading for more.
+_NAMED = 0.4
+# Names that are needed less, in demands for one that is needed, are what tools happened to show.
+_LEAST_NEEDED = 0.1
+# Tokens of a bullet or an indent with the line end.
+_LINE_TOKENS = 2
+# Characters of the same.
+_MARGIN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryMaterial:
+    """What there is to choose from: points, and the passages that lines and names are from.
+
+    ``said`` is what stands elsewhere: in what is pinned, and behind the summary.
+    """
+
+    found: Sequence[Passage]
+    items: Mapping[Fragment, SummaryItem]
+    said: Sequence[str]
+    demand: EntityDemand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryDraft:
+    """What is written so far: the items that are pinned, and what is chosen beside them."""
+
+    note: str
+    template: Template
+    pinned: Sequence[SummaryItem]
+    material: SummaryMaterial
+    selection: Selection
+
+    def text(self) -> str:
+        """Write it down."""
+        chosen, found, known = self.selection.fragments, self.material.found, self.material.items
+        items = [*self.pinned, *(known[each] for each in chosen if each in known)]
+        items += [*_name_items(chosen), *_said_items(chosen, found)]
+        room = len(document(self.note, items, self.template)) // (_LINES_PART - 1)
+        items += _line_items(chosen, found, room)
+        return document(self.note, items, self.template)
+
+
+def selection_of(material: SummaryMaterial, budget: int, count: Callable[[str], int]) -> Selection:
+    """Return the choice among points, lines and names for a summary of ``budget`` tokens."""
+    found, demand = material.found, material.demand
+    offered = (*material.items, *_lines(material), *_names(found, demand))
+    titles = {group: _title(group, found) for group in dict.fromkeys(e.group for e in offered)}
+    names = {group: demand.lexicon.entities(text) for group, text in titles.items()}
+    offer = Offer(
+        fragments=offered,
+        tokens=[_cost(each.text, count) for each in offered],
+        headings={group: (_cost(text, count), names[group]) for group, text in titles.items()},
+        needed=demand.needed,
+        unit=demand.unit,
+        named=_NAMED,
+        most={"course": budget // _LINES_PART},
+    )
+    return Selection(offer, (n for text in material.said for n in demand.lexicon.entities(text)))
+
+
+def _cost(text: str, count: Callable[[str], int]) -> int:
+    return count(text) + _LINE_TOKENS if text else 0
+
+
+def fragments_of(items: Iterable[SummaryItem], demand: EntityDemand) -> dict[Fragment, SummaryItem]:
+    """Return items as what a choice is made of; of equal ones the last."""
+    return {_fragment(item, demand): item for item in items}
+
+
+def _fragment(item: SummaryItem, demand: EntityDemand) -> Fragment:
+    return Fragment(
+        group=Group("items", folder=f"{item.section} {item.label}"),
+        place=RowPlace(item.section, item.place),
+        text=item.text,
+        tells=tuple(name for name in demand.lexicon.entities(item.text) if name in demand.needed),
+        facts=(ToldFact(f"{item.section} {item.text}", item.value),),
+    )
+
+
+def _lines(material: SummaryMaterial) -> list[Fragment]:
+    """Return the lines worth most for each character that say something about what they name."""
+    found, demand = material.found, material.demand
+    said = {line.strip() for text in material.said for line in text.split("\n")}
+    said.update(item.text.partition("] ")[2] for item in material.items.values())
+    readable = (
+        replace(each, facts=())
+        for each in fragments(found, {}, demand.needed, demand.lexicon)
+        if each.tells and each.text.count("\\") <= _MOST_BACKSLASHES
+        if without_marks(each.text) not in said
+    )
+
+    def rank(each: Fragment) -> float:
+        return -sum(demand.needed[name] for name in each.tells) / len(each.text)
+
+    return [_with_speaker(each, found) for each in heapq.nsmallest(_MOST_LINES, readable, key=rank)]
+
+
+def _with_speaker(each: Fragment, found: Sequence[Passage]) -> Fragment:
+    if found[each.group.passage].kind not in _SAID:
+        return each
+    return replace(each, group=Group("said", each.group.passage))
+
+
+def _names(found: Sequence[Passage], demand: EntityDemand) -> list[Fragment]:
+    floor = _LEAST_NEEDED * demand.unit
+    names = (
+        each
+        for each in listed(found, demand.needed, demand.lexicon, None)
+        if each.group.section == "names" and demand.needed[each.names[0]] >= floor
+    )
+    return heapq.nsmallest(_MOST_NAMES, names, key=lambda each: -demand.needed[each.names[0]])
+
+
+def _title(group: Group, found: Sequence[Passage]) -> str:
+    match group.section:
+        case "items":
+            return group.folder.partition(" ")[2]
+        case "said":
+            return f"{found[group.passage].spot} "
+        case "course" if pair := found[group.passage].pair:
+            return f"{found[group.passage].spot} {call_title(pair, _TITLE)}"
+        case _:
+            return title(group, found)
+
+
+def _said_items(chosen: Iterable[Fragment], found: Sequence[Passage]) -> Iterator[SummaryItem]:
+    """Yield one item per passage for what people and the agent said."""
+    for group, lines in _by_group(chosen, "said").items():
+        section, label = _SAID[found[group.passage].kind]
+        text = _title(group, found) + _quoted(lines, found)
+        yield SummaryItem(section=section, label=label, text=text, value=0.0, place=group.passage)
+
+
+def _line_items(
+    chosen: Iterable[Fragment], found: Sequence[Passage], room: int
+) -> Iterator[SummaryItem]:
+    """Yield one item per passage for the lines chosen first that fit in ``room`` characters."""
+    shown: dict[Group, list[Fragment]] = {}
+    for each in chosen:
+        if each.group.section == "course":
+            heading = 0 if each.group in shown else len(_title(each.group, found)) + _MARGIN
+            room -= len(each.text) + _MARGIN + heading
+            if room < 0:
+                break
+            shown.setdefault(each.group, []).append(each)
+    for group, lines in shown.items():
+        text = f"{_title(group, found)}\n{_quoted(lines, found)}"
+        yield SummaryItem(section=3, label=KEY_LINES, text=text, value=0.0, place=group.passage)
+
+
+def _quoted(lines: Sequence[Fragment], found: Sequence[Passage]) -> str:
+    quoted = (line.removeprefix(QUOTE) for line in quotations(found, lines, gaps=False))
+    return "\n".join(quoted)
+
+
+def _by_group(chosen: Iterable[Fragment], section: DigestSection) -> dict[Group, list[Fragment]]:
+    found: dict[Group, list[Fragment]] = {}
+    for each in chosen:
+        if each.group.section == section:
+            found.setdefault(each.group, []).append(each)
+    return found
+
+
+def _name_items(chosen: Sequence[Fragment]) -> Iterator[SummaryItem]:
+    """Yield one item per folder for the names chosen that stand nowhere else."""
+    said = {name for each in chosen if each.group.section != "names" for name in each.tells}
+    names = [each for each in chosen if not said.issuperset(each.names)]
+    by_folder = _by_group(names, "names")
+    for place, group in enumerate(sorted(by_folder, key=lambda group: group.folder)):
+        text = row(group, by_folder[group])
+        yield SummaryItem(section=2, label=NAMES, text=text, value=0.0, place=place)

@@ -1,0 +1,66 @@
+from builders import assistant, call, conversation, result, user
+
+from compactctl.model.message import Message
+from compactctl.summaries.extract.current_work import current_items, next_items
+from compactctl.summaries.extract.passages import passages, tool_pairs
+
+
+def next_steps(*messages: Message, is_answered: bool = False) -> list[str]:
+    found = next_items(passages(conversation(*messages)), is_answered=is_answered)
+    return [item.text for item in found]
+
+
+def test_current_work_is_the_newest_replies_and_calls() -> None:
+    found = passages(
+        conversation(
+            *(assistant(f"reply {n}") for n in range(5)),
+            *(call(f"{n}", "Bash", command=f"make {n}\nmore") for n in range(6)),
+        )
+    )
+    texts = [item.text for item in current_items(found, tool_pairs(found))]
+    assert texts == [
+        "[L3] reply 2",
+        "[L4] reply 3",
+        "[L5] reply 4",
+        "[L8] Bash make 2",
+        "[L9] Bash make 3",
+        "[L10] Bash make 4",
+        "[L11] Bash make 5",
+    ]
+
+
+def test_the_next_step_is_what_the_newest_reply_intends() -> None:
+    found = next_steps(
+        user("go"),
+        assistant("Next I will read b.py."),
+        assistant("The file is fixed. Now let me run the tests."),
+    )
+    assert found == ["[L3] Now let me run the tests."]
+
+
+def test_in_the_middle_of_work_the_last_sentence_is_the_next_step() -> None:
+    messages = (
+        user("go"),
+        assistant("It all looks right. Commit the merge."),
+        call("1", "Bash", command="git commit"),
+    )
+    assert next_steps(*messages) == ["[L2] Commit the merge."]
+    assert next_steps(*messages[:2]) == []
+
+
+def test_a_request_without_reply_comes_next() -> None:
+    found = next_steps(assistant("Done."), user("And now b"), result("1", "late"))
+    assert found == ["The request of [L2] has no reply yet."]
+
+
+def test_a_request_that_is_worked_on_has_its_reply() -> None:
+    begun = (user("And now b"), call("1", "Bash", command="make b"))
+    assert next_steps(*begun, result("1", "done")) == []
+    assert next_steps(user("And now b"), is_answered=True) == []
+
+
+def test_a_file_is_named_by_its_whole_path() -> None:
+    path = "packages/" + "some-long-folder-name/" * 8 + "file_name.py"
+    found = passages(conversation(call("1", "Read", file_path=path)))
+    [item] = current_items(found, tool_pairs(found))
+    assert item.text == f"[L1] Read {path}"
