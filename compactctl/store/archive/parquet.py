@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 from compactctl.errors import ArchiveError, IntegrityError, is_out_of_memory
 from compactctl.model.operation import Digest
+from compactctl.store.archive.pages import unpacked_bytes
 
 ParquetRow = dict[str, Any]
 
@@ -38,6 +39,8 @@ BATCH_ROWS = 256
 TEXT_BYTES = 1 << 30
 """What all columns but ``raw`` may hold, in bytes beyond those of the state that is archived. They
 describe its lines: in real archives they hold a tenth of them."""
+_VALUE_BYTES = 32
+"""What a value takes in a page beside its text or data, at most: its length and its levels."""
 _NO_THREAD = "launch worker thread"
 SHOWN = 160
 """Characters of a library's message that are shown."""
@@ -91,7 +94,7 @@ def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[
     """Yield rows with these columns, some at a time; they are the lines of ``state``.
 
     IntegrityError as soon as there are more rows or bytes than ``state`` has, before they take
-    memory; rows that are missing are not noticed.
+    memory, and at the end where the pages hold fewer rows than the footer names.
     """
     import pyarrow as pa
 
@@ -99,6 +102,7 @@ def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[
     with damage_errors(path), regular(path) as stream, opened(stream, path, wanted, schema) as file:
         rows = raw = text = 0
         _check(path, file.metadata.num_rows <= state.n_lines)
+        _check_pages(path, stream, file.metadata, wanted, state)
         for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
             sizes = {name: n_bytes(batch.column(name)) for name in wanted}
             rows += batch.num_rows
@@ -107,6 +111,42 @@ def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[
             _check(path, rows <= state.n_lines and raw <= state.n_bytes)
             _check(path, text <= state.n_bytes + TEXT_BYTES)
             yield pa.Table.from_batches([batch]).to_pylist()
+        # A document has fewer rows than lines; but what the footer names is in the pages.
+        if rows < file.metadata.num_rows:
+            raise IntegrityError(f"{path}: rows are missing in it; restore the file from a backup")
+
+
+def _check_pages(
+    path: Path,
+    stream: BinaryIO,
+    metadata: Any,  # noqa: ANN401
+    columns: Sequence[str],
+    state: Digest,
+) -> None:
+    """Raise IntegrityError where unpacked pages would take more than the lines of ``state``."""
+    sizes = page_bytes(stream, metadata, columns)
+    beside = _VALUE_BYTES * state.n_lines
+    _check(path, sizes.pop("raw", 0) <= state.n_bytes + beside)
+    _check(path, sum(sizes.values()) <= state.n_bytes + TEXT_BYTES + beside * len(sizes))
+
+
+def page_bytes(
+    stream: BinaryIO,
+    metadata: Any,  # noqa: ANN401
+    columns: Sequence[str],
+) -> dict[str, int]:
+    """Return what the pages of each column take once they are unpacked, by their headers."""
+    sizes = dict.fromkeys(columns, 0)
+    for chunk in _chunks(metadata, columns):
+        start, size = _place(chunk)
+        sizes[chunk.path_in_schema] += unpacked_bytes(stream, start, size)
+    return sizes
+
+
+def _place(chunk: Any) -> tuple[int, int]:  # noqa: ANN401
+    """Return where a column chunk begins, and its size."""
+    start = chunk.dictionary_page_offset or chunk.data_page_offset
+    return start, chunk.total_compressed_size
 
 
 def regular(path: Path) -> BinaryIO:
@@ -155,8 +195,8 @@ def opened(
         raise ArchiveError(f"{path}: its columns are not those of an archive; restore a backup")
     end, repeating = path.stat().st_size, set()
     for chunk in _chunks(file.metadata, columns):
-        start = chunk.dictionary_page_offset or chunk.data_page_offset
-        if start < 0 or not 0 <= chunk.total_compressed_size <= end - start:
+        start, size = _place(chunk)
+        if start < 0 or not 0 <= size <= end - start:
             raise ArchiveError(f"{path}: ends too early; restore the file from a backup")
         if chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY":
             repeating.add(chunk.path_in_schema)

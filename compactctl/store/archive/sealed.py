@@ -15,6 +15,7 @@ from compactctl.store.archive.parquet import (
     damage_errors,
     n_bytes,
     opened,
+    page_bytes,
     regular,
 )
 from compactctl.store.files.limits import TEXT_LIMITS
@@ -58,18 +59,17 @@ def _is_whole(stream: BinaryIO, path: Path) -> bool:
     if seal is None or not all(map(_is_plain, schema.types)):
         return False
     with opened(stream, path, schema.names) as file:
-        if _least_bytes(file.metadata) > TEXT_BYTES:
+        pages = page_bytes(stream, file.metadata, schema.names)
+        if max(sum(pages.values()), _least_bytes(file.metadata)) > TEXT_BYTES:
             raise _too_large(path)
         columns = ((name, _batches(file, name, path)) for name in schema.names)
         return bool(seal == _seal(_bounded(_json(columns), path)))
 
 
 def _least_bytes(metadata: Any) -> int:  # noqa: ANN401
-    """Return how many bytes the columns take at least, as their footer tells."""
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-    encoded: int = sum(group.total_byte_size for group in groups)
+    """Return how many bytes the text of all columns takes at least, as their footer tells."""
     n_values: int = metadata.num_rows * metadata.num_columns
-    return max(encoded, n_values * LEAST_VALUE)
+    return n_values * LEAST_VALUE
 
 
 def _is_plain(kind: Any) -> bool:  # noqa: ANN401

@@ -2,13 +2,22 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from cli.asking import SAMPLES, Ask, archives
+from cli.faults.limited import compactctl
 from cli.screens.terminal import PLAIN
 from forked import completed
-from store.archive.forging import change_operation, change_rows, forge, record_of, rows_of
+from store.archive.forging import (
+    change_operation,
+    change_rows,
+    claim,
+    forge,
+    record_of,
+    rows_of,
+)
 
 from compactctl.__main__ import run
 
@@ -128,3 +137,12 @@ def test_a_pipe_in_the_place_of_an_archive_is_not_waited_for(
     assert done.returncode == (7 if command == ("verify",) else 6)
     said = (done.stdout + done.stderr).decode()
     assert f"{newest}: cannot be read (it is not a regular file)" in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
+@pytest.mark.parametrize("column", ["raw", "edits"])
+def test_a_page_that_claims_gigabytes_takes_none(compacted: Path, column: str) -> None:
+    claim(archives(compacted)[-1], column, unpacked=(1 << 31) - 1)
+    found = compactctl(compacted.parent, "view", compacted.name, "--all", megabytes=1_000)
+    assert found.returncode == 7, found.stderr
+    assert "holds more than the state that its operation names" in found.stderr

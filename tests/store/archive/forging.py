@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import zlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,8 @@ from pyarrow import parquet
 from compactctl.store.archive.archive_file import CHECKSUM, OPERATION
 from compactctl.store.archive.parquet import COLUMNS
 
+# How data packed with Zstandard begins.
+_ZSTD = b"\x28\xb5\x2f\xfd"
 Record = dict[str, Any]
 Rows = list[dict[str, Any]]
 
@@ -52,3 +55,52 @@ def change_rows(archive: Path, change: Callable[[Rows], object]) -> None:
     rows = rows_of(archive)
     change(rows)
     forge(archive, record_of(archive), rows)
+
+
+def claim(archive: Path, column: str, **sizes: int) -> None:
+    """Let the page of a column claim another size: ``unpacked``, ``packed`` or ``n_values``.
+
+    The column has one page, and no dictionary. A longer header takes the end of the page's data;
+    the checksum of what is left is right.
+    """
+    chunk = parquet.read_metadata(archive).row_group(0).column(list(COLUMNS).index(column))
+    start, size = chunk.data_page_offset, chunk.total_compressed_size
+    data = archive.read_bytes()
+    page = data[start : start + size]
+    length = page.index(_ZSTD)
+    body, header = page[length:], b""
+    for _ in range(2):
+        numbers = (
+            sizes.get("unpacked", chunk.total_uncompressed_size - length),
+            sizes.get("packed", len(body)),
+            zlib.crc32(body),
+            sizes.get("n_values", chunk.num_values),
+        )
+        header = _page_header(*numbers, length)
+        body = body[: size - len(header)]
+    new = header + body
+    archive.write_bytes(data[:start] + new + data[start + size :])
+
+
+def _page_header(unpacked: int, packed: int, crc32: int, n_values: int, least: int) -> bytes:
+    """Return the header of a data page of plain values, in Thrift's compact protocol.
+
+    It is at least so many bytes long: its first number has pieces that add nothing.
+    """
+    number, structure, end = b"\x15", b"\x1c", b"\0"
+    crc32 -= crc32 >> 31 << 32
+    page = b"".join(number + _integer(each) for each in (unpacked, packed, crc32))
+    plain, levels = 0, 3
+    inner = b"".join(number + _integer(each) for each in (n_values, plain, levels, levels))
+    rest = page + structure + inner + end + end
+    kind = number + b"\x80" * (least - len(rest) - 2) + _integer(0)
+    return kind + rest
+
+
+def _integer(value: int) -> bytes:
+    """Return a number of 32 bits, its sign in the lowest one, in pieces of seven bits."""
+    rest, pieces = (value << 1) ^ (value >> 31), []
+    while rest > 0x7F:
+        pieces.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    return bytes([*pieces, rest])

@@ -17,7 +17,7 @@ import pytest
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
-from store.archive.forging import forge
+from store.archive.forging import claim, forge
 from store.states import AFTER, BEFORE, a_folder, operation, rows
 
 from compactctl.errors import ArchiveError, IntegrityError
@@ -268,6 +268,32 @@ def test_no_more_is_read_than_the_operation_promises(
     for read in (archived_lines, read_rows):
         with pytest.raises(IntegrityError, match="holds more than"):
             list(read(archive))
+
+
+@pytest.mark.parametrize("column", ["raw", "message_id", "edits"])
+@pytest.mark.parametrize("size", [-(1 << 31), -1, 0, 1, 20, 1 << 20, (1 << 31) - 1])
+@pytest.mark.parametrize("what", ["unpacked", "packed", "n_values"])
+def test_a_page_that_claims_another_size_is_damage(
+    archive: Path, column: str, size: int, what: str
+) -> None:
+    claim(archive, column, **{what: size})
+    with pytest.raises((ArchiveError, IntegrityError)):
+        list(archived_lines(archive))
+    assert column != "raw" or not is_restored(archive)
+
+
+def is_restored(archive: Path) -> bool:
+    try:
+        return restore(archive) == BEFORE
+    except (ArchiveError, IntegrityError):
+        return False
+
+
+@pytest.mark.parametrize("column", ["raw", "message_id", "edits"])
+def test_a_page_that_claims_its_size_is_read(archive: Path, column: str) -> None:
+    lines = list(archived_lines(archive))
+    claim(archive, column)
+    assert list(archived_lines(archive)) == lines
 
 
 def test_few_bytes_that_stand_for_many_take_no_memory(archive: Path) -> None:

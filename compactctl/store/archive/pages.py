@@ -1,0 +1,71 @@
+"""What the pages of a Parquet file hold by their headers, read before any of them is unpacked.
+
+To unpack a page pyarrow takes as much memory as the page's header says, whatever the footer tells.
+A header is a struct ``PageHeader`` (parquet.thrift of apache/parquet-format) in Thrift's compact
+protocol (thrift-compact-protocol.md of apache/thrift).
+"""
+
+from typing import BinaryIO
+
+HEADER_BYTES = 1 << 14
+"""What a header takes at most: pyarrow puts no value of more than 4,096 bytes into it."""
+_UNPACKED_SIZE, _PACKED_SIZE = 2, 3
+_BOOLEANS, _INTEGERS = (1, 2), (4, 5, 6)
+_BINARY, _STRUCT = 8, 12
+# Statistics in the header of a data page are the deepest there is.
+_MOST_STRUCTS = 4
+
+
+def unpacked_bytes(stream: BinaryIO, start: int, size: int) -> int:
+    """Return how many bytes the pages of a column chunk take once they are unpacked.
+
+    The chunk is ``size`` bytes from ``start`` on. Raises ValueError or IndexError for headers
+    that cannot be read or that tell sizes below 0.
+    """
+    total, at, end = 0, start, start + size
+    while at < end:
+        stream.seek(at)
+        sizes, length = _integers(stream.read(min(HEADER_BYTES, end - at)), 0)
+        unpacked, packed = sizes.get(_UNPACKED_SIZE, -1), sizes.get(_PACKED_SIZE, -1)
+        if min(unpacked, packed) < 0:
+            raise ValueError("a page without its size")
+        total += unpacked
+        at += length + packed
+    return total
+
+
+def _integers(data: bytes, at: int, depth: int = 1) -> tuple[dict[int, int], int]:
+    """Return the integers of the struct at a place by their fields, and where it ends."""
+    found: dict[int, int] = {}
+    field = 0
+    while head := data[at]:
+        step, kind, at = head >> 4, head & 15, at + 1
+        if not step:
+            step, at = _integer(data, at)
+            field = 0
+        field += step
+        if kind in _INTEGERS:
+            found[field], at = _integer(data, at)
+        elif kind == _BINARY:
+            length, at = _varint(data, at)
+            at += length
+        elif kind == _STRUCT and depth < _MOST_STRUCTS:
+            _, at = _integers(data, at, depth + 1)
+        elif kind not in _BOOLEANS:
+            raise ValueError("a page header of unknown fields")
+    return found, at + 1
+
+
+def _integer(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number whose lowest bit is its sign, and where it ends."""
+    number, at = _varint(data, at)
+    return (number >> 1) ^ -(number & 1), at
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number in pieces of seven bits, the lowest first, and where it ends."""
+    number = shift = 0
+    while (byte := data[at]) & 0x80:
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return number | byte << shift, at + 1
