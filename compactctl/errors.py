@@ -19,7 +19,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def suggestion(name: str, names: Iterable[str], otherwise: str, most: int = 1) -> str:
-    """Return what to say of a name that is none of ``names``: those it comes close to, if any."""
+    """Return what to say of a name that is not among ``names``: those it comes close to, if any."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, list(names), n=most)

@@ -14,7 +14,7 @@ def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
     """Raise UsageError when the report cannot be written, or not without overwriting.
 
     ``taken`` are the command's inputs and outputs. An earlier report that nobody changed may be
-    overwritten; by ``force`` any other file that is none of them.
+    overwritten; by ``force`` any other file that is not one of those.
     """
     place = os.path.realpath(report)
     if place in {os.path.realpath(path) for path in taken}:

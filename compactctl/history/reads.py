@@ -75,7 +75,7 @@ def is_stub(text: str, path: str | None = None) -> bool:
 def file_reads(
     messages: Sequence[Message], *, cwd: str | None = None, also: Readers = NO_READERS
 ) -> tuple[FileRead, ...]:
-    """Return the file reads in order; errors, cleared results, stubs and media are none."""
+    """Return the file reads in order; errors, cleared results, stubs and media are left out."""
     return tuple(
         FileRead(
             place=place,

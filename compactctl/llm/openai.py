@@ -15,7 +15,7 @@ from compactctl.llm.address import Address, address_of
 from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.summaries.by_model.answers import Answer
 
-# A summary has some ten thousand bytes; what is far longer is none.
+# A summary has some ten thousand bytes; what is far longer is not one.
 _LARGEST_ANSWER = 8 << 20
 _PIECE = 1 << 16
 

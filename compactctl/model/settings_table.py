@@ -37,7 +37,7 @@ def read_value(where: str, shape: Callable[[object], T], value: object) -> T:
 
 
 def check_keys(entries: Iterable[str], keys: Iterable[str], where: str, remark: str = "") -> None:
-    """Raise UsageError for the first key that is none of ``keys``; ``where`` names the table.
+    """Raise UsageError for the first key that is not among ``keys``; ``where`` names the table.
 
     ``remark`` is what to think of where the key comes close to none.
     """

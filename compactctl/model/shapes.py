@@ -1,7 +1,7 @@
 """The shapes that values read from files must have: what has another one is refused.
 
 A shape is a function from such a value to the value of the model, or a ValueError that says where
-and what is wrong. Nothing is converted on the way: ``true`` is not a number and ``"3"`` is none.
+and what is wrong. Nothing is converted on the way: ``true`` is not a number, nor is ``"3"``.
 """
 
 import re

@@ -51,7 +51,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pointer:
-    """A line that names a linked record and is none itself; ``path`` leads to that name in it."""
+    """A line that names a linked record but is not one; ``path`` leads to that name in it."""
 
     line: int
     target: str

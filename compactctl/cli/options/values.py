@@ -11,7 +11,7 @@ from compactctl.tokens.budget import parse_share
 
 
 class FiniteRange(click.FloatRange):
-    """A number in a range; neither infinite nor ``nan``, which click takes for a part of any."""
+    """A number in a range; neither infinite nor ``nan``, which click would accept."""
 
     def convert(
         self,
@@ -19,7 +19,7 @@ class FiniteRange(click.FloatRange):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the number; click.BadParameter for what is none."""
+        """Return the number; click.BadParameter for anything else."""
         number = float(super().convert(value, param, ctx))
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
@@ -37,7 +37,7 @@ class ShareOfSize(click.ParamType):  # type: ignore[type-arg]  # older click has
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the number; click.BadParameter for what is none."""
+        """Return the number; click.BadParameter for anything else."""
         text = str(value)
         try:
             return 0.0 if text.strip().rstrip("%") == "0" else parse_share(text)

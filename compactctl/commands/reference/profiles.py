@@ -17,7 +17,7 @@ class ProfilesResult:
 def profiles(name: str | None = None) -> ProfilesResult:
     """List the built-in profiles, or look up one of them or a user's own.
 
-    Raises UsageError when there is none of that name.
+    Raises UsageError when no profile has that name.
     """
     if name is not None:
         return ProfilesResult(profiles=(load_profile(name),), named=True)

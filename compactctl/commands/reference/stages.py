@@ -28,7 +28,7 @@ class StagesResult:
 def stages(names: Iterable[str] = ()) -> StagesResult:
     """Describe the stages of these names; without any all, from the one that loses least.
 
-    Raises UsageError when there is none of a name.
+    Raises UsageError for a name that no stage has.
     """
     found = tuple(map(stage_named, names)) or ALL_STAGES
     return StagesResult(stages=tuple(map(_info, found)))

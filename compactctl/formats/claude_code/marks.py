@@ -22,7 +22,7 @@ class Boundary:
 
 
 def boundary_of(record: Mapping[str, Any]) -> Boundary | None:
-    """Return what a record says as the boundary of a compaction, None when it is none."""
+    """Return what a record says as the boundary of a compaction, None when it is not one."""
     if record.get("type") != "system" or record.get("subtype") != "compact_boundary":
         return None
     metadata = object_or_empty(record.get("compactMetadata"))

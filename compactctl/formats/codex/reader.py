@@ -81,7 +81,7 @@ class CodexReader:
             compacted=any(m.summary or m.id in replaced for m in effective),
         )
         # As ensure_call_outputs_present of Codex does; a search for tools then finds none.
-        sent_now = answered(found.effective, "aborted", but=frozenset({"tool_search"}))
+        sent_now = answered(found.effective, "aborted", unless=frozenset({"tool_search"}))
         return replace(found, effective=without_ended_reasoning(sent_now))
 
     def _held(self, message: Message) -> Message:

@@ -1,4 +1,4 @@
-"""What a client sends as the answer of a call that its file has no result of."""
+"""What a client sends in answer to a call for which its file has no result."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from compactctl.model.message import Message, ToolCallPart
 
 
 def answered(
-    messages: Sequence[Message], answer: str, *, but: frozenset[str] = frozenset()
+    messages: Sequence[Message], answer: str, *, unless: frozenset[str] = frozenset()
 ) -> tuple[Message, ...]:
     """Return messages in which calls without a result carry the client's ``answer``.
 
-    Calls of the tools in ``but`` get none; nor do calls without an id, which join nothing.
+    Calls of the tools in ``unless`` get none; nor do calls without an id, which join nothing.
     """
     lacking: dict[int, set[int]] = defaultdict(set)
     for place, part in orphan_parts(messages).items():
-        if isinstance(part, ToolCallPart) and part.tool not in but:
+        if isinstance(part, ToolCallPart) and part.tool not in unless:
             lacking[place.message].add(place.part)
     return tuple(
         _with_answer(message, lacking[index], answer) if index in lacking else message

@@ -25,5 +25,5 @@ def list_or_empty(value: object) -> list[Any]:
 
 
 def integer_or_none(value: object) -> int | None:
-    """Return a whole number; None for what is none. JSON's true and false pass for 1 and 0."""
+    """Return a whole number; None for anything else. JSON's true and false pass for 1 and 0."""
     return value if isinstance(value, int) else None

@@ -72,7 +72,7 @@ def _pattern(row: Mapping[str, Any]) -> Pattern:
 
 
 def _search(text: str) -> re.Pattern[str]:
-    """Compile a pattern's text; a number in it is none that is part of a longer one."""
+    """Compile a pattern's text; a number in it is never part of a longer one."""
     words = _BETWEEN.join(re.escape(half.strip()) for half in text.split("…"))
     before = r"(?<!\d)" if text[0].isdigit() else ""
     after = r"(?!\d)" if text[-1].isdigit() else ""

@@ -61,7 +61,7 @@ def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     Everything in it is quoted from the messages or counted; the same messages give the same text.
     What was summarized earlier is quoted too; instructions are for models. Below about 350 tokens
     there is no room for sections: then it says so and quotes the last request; the text is "" when
-    not even that fits. Raises UsageError for a template that there is none of.
+    not even that fits. Raises UsageError for an unknown template.
     """
     template = template_of(request.template, request.template_text)
     found = passages(request.messages, request.cwd)

@@ -57,7 +57,7 @@ def template_from(text: str) -> Template:
 def template_of(name: str, text: str) -> Template:
     """Return the template of a user's ``text``, without one the template called ``name``.
 
-    Raises UsageError for a name that there is none of, and as ``template_from``.
+    Raises UsageError for an unknown name, and as ``template_from``.
     """
     if text.strip():
         return template_from(text)

@@ -27,7 +27,7 @@ def rank_file_counter(argument: str) -> BpeCounter:
     unless given. The file is read here, so that a bad one is reported before anything is counted.
 
     Raises:
-        UsageError: the file cannot be read, is not a complete rank file, or no pattern is so named.
+        UsageError: the file cannot be read, is not a complete rank file, or the pattern is unknown.
     """
     path, pattern = path_and_pattern(argument)
     try:
@@ -50,7 +50,7 @@ def path_and_pattern(argument: str) -> tuple[Path, str]:
         return Path(argument), DEFAULT_PATTERN
     if pattern not in VOCABULARIES:
         names = ", ".join(VOCABULARIES)
-        raise UsageError(f"no pattern is named {pattern!r}; there are {names}")
+        raise UsageError(f"there is no pattern {pattern!r}; patterns: {names}")
     return Path(path), pattern
 
 

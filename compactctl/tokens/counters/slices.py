@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 # The engine aborts on 999,995 whitespace characters in a row and takes 46 bytes of memory per
-# character; a slice stays below the one and bounds the other.
+# character; a slice stays below the first and bounds the second.
 SHORTEST = 500_000
 LONGEST = 990_000
 
