@@ -87,7 +87,7 @@ def _invoke(arguments: Sequence[str]) -> int:
     from compactctl.cli.group import cli
 
     if _COMPLETION in os.environ:
-        from compactctl.cli.bash_completion import use_own_completion
+        from compactctl.cli.shells import use_own_completion
 
         use_own_completion()
         cli.main(prog_name=NAME)

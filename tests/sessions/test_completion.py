@@ -55,7 +55,8 @@ def test_in_bash(home: Home, folder: Path) -> None:
     everything = in_bash(home, folder, "compactctl compact --in-place ")
     assert {"latest", "claude:latest", OWN, "run.jsonl"} <= set(everything)
     # Where nothing else fits, bash completes files as it always does.
-    assert in_bash(home, folder, "compactctl stats ru") == ["compopt -o default", ""]
+    for line in ("stats ru", "batch ", "compact run.jsonl -o ", "compact x --summary-file=r"):
+        assert in_bash(home, folder, f"compactctl {line}") == ["compopt -o default", ""]
     assert in_bash(home, folder, "compactctl stats claude:la") == [
         "compopt -o filenames",
         "latest",
@@ -75,7 +76,15 @@ OFFERED = {
     "compactctl stages trun": ["truncate"],
     "compactctl stats --model gpt-5.2-ch": ["gpt-5.2-chat"],
     "compactctl sessions --client vs": ["vscode"],
+    "compactctl batch r": [],
+    "compactctl compact run.jsonl -o r": [],
+    "compactctl stats --nothing": [],
 }
+WITH_FILES = [
+    line
+    for line, names in OFFERED.items()
+    if "cod" in line or "view" in line or "profile" in line or line.endswith(" r")
+]
 
 
 @pytest.mark.parametrize("line", OFFERED)
@@ -94,11 +103,23 @@ def test_in_other_shells(home: Home, folder: Path, shell: str, line: str) -> Non
         command, cwd=folder, env=told, capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
+    rows = done.stdout.strip().splitlines()
     if shell == "fish":
-        answers = [each.partition("\t")[0].split(",", 1) for each in done.stdout.splitlines()]
+        answers = [each.partition("\t")[0].split(",", 1) for each in rows]
     else:
-        rows = done.stdout.splitlines()
         answers = [[rows[at], rows[at + 1].replace("\\:", ":")] for at in range(0, len(rows), 3)]
     assert [value for kind, value in answers if kind == "plain"] == OFFERED[line]
-    takes_files = "stats --profile" in line or (len(line.split()) == 3 and "stages" not in line)
-    assert any(kind == "file" for kind, _ in answers) == takes_files
+    assert any(kind == "file" for kind, _ in answers) == (line in WITH_FILES)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+def test_in_fish(home: Home, folder: Path) -> None:
+    lines = ("stats cod", "compact --stages dedup,pru", "batch ru", "stats la")
+    asked = "; ".join(f'complete -C "compactctl {line}"' for line in lines)
+    script = f"_COMPACTCTL_COMPLETE=fish_source compactctl | source; {asked}"
+    command = ["fish", "--no-config", "-c", script]
+    done = subprocess.run(
+        command, cwd=folder, env=environment(home), capture_output=True, text=True, check=True
+    )
+    words = [line.partition("\t")[0] for line in done.stdout.splitlines()]
+    assert words == ["codex:latest", "dedup,prune", "run.jsonl", "latest", "latest runs/"]

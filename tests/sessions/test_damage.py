@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from cli.asking import Ask
 from hypothesis import given
 from hypothesis import strategies as st
 from sessions.homes import Home, Said, everything
@@ -220,6 +221,18 @@ def test_a_database_of_another_version(home: Home, statement: str) -> None:
         database.execute(statement)
         database.commit()
     assert "claude-code" in {row.session.entry.client for row in listing(home).rows}
+
+
+@pytest.mark.parametrize("value", ["1e30", "-1e30", "'soon'", "null", "x''"])
+def test_a_time_that_no_calendar_has(home: Home, ask: Ask, value: str) -> None:
+    home.opencode(Said())
+    path = home.root / ".local" / "share" / "opencode" / "opencode.db"
+    with closing(sqlite3.connect(path)) as database:
+        # The values are from above.
+        database.execute(f"update session set time_updated = {value}, id = 3, title = x'00ff'")  # noqa: S608
+        database.commit()
+    for arguments in ((), ("--json",)):
+        assert ask("sessions", *arguments).code == 0
 
 
 def test_a_database_that_is_none(home: Home) -> None:

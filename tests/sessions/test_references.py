@@ -216,6 +216,16 @@ def test_no_copy_is_written_among_a_clients_sessions(home: Home, ask: Ask, layou
     assert not codex.parent.exists()
 
 
+def test_a_batch_writes_nothing_among_a_clients_sessions(home: Home, ask: Ask) -> None:
+    path = stored(home)
+    before = folder_of(path)
+    outcome = ask("batch", path, "--stages", "dedup", "--out", path.parent / "small")
+    assert outcome.code == 2
+    assert "is among a client's sessions" in outcome.err
+    assert [*path.parent.iterdir()] == [path]
+    assert folder_of(path) == before
+
+
 def test_a_session_is_compacted_to_a_file_elsewhere(home: Home, ask: Ask, tmp_path: Path) -> None:
     path = stored(home)
     before = folder_of(path)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compactctl.commands.compact.compact import compacted_name
+from compactctl.commands.compact.outside_stores import store_of
 from compactctl.commands.loading.discover import Input
 from compactctl.errors import UsageError
 from compactctl.store.files.disk_errors import disk_errors
@@ -14,8 +15,15 @@ from compactctl.store.files.filesystem import SHARED_FOLDER, FileSystem, make_fo
 def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
     """Return the output for each input's path: a compacted name at the same place below ``out``.
 
-    Raises UsageError when two inputs have one output, or an output would overwrite an input.
+    Raises UsageError when two inputs have one output, or an output would overwrite an input or lie
+    among a client's sessions.
     """
+    store = store_of(Path(out, "any"))
+    if store is not None:
+        raise UsageError(
+            f"{out}: is among a client's sessions ({store}), and it would take copies for them; "
+            "choose another --out"
+        )
     readable = [item for item in inputs if item.problem is None]
     names = {item.path: str(compacted_name(Path(out, item.below))) for item in readable}
     sources = {os.path.realpath(item.path) for item in readable}

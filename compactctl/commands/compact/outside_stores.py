@@ -18,10 +18,15 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
         raise UsageError(
             f"{path}: is in a database, which is only read; name the file to write with -o"
         )
-    store = store_holding(target, this_machine())
-    if store is None:
-        return
-    raise UsageError(
-        f"{target}: would be a copy among a client's sessions ({store}), which the client takes "
-        "for the original; name a file elsewhere with -o, or replace the session with --in-place"
-    )
+    store = store_of(target)
+    if store is not None:
+        raise UsageError(
+            f"{target}: would be a copy among a client's sessions ({store}), which the client "
+            "takes for the original; name a file elsewhere with -o, or replace the session with "
+            "--in-place"
+        )
+
+
+def store_of(target: Path) -> Path | None:
+    """Return the folder of a client's sessions that a path lies in, None outside of all."""
+    return store_holding(target, this_machine())

@@ -1,5 +1,6 @@
 """SQLite databases of clients, read while the client goes on writing to them."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,7 +17,7 @@ def read_only(path: Path) -> Iterator[sqlite3.Connection]:
 
     Not as ``immutable``: what the client has written last may be in the log beside the database.
     """
-    address = f"file:{quote(str(path))}?mode=ro"
+    address = f"file:{quote(os.fsencode(path))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, timeout=PATIENCE)) as connection:
         connection.row_factory = sqlite3.Row
         yield connection

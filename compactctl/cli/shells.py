@@ -1,0 +1,84 @@
+"""Completion in shells: files wherever nothing else fits, and beside what else fits.
+
+What click itself writes for bash offers either files or other words, and bash takes a word apart at
+its colons, of which click sees the last piece alone.
+"""
+
+import os
+
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    split_arg_string,
+)
+
+# The line up to the cursor goes to the program, and the word that is being typed.
+_BASH = """\
+%(complete_func)s() {
+    local line=${COMP_LINE:0:COMP_POINT} kind value prefix files=
+    local word=${line##*[[:space:]]}
+    # Bash replaces what stands behind the last colon or equals sign.
+    prefix=${word%%"${word##*[:=]}"}
+    COMPREPLY=()
+    while IFS=, read -r kind value; do
+        case $kind in
+            file|dir) files=1 ;;
+            plain) COMPREPLY+=("${value#"$prefix"}") ;;
+        esac
+    done < <(env COMP_WORDS="$line" COMP_CWORD="$word" %(complete_var)s=bash_complete "$1")
+    [[ $files ]] || return 0
+    if (( ${#COMPREPLY[@]} )); then
+        compopt -o filenames
+        while IFS= read -r value; do
+            COMPREPLY+=("$value")
+        done < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+    else
+        compopt -o default
+    fi
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+class _WithFiles(ShellComplete):
+    """Offers files where there is nothing else to offer."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """Return what fits, else what makes the shell offer its files."""
+        found = super().get_completions(args, incomplete)
+        option, sign, value = incomplete.partition("=")
+        if found or (option.startswith("-") and not sign):
+            return found
+        return [CompletionItem(value if sign else incomplete, type="file")]
+
+
+class _Bash(_WithFiles, BashComplete):
+    source_template = _BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the one that is being typed, and that one."""
+        words = split_arg_string(os.environ["COMP_WORDS"])
+        typed = os.environ["COMP_CWORD"]
+        return words[1 : len(words) - bool(typed)], typed
+
+
+class _Zsh(_WithFiles, ZshComplete):
+    pass
+
+
+class _Fish(_WithFiles, FishComplete):
+    # A list of stages has commas of its own.
+    source_template = FishComplete.source_template.replace(
+        'string split ","', 'string split --max 1 ","'
+    )
+
+
+def use_own_completion() -> None:
+    """Answer shells in our own way from now on."""
+    for each in (_Bash, _Zsh, _Fish):
+        add_completion_class(each)

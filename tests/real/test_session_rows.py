@@ -1,0 +1,37 @@
+"""What is told of a real session at a glance is what reading all of it says."""
+
+from pathlib import Path
+
+import pytest
+from real.choice import each_file, needs_files
+from sessions.homes import uuid_of
+
+from compactctl.commands.loading.load import scan
+from compactctl.sessions.clients import claude_code, codex, copilot_cli, pi
+from compactctl.sessions.session import Entry, Store
+
+STORES: dict[str, Store] = {
+    "claude-code": claude_code.STORE,
+    "codex": codex.STORE,
+    "copilot-cli": copilot_cli.STORE,
+    "pi": pi.STORE,
+}
+
+
+@needs_files
+@each_file
+def test_the_context_is_that_of_the_newest_answer(path: Path) -> None:
+    transcript = scan(str(path))
+    store = STORES.get(transcript.format)
+    if store is None:
+        pytest.skip("no client lists files like this one")
+    entry = Entry(client=store.client, id=uuid_of(path.name), path=path, modified=0)
+    details = store.details(entry)
+    usages = (message.usage for message in reversed(transcript.effective) if message.usage)
+    newest = next(usages, None)
+    if newest is None or details.context is None:
+        pytest.skip("nothing was reported, or too far from the end of the file")
+    assert details.context >= newest.context + (newest.output or 0)
+    if newest.output:
+        assert details.context == newest.context + newest.output
+    assert not details.project or details.project == transcript.cwd or store is codex.STORE
