@@ -1,1 +1,1 @@
-"""A hand-over document: its sections, templates, and the selection that fills it."""
+"""A hand-over document: its sections, templates, and what they are filled from."""

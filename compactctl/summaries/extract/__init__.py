@@ -1,1 +1,1 @@
-"""What a conversation says: requests, decisions, files, errors, tasks, key lines."""
+"""What a conversation says: requests, decisions, plans, files, errors, tasks, what is needed."""
