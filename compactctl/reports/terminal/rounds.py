@@ -30,7 +30,7 @@ def rounds_screen(found: Rounds, costs: Costs | None = None) -> Iterator[ScreenI
         return
     yield _round_table(found, costs)
     yield ""
-    yield Facts((*_facts(found), *_cost_facts(costs)))
+    yield Facts((*_facts(found), *_cost_facts(costs, is_cache_known=found.cache_reports > 0)))
     if costs is not None and costs.carried:
         yield ""
         yield "What the input was spent on (estimate)"
@@ -135,16 +135,17 @@ def _cache_facts(found: Rounds) -> Iterator[Fact]:
     yield Fact("paid again", f"{tokens_text(found.paid_again)} at most; {why}")
 
 
-def _cost_facts(costs: Costs | None) -> Iterator[Fact]:
-    """Yield what the session cost, and what its input was spent on."""
+def _cost_facts(costs: Costs | None, *, is_cache_known: bool) -> Iterator[Fact]:
+    """Yield what the session cost; it is the most that it can be where nothing tells of a cache."""
     if costs is None:
         return
     if costs.known:
         parts = f"{costs.input:,.2f} for input, {costs.output:,.2f} for output"
         whole = costs.input + costs.output
-        yield Fact("cost", f"{whole:>11,.2f} US dollars (estimate): {parts}")
+        most = "" if is_cache_known else " at most"
+        yield Fact("cost", f"{whole:>11,.2f} US dollars{most} (estimate): {parts}")
         again = f"{costs.again:>11,.2f} of it for what was paid again instead of read from a cache"
-        yield Fact("", again)
+        yield Fact("", again if is_cache_known else "what was read from a cache was not reported")
         yield Fact("prices", _prices_text(costs))
     for model, count in costs.unpriced.items():
         named = one_line(model, 60)

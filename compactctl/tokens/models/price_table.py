@@ -1,7 +1,8 @@
 """The published prices of models: US dollars per million tokens, standard requests.
 
 Each group of rows names the page that publishes its prices. They were taken from quotations of
-these pages up to the date beside them, not from the pages themselves. Prices that changed
+these pages up to the date beside them; Anthropic's, but for Haiku 5.5 and long requests, and that of
+gpt-5-codex were compared with kept copies of the vendors' own pages. Prices that changed
 while the model was offered are not here: such a model has no price. What batches, priority, regions
 and contracts cost is not here either.
 """

@@ -147,6 +147,15 @@ def test_a_model_without_a_price_is_named_instead_of_priced() -> None:
     assert not [line for line in lines if line.startswith("cost ")]
 
 
+def test_without_a_report_of_the_cache_the_cost_is_the_most_that_it_can_be() -> None:
+    found = rounds_of(user("go"), answer(100, model="gpt-5"), answer(200, model="gpt-5"))
+    lines = [" ".join(line.split()) for line in shown(found, costs=costs(found.rounds, BUILT_IN))]
+    assert found.cache_reports == 0
+    [at] = [place for place, line in enumerate(lines) if line.startswith("cost ")]
+    assert " US dollars at most (estimate): " in lines[at]
+    assert lines[at + 1] == "what was read from a cache was not reported"
+
+
 def test_the_document_has_the_cost_of_every_round_and_of_all() -> None:
     found = stats_json(priced(PRICED))
     each, all_ = found["rounds"], found["costs"]
