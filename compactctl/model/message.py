@@ -123,7 +123,8 @@ class Tags:
 
     ``*_id`` stands on a summary, marker or rewritten record; ``*_parent`` on what it replaces.
     ``through`` names the newest message there was when compactctl wrote the record, ``unseen`` the
-    tokens that every request had then beside the transcript's own; ``final`` tells that no later
+    tokens that every request had then beside the transcript's own, ``model`` the model that nothing
+    else names any more; ``final`` tells that no later
     stage is to work on what a marker hides.
     """
 
@@ -137,6 +138,7 @@ class Tags:
     operation: str | None = None
     through: str | None = None
     unseen: int | None = None
+    model: str | None = None
     final: bool = False
 
     @property

@@ -23,6 +23,7 @@ _OWN_FIELDS = (
     ("op", "operation", str),
     ("through", "through", str),
     ("unseen", "unseen", int),
+    ("model", "model", str),
     ("final", "final", bool),
 )
 

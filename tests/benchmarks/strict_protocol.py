@@ -30,6 +30,7 @@ from compactctl.tokens.counters.counter import Exactness, TokenCounter
 from compactctl.tokens.counters.fast import exact_counter
 from compactctl.tokens.counters.ratio import RatioCounter
 from compactctl.tokens.fit import fit_of
+from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 
@@ -320,7 +321,8 @@ def _of_request(
         for name, meter in meters.items() if len(conversations(seen.effective)) == 1 else ():
             named = replace(trial, estimator=name)
             if name in (OURS, OURS_CTOK):
-                yield _ours(named, seen, replace(measured, meter=meter))
+                framed = FramedMeter(meter, framing_for(measured.model, meter.counter))
+                yield _ours(named, seen, replace(measured, meter=meter, framed=framed))
             else:
                 yield replace(named, guess=plain(seen.effective, anchor, meter))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask, Sample
+from formats.claude_code.sessions import Record, said, user
 
 # Windows in which it is time to compact these, by what the sizes refer to.
 FULL = (
@@ -89,3 +90,28 @@ def test_no_room_beside_the_answer_matters_where_nothing_refers_to_it(
     chat = sample("openai-chat")
     assert ask("compact", chat, *asked, "--window", "128k").code == 2
     assert ask("compact", chat, *asked, "--window", "128k", "--target", "5k").code == 0
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_the_model_is_known_when_no_answer_of_it_is_left(
+    ask: Ask, tmp_path: Path, layout: str
+) -> None:
+    path, small = tmp_path / "run.jsonl", tmp_path / "small.jsonl"
+    model = {"model": "claude-sonnet-4-5-20250929"}
+    records: list[Record] = []
+    for turn in range(6):
+        before = f"a{turn - 1}" if turn else None
+        records.append(user(f"u{turn}", before, "go on " * 50))
+        records.append(said(f"a{turn}", f"u{turn}", "done " * 50))
+        records[-1]["message"] |= model
+    records.append(user("u6", "a5", "and now?"))
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    how_much = ("--truncate-fraction", "1", "--truncate-keep-first", "0")
+    asked = ("--stages", "truncate", "--keep-turns", "0", *how_much)
+    told_before = document(ask, "compact", path, "-o", small, *asked, "--layout", layout)
+    found = document(ask, "stats", small)
+    roles = {message["role"] for message in document(ask, "view", small)["messages"]}
+    assert "assistant" not in roles
+    for name in ("model", "counter", "windowTokens"):
+        assert found[name] == told_before[name]
+    assert found["model"] == model["model"]

@@ -339,10 +339,15 @@ class _Job:
 
     def _own_fields(self) -> dict[str, Any]:
         """Return what lets later measurements tell what requests held at this point."""
-        newest = newest_id(self.outcome.before)
-        through = {"through": newest} if newest else {}
-        unseen = self.outcome.unseen
-        return {**through, "unseen": unseen} if unseen else through
+        outcome = self.outcome
+        newest, model = newest_id(outcome.before), self.loaded.transcript.model
+        is_named = any(message.model for message in outcome.after)
+        told = {
+            "through": newest,
+            "unseen": outcome.unseen,
+            "model": None if is_named else model,
+        }
+        return {name: value for name, value in told.items() if value}
 
     def _operation(self, name: OperationId, after: Digest) -> Operation:
         return Operation(

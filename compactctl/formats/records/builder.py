@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -106,6 +106,7 @@ class TranscriptBuilder:
     def transcript(self, name: str, effective: tuple[Message, ...], **facts: Any) -> Transcript:  # noqa: ANN401
         """Return the finished transcript; tagged originals are taken out of ``effective``."""
         shown, orphaned = drop_hidden(effective)
+        model = facts.pop("model", None) or _model_told(self.messages)
         if orphaned:
             self.warnings.append(
                 f"{orphaned} messages carry a tag whose summary or marker is gone; they are shown"
@@ -122,8 +123,14 @@ class TranscriptBuilder:
             opaque=tuple(self._opaque),
             compactions=tuple(self.compactions),
             warnings=tuple(self.warnings),
+            model=model,
             **facts,
         )
+
+
+def _model_told(messages: Sequence[Message]) -> str | None:
+    """Return the model that the newest compaction recorded; None without one."""
+    return next((m.tags.model for m in reversed(messages) if m.tags.model), None)
 
 
 def own_id(name: str, tags: Tags) -> str:

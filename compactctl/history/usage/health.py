@@ -28,7 +28,8 @@ class Health:
     Attributes:
         ratio: reported over counted tokens, the median of ``steps`` steps with enough in them;
             None when there are fewer than ``MIN_STEPS``.
-        checked: the steps with results of tools that were reported to bring much; ``missing``:
+        checked: the steps with results of tools that were reported to bring much, beside an answer
+            that was reported too or is small; ``missing``:
             those of them of whose content most is not in the file.
         tolerance: how far from 1 the ratio may be.
     """
@@ -51,11 +52,21 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What entered between two requests beside the answer, in tokens without frames."""
+    """What entered between two requests beside the answer, in tokens without frames.
+
+    ``estimated`` is what of the answer was not reported, and is off by as much as its estimate.
+    """
 
     counted: float
     reported: float
+    estimated: float
     has_results: bool
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it was reported to bring much, whatever the answer may have been."""
+        unsure = self.estimated > (1 - _THERE) * self.reported
+        return self.has_results and self.reported >= _LEAST_REPORTED and not unsure
 
 
 def health(
@@ -77,7 +88,7 @@ def health(
     steps = list(_steps(messages, found, count, frame))
     ratios = [s.reported / s.counted for s in steps if s.counted >= _LEAST_COUNTED]
     ratio = median(ratios) if len(ratios) >= MIN_STEPS else None
-    large = [s for s in steps if s.has_results and s.reported >= _LEAST_REPORTED]
+    large = [step for step in steps if step.is_judged]
     # Tokens of another family do not mean that content is missing.
     there = _THERE / max(1.0, ratio or 1.0)
     return Health(
@@ -102,6 +113,7 @@ def _steps(
         yield _Step(
             counted=sum(map(count, entered)),
             reported=grown - (earlier.answer - earlier.results) - sum(map(frame, entered)),
+            estimated=0.0 if earlier.is_reported else earlier.answer - earlier.results,
             has_results=any(message.results for message in entered),
         )
 

@@ -54,10 +54,18 @@ class Request:
 
         A report a little below what is counted is true, and leaves no room for reasoning.
         """
-        said = self.visible - self.results
-        if self.output is None or 2 * self.output < said:
+        if self.output is None or not self.is_reported:
             return self.visible + self.guessed
-        return max(self.output, said) + self.results
+        return max(self.output, self._said) + self.results
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether the size of the answer was reported, and can be true."""
+        return self.output is not None and 2 * self.output >= self._said
+
+    @property
+    def _said(self) -> float:
+        return self.visible - self.results
 
 
 def requests(

@@ -8,7 +8,7 @@ from builders import call, conversation, result, user
 
 from compactctl.history.usage.health import MIN_STEPS, Health, health
 from compactctl.history.usage.requests import requests
-from compactctl.model.message import MediaPart, Message, ReportedUsage
+from compactctl.model.message import MediaPart, Message, ReportedUsage, TextPart
 
 FRAME = 30
 SIZE = 400
@@ -98,3 +98,17 @@ def test_results_in_the_record_of_their_call_count_like_others() -> None:
         for asked, given in zip(apart[1::2], apart[2::2], strict=True)
     ]
     assert check([apart[0], *within]) == check(apart)
+
+
+def test_a_step_is_not_judged_by_a_large_answer_of_unknown_size() -> None:
+    def told(message: Message) -> Message:
+        if message.usage is None:
+            return message
+        said = (TextPart(text="word " * 800), *message.parts)
+        return replace(message, parts=said, usage=replace(message.usage, output=None))
+
+    # Each answer took 600 tokens more than is counted of it.
+    messages = [told(message) for message in session(20, output=1_400)]
+    assert check(messages).checked == 0
+    known = [replace(m, usage=replace(m.usage, output=1_400)) if m.usage else m for m in messages]
+    assert (check(known).checked, check(known).missing) == (20, 0)
