@@ -1,10 +1,10 @@
 """The published prices of models: US dollars per million tokens, standard requests.
 
 Each group of rows names the page that publishes its prices. They were taken from quotations of
-these pages up to the date beside them; Anthropic's, but for Haiku 5.5 and long requests, and that of
-gpt-5-codex were compared with kept copies of the vendors' own pages. Prices that changed
-while the model was offered are not here: such a model has no price. What batches, priority, regions
-and contracts cost is not here either.
+these pages up to the date beside them; Anthropic's, but for Haiku 5.5 and long requests, and that
+of gpt-5-codex were compared with kept copies of the vendors' own pages. Prices that changed while
+the model was offered are not here: such a model has no price. What batches, priority, regions and
+contracts cost is not here either.
 """
 
 from collections.abc import Iterator
