@@ -93,6 +93,11 @@ REPORTS = {
         terminal="terminal.batch:batch_screen",
         messages="terminal.batch:batch_messages",
     ),
+    "AuditResult": Report(
+        json="json.audit:audit_json",
+        terminal="terminal.audit:audit_screen",
+        messages="terminal.audit:audit_messages",
+    ),
     "SimulateResult": Report(
         json="json.simulate:simulate_json",
         terminal="terminal.simulate:simulate_screen",

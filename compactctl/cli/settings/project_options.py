@@ -13,7 +13,7 @@ from compactctl.cli.settings.names import flag_of, variable_of
 from compactctl.store.settings import user_settings
 
 _MEASURING = frozenset({
-    "format", "scope", "top", "strict", "fail-over", "fail-base", "require-fit",
+    "format", "scope", "top", "strict", "fail-over", "fail-base", "fail-on", "require-fit",
     "model", "window", "windows", "max-tokens", "counter", "chars-per-token",
     "seed", "at", "every", "gate", "used", "share", "aggregate", "neurolink",
 })  # fmt: skip

@@ -2,16 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.by_model.answers import Answer, extracted
 from compactctl.summaries.by_model.prompt import Prompt
-from compactctl.summaries.by_model.unsupported_claims import first_foreign
+from compactctl.summaries.by_model.unsupported_claims import first_foreign, source_texts
 from compactctl.summaries.document.template_file import template_of
-from compactctl.summaries.extract.passages import passages
 from compactctl.tokens.meter import part_texts
 
 # What a summary may have of the budget in percent: models count tokens in their own ways.
@@ -78,13 +76,7 @@ def source_text(request: SummaryRequest) -> str:
     template = template_of(request.template, request.template_text)
     asked = (section.heading for section in template.sections)
     messages = (*request.messages, *request.upcoming)
-    return "\n".join((*_said(messages), request.previous, request.instructions, *asked))
-
-
-def _said(messages: tuple[Message, ...]) -> Iterator[str]:
-    yield from (text for m in messages for part in m.parts for text in part_texts(part))
-    # The arguments of calls once more, as the tools saw them, without the escapes of JSON.
-    yield from (each.text for each in passages(messages) if each.kind == "call")
+    return "\n".join((*source_texts(messages), request.previous, request.instructions, *asked))
 
 
 def _unfinished(answer: Answer) -> str:

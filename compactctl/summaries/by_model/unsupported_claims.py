@@ -1,9 +1,16 @@
 """Facts in a summary that are not in what was summarized: quotes, paths, numbers, identifiers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
 
+from compactctl.model.message import FilePart, Message
 from compactctl.summaries.extract.entities import Lexicon
+from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.tokens.meter import part_texts
+
+ClaimKind = Literal["quote", "path", "identifier", "number"]
 
 # Shorter quotes are names and emphasis rather than what somebody said.
 QUOTE_WORDS = 4
@@ -29,35 +36,64 @@ _LETTER_BEFORE = re.compile(r"[\w@]\Z|\w-\Z")
 _LETTER_AFTER = re.compile(r"[\w@]|-\w")
 # The id of a commit may be shortened.
 _HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}")
-_ESCAPE = re.compile(r"\\[nrt]")
+# Not part of the name behind it: an escaped line end, and what ends the name of a tool's server.
+_BOUNDARY = re.compile(r"\\[nrt]|__")
+_ESCAPED_PATH = re.compile(r"[nrt]/")
 # Kinds of entities that good prose makes up: "well-tested".
 _PROSE_KINDS = frozenset({"name"})
-# Colours of a terminal end in a letter, right before what they colour.
-_COLOUR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[\d;]*m")
+# Colours of a terminal end in a letter, right before what they colour; some lost their escape.
+_COLOUR = re.compile(r"(?:\x1b|\\u001b|\\x1b|\\033)\[[\d;]*m|\[\d[\d;]*m")
 _REDACTED = re.compile(r"\[REDACTED:[\w-]*\]")
 
 
-def first_foreign(text: str, source: str, cwd: str | None = None) -> str:
-    """Name the first fact in ``text`` that ``source`` does not hold, "" when it holds all.
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something in a summary that can be looked up in what it was made from."""
 
-    Facts are quotes of at least four words, paths and names of code, error codes and ids, and
+    kind: ClaimKind
+    text: str
+
+
+def first_foreign(text: str, source: str, cwd: str | None = None) -> str:
+    """Name the first of the ``foreign_claims``, "" when there is none."""
+    claim = next(foreign_claims(text, source, cwd), None)
+    return f"the {claim.kind} {claim.text!r} is not in what was summarized" if claim else ""
+
+
+def foreign_claims(text: str, source: str, cwd: str | None = None) -> Iterator[Claim]:
+    """Yield the claims of ``text`` that ``source`` does not hold.
+
+    Claims are quotes of at least four words, paths and names of code, error codes and ids, and
     numbers from 10. Paths may be shortened to a part that starts and ends at a slash, or lie in
     ``cwd``; quotes may leave something out at an ellipsis; numbers may be grouped or rounded to k.
     """
-    text = _LIST_NUMBER.sub("", _REDACTED.sub("", text.translate(_CURLY)))
-    source = _COLOUR.sub(" ", source.translate(_CURLY))
-    checks = (
-        ("quote", _quotes(text), _Quoted(source)),
-        ("identifier", _identifiers(text, cwd), _NamedThings(source)),
-        ("number", _numbers(text), _Counted(source)),
+    text = _COLOUR.sub(" ", _LIST_NUMBER.sub("", _REDACTED.sub("", plain_quotes(text))))
+    source = _COLOUR.sub(" ", plain_quotes(source))
+    checks: tuple[tuple[Iterator[Claim], Callable[[str], bool]], ...] = (
+        ((Claim("quote", each) for each in _quotes(text)), _Quoted(source)),
+        (_names(text, cwd), _NamedThings(source)),
+        ((Claim("number", each) for each in _numbers(text)), _Counted(source)),
     )
-    found = (
-        f"the {kind} {item!r} is not in what was summarized"
-        for kind, items, holds in checks
-        for item in items
-        if not holds(item)
-    )
-    return next(found, "")
+    for claims, holds in checks:
+        yield from (claim for claim in claims if not holds(claim.text))
+
+
+def source_texts(messages: Iterable[Message]) -> Iterator[str]:
+    """Yield what a summary of messages may take its claims from, paths of files included."""
+    messages = tuple(messages)
+    for part in (part for message in messages for part in message.parts):
+        yield from part_texts(part)
+        if isinstance(part, FilePart):
+            yield part.file_path
+    # The arguments of calls once more, as the tools saw them, without the escapes of JSON.
+    for pair in tool_pairs(passages(messages)):
+        yield from (f"{name}: {text}" for name, text in pair.texts)
+        yield from filter(None, (pair.reads, *pair.changes))
+
+
+def plain_quotes(text: str) -> str:
+    """Return a text with straight quotation marks, as claims are looked for in it."""
+    return text.translate(_CURLY)
 
 
 class _Quoted:
@@ -77,7 +113,9 @@ class _NamedThings:
         self._source = source.lower()
 
     def __call__(self, name: str) -> bool:
-        return self._holds(name) or (_listed(name) and all(map(self._holds, name.split("/"))))
+        if any(map(self._holds, _variants(name))):
+            return True
+        return _listed(name) and all(map(self._holds, name.split("/")))
 
     def _holds(self, name: str) -> bool:
         wanted, start = name.lower(), 0
@@ -85,7 +123,8 @@ class _NamedThings:
         while (place := self._source.find(wanted, start)) >= 0:
             start, end = place + 1, place + len(wanted)
             before, after = self._source[max(0, place - 2) : place], self._source[end : end + 2]
-            is_part = _LETTER_BEFORE.search(before) and not _ESCAPE.fullmatch(before)
+            is_part = _LETTER_BEFORE.search(before) and not _BOUNDARY.fullmatch(before)
+            is_part = is_part and not ("/" in wanted and before.endswith("@"))
             if not is_part and (may_go_on or not _LETTER_AFTER.match(after)):
                 return True
         return False
@@ -110,7 +149,8 @@ def _quotes(text: str) -> Iterator[str]:
     for line in text.splitlines():
         # With an odd number of marks nobody can tell which two belong together.
         if line.count('"') % 2 == 0:
-            yield from (quote for quote in _STRAIGHT.findall(line) if _is_said(quote))
+            found = (m for m in _STRAIGHT.finditer(line) if not _is_code(line[: m.start()]))
+            yield from (match[1] for match in found if _is_said(match[1]))
     yield from (quote for quote in _CITED.findall(text) if _is_said(quote))
 
 
@@ -118,11 +158,28 @@ def _is_said(quote: str) -> bool:
     return len(quote.split()) >= QUOTE_WORDS
 
 
-def _identifiers(text: str, cwd: str | None) -> Iterator[str]:
+def _is_code(before: str) -> bool:
+    """Whether what follows is inside of a code span, where a mark quotes nobody."""
+    return before.count("`") % 2 == 1
+
+
+def _names(text: str, cwd: str | None) -> Iterator[Claim]:
     lexicon = Lexicon(cwd)
     for entity in lexicon.entities(text):
-        if lexicon.kind(entity) not in _PROSE_KINDS and not entity.startswith("#"):
-            yield entity
+        kind = lexicon.kind(entity)
+        if kind not in _PROSE_KINDS and not entity.startswith("#"):
+            yield Claim("path" if kind == "path" else "identifier", entity)
+
+
+def _variants(name: str) -> Iterator[str]:
+    """Yield the ways in which a source may write a name."""
+    yield name
+    # Paths are shown with slashes, whatever stands in them.
+    if "/" in name:
+        yield name.replace("/", "\\")
+    # What is left of a line end written as an escape stands before a path at times.
+    if _ESCAPED_PATH.match(name):
+        yield name[1:]
 
 
 def _listed(name: str) -> bool:

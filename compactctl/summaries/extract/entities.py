@@ -11,10 +11,10 @@ SHORTEST = 4
 LONGEST = 200
 
 # Escapes in quoted code are skipped, else "\\tname" would read as "tname"; a single one after a
-# letter is left alone, since it is a Windows path more often.
+# letter is left alone, since it is a Windows path more often. So are the colours of a terminal.
 _WORD = re.compile(
-    r"(?:\\[nrt]){2,}|(?<!\w)\\[nrt]"
-    r"|https?://[^\s\"'<>()\[\]{}`\\|^]+|#\d{1,6}\b|[\w./~@+-]{4,}"
+    r"(?:\\[nrt]){2,}|(?<!\w)\\[nrt]|\[\d[\d;]*m"
+    r"|https?://[^\s\x00-\x1f\x7f\"'<>()\[\]{}`\\|^]+|#\d{1,6}\b|[\w./~@+-]{4,}"
 )
 _EXTENSION = (
     r"py|pyi|ipynb|jsx?|[mc]js|[mc]?ts|tsx|s?css|html?|vue|svelte|go|rs|rb|exs?|heex|erl|java|kt"

@@ -46,9 +46,12 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Error:
+class ErrorSeen:
+    """A line that told what went wrong, and whether the same call worked later."""
+
     line: str
     pair: ToolPair
+    overcome: bool
 
 
 def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
@@ -83,16 +86,10 @@ def essence(command: str) -> str:
 
 def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield the last of each distinct error line, and whether the same call worked later."""
-    last_success = {pair.subject: n for n, pair in enumerate(pairs) if not failed(pair)}
-    newest: dict[str, tuple[int, _Error]] = {}
-    for index, pair in enumerate(pairs):
-        for line in error_lines(pair):
-            newest[_DIGITS.sub("#", line)[:80]] = (index, _Error(line, pair))
-    for index, error in newest.values():
+    for error in errors(pairs):
         pair = error.pair
-        overcome = last_success.get(pair.subject, -1) > index
-        worth = _OVERCOME_ERROR if overcome else _FRESH_ERROR
-        note = " (later run ok)" if overcome else ""
+        worth = _OVERCOME_ERROR if error.overcome else _FRESH_ERROR
+        note = " (later run ok)" if error.overcome else ""
         yield SummaryItem(
             section=4,
             label="Errors:",
@@ -102,9 +99,26 @@ def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
         )
 
 
+def errors(pairs: Sequence[ToolPair]) -> Iterator[ErrorSeen]:
+    """Yield the last of each distinct error line; what differs in numbers alone is one."""
+    last_success = {pair.subject: n for n, pair in enumerate(pairs) if not failed(pair)}
+    newest: dict[str, tuple[int, str]] = {}
+    for index, pair in enumerate(pairs):
+        for line in error_lines(pair):
+            newest[_DIGITS.sub("#", line)[:80]] = (index, line)
+    for index, line in newest.values():
+        pair = pairs[index]
+        yield ErrorSeen(line, pair, overcome=last_success.get(pair.subject, -1) > index)
+
+
 def checks(command: str) -> bool:
     """Whether the outcome of a command line tells where the work stands."""
     return _CHECK.search(command) is not None
+
+
+def names_error(line: str) -> bool:
+    """Whether a line of a result may tell of an error by itself."""
+    return _LIKELY.search(line) is not None
 
 
 def error_lines(pair: ToolPair) -> list[str]:

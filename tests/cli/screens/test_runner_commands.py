@@ -105,6 +105,7 @@ WAYS = (
     ("compact", "--stages", "microcompact,summarize", "--explain", "-n"),
     ("compact", "--stages", "limit,truncate", "--limit-max-bytes", "300", "--force"),
     ("log",),
+    ("audit",),
     ("simulate", "--profile", "agent-code"),
     ("eval",),
     ("batch", "--stages", "dedup", "--jobs", "1"),

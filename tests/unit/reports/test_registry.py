@@ -25,6 +25,7 @@ RUNS = {
     "rewind": ("run.compacted.jsonl", "--check"),
     "verify": ("run.compacted.jsonl",),
     "batch": ("run.jsonl",),
+    "audit": ("run.compacted.jsonl",),
     "simulate": ("run.jsonl", "--profile", "neurolink"),
     "eval": ("run.jsonl",),
     "stages": ("dedup",),

@@ -23,6 +23,9 @@ from compactctl.summaries.extract.entities import LONGEST, Lexicon
         ("self.readerFactory.open()", "symbol", "self.readerFactory.open"),
         ("class HandOver:", "symbol", "HandOver"),
         ("the content-type header", "name", "content-type"),
+        ("\x1b[33mloaded_key\x1b[0m", "symbol", "loaded_key"),
+        ("[33mloaded_key", "symbol", "loaded_key"),
+        ("at https://example.org/a_b\x1b[0m", "url", "https://example.org/a_b"),
         ('{"a":1,\\n\\t\\tshadowTree}', "symbol", "shadowTree"),
     ],
 )

@@ -1,0 +1,84 @@
+"""``compactctl audit``."""
+
+from typing import get_args
+
+import click
+
+from compactctl.cli.emit import emit, working
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.shared import (
+    format_option,
+    limit_options,
+    measure_options,
+    shown_as_options,
+)
+from compactctl.commands.audit.audit import audit
+from compactctl.commands.audit.result import AuditGate, AuditOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import suggestion
+from compactctl.store.files.limits import ReadLimits
+
+GATE_FAILED = 1
+_GATES = get_args(AuditGate)
+
+_HELP = """Show what compactions lost, made up, and made the agent look at again.
+
+FILE is a transcript; without it, or with -, standard input is read. Every compaction in it is
+compared with what it stands for: those by compactctl with their originals from the archive or the
+file, a client's own with what the file still holds. Nothing is written.
+"""
+
+
+def _gates(
+    context: click.Context,
+    parameter: click.Parameter,
+    value: str | None,
+) -> tuple[AuditGate, ...]:
+    """Return the gates that a list with commas names; click.BadParameter for what is none."""
+    names = [name.strip() for name in (value or "").split(",") if name.strip()]
+    for name in names:
+        if name not in _GATES:
+            hint = suggestion(name, _GATES, f"there are {', '.join(_GATES)}")
+            raise click.BadParameter(f"there is no {name!r}; {hint}", context, parameter)
+    return tuple(gate for gate in _GATES if gate in names)
+
+
+@click.command("audit", help=_HELP, cls=SectionedCommand)
+@file_argument()
+@click.option(
+    "--fail-on",
+    metavar="FINDS",
+    callback=_gates,
+    help=f"Exit with 1 when any of these was found: {', '.join(_GATES)}; several with commas.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="How many finds of each kind to list.",
+)
+@format_option
+@limit_options
+@measure_options
+@shown_as_options
+def command(
+    path: str,
+    *,
+    fail_on: tuple[AuditGate, ...],
+    top: int,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    shown_as: str,
+) -> int:
+    """Run ``compactctl audit``."""
+    options = AuditOptions(
+        path=path, format=format_name, limits=limits, measure=measure, fail_on=fail_on, top=top
+    )
+    with working("auditing", path, shown_as):
+        result = audit(options)
+    emit(result, shown_as)
+    return GATE_FAILED if result.failed else 0

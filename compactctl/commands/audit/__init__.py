@@ -1,0 +1,1 @@
+"""Compactions that are already in a transcript, judged by what they stand for."""

@@ -1,0 +1,93 @@
+"""``compactctl audit`` says what compactions lost, on a screen and as JSON, and gates."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask, Sample
+from unit.commands.audit import clients
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(clients.claude_code())
+    return path
+
+
+def test_it_lists_what_was_lost_invented_and_looked_at_again(ask: Ask, session: Path) -> None:
+    shown = ask("audit", session)
+    assert shown.code == 0
+    assert f"rule       L1  {clients.RULE}" in shown.out
+    assert "read file  L2  src/settings.py (read)" in shown.out
+    assert "number       1  4711" in shown.out
+    assert "L8      L3" in shown.out
+    assert "1 of 1 look afterwards" in shown.out
+
+
+def test_a_gate_fails_and_says_which(ask: Ask, session: Path) -> None:
+    shown = ask("audit", session, "--fail-on", "lost-rules, lost-files,invented")
+    assert shown.code == 1
+    assert shown.err.endswith("the audit failed: lost-rules, invented\n")
+    assert ask("audit", session, "--fail-on", "lost-files").code == 0
+
+
+def test_a_gate_that_there_is_not_is_a_usage_error(ask: Ask, session: Path) -> None:
+    shown = ask("audit", session, "--fail-on", "lost-rule")
+    assert shown.code == 2
+    assert "did you mean lost-rules?" in shown.err
+
+
+def test_the_document_holds_every_find(ask: Ask, session: Path) -> None:
+    found = json.loads(ask("audit", session, "--json", "--top", "0").out)
+    (compaction,) = found["compactions"]
+    audit = compaction["audit"]
+    assert (found["schema"], compaction["writer"]) == ("compactctl.audit/1", "claude-code")
+    assert (compaction["line"], compaction["message"]) == (6, None)
+    assert audit["known"]["rules"] == len(audit["lost"]["rules"]) == 1
+    assert audit["lost"]["reads"][0]["again"] == {"line": 8, "message": None}
+    assert audit["invented"] == [{"kind": "number", "text": "4711", "summaryLine": 1}]
+    assert audit["rereads"][0]["seen"] == {"line": 3, "message": None}
+    assert audit["rereadTokens"] == audit["lookTokens"] > 0
+
+
+def test_of_a_sealed_summary_the_document_says_nothing(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "codex.jsonl"
+    path.write_bytes(clients.codex_sealed())
+    (compaction,) = json.loads(ask("audit", path, "--json").out)["compactions"]
+    audit = compaction["audit"]
+    assert compaction["verdict"] == "sealed"
+    assert (audit["known"], audit["lost"], audit["invented"]) == (None, None, None)
+    assert "encrypted or not in the file" in ask("audit", path).out
+    assert ask("audit", path, "--fail-on", "unaudited").code == 1
+
+
+def test_what_was_never_compacted_holds_nothing(ask: Ask, desk: Path) -> None:
+    shown = ask("audit", desk)
+    assert (shown.code, shown.out) == (0, f"{desk}: no compaction in it\n")
+
+
+def test_standard_input_is_read(ask: Ask, session: Path) -> None:
+    shown = ask("audit", "-", stdin=session.read_bytes())
+    assert "standard input: 1 compaction" in shown.out
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize(
+    "stage", ["summarize", "distill", "partial", "chunk", "recursive", "plain"]
+)
+@pytest.mark.parametrize(
+    "name",
+    ["anthropic-messages", "claude-code-session", "codex-session", "neurolink", "openai-chat",
+     "openai-chat-conversations"],
+)  # fmt: skip
+def test_the_built_in_summaries_make_nothing_up(
+    ask: Ask, sample: Sample, name: str, stage: str
+) -> None:
+    path = sample(name)
+    output = path.with_name("out.jsonl")
+    done = ask("compact", path, "--stages", stage, "-o", output, "--json")
+    found = json.loads(ask("audit", output, "--json").out)["compactions"]
+    own = [each for each in found if each["writer"] == "compactctl"]
+    assert bool(own) == json.loads(done.out)["compacted"]
+    assert [each["audit"]["invented"] for each in own] == [[]] * len(own)

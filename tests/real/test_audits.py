@@ -1,0 +1,29 @@
+"""Real transcripts audited: what the built-in summaries say of them stands in them."""
+
+from pathlib import Path
+
+from real.choice import chosen, each_file, name_of, needs_files
+
+from compactctl.commands.audit.audit import audit
+from compactctl.commands.audit.result import AuditOptions
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+
+_STAGES = ("summarize", "distill", "partial", "chunk", "recursive", "plain")
+_MEASURE = MeasureOptions(counter="chars/4")
+
+
+@needs_files
+@each_file
+def test_the_built_in_summaries_make_nothing_up(path: Path, tmp_path: Path) -> None:
+    for stage in chosen(_STAGES, name_of(path), 1):
+        output = tmp_path / f"{stage}{path.suffix}"
+        plan = PlanOptions(stages=(stage,))
+        done = compact(
+            CompactOptions(path=str(path), output=str(output), measure=_MEASURE, plan=plan)
+        )
+        found = audit(AuditOptions(path=str(output), measure=_MEASURE)).compactions
+        own = [each.audit for each in found if each.operation]
+        assert bool(own) == done.compacted
+        assert [each.invented for each in own if each] == [()] * len(own)
