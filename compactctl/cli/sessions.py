@@ -7,11 +7,12 @@ import click
 from compactctl.cli.emit import emit
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.shared import shown_as_options
-from compactctl.cli.options.values import CheckedText, FiniteRange
+from compactctl.cli.options.values import CheckedText
 from compactctl.commands.sessions.sessions import USUAL, SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted, parse_since
 from compactctl.sessions.places import this_machine
 from compactctl.sessions.registry import ALL_STORES, store_named
+from compactctl.tokens.budget import parse_share
 
 _HELP = """List the sessions of coding agents on this machine, the newest first.
 
@@ -43,9 +44,9 @@ def _parse_since(text: str) -> float:
 )
 @click.option(
     "--over",
-    type=FiniteRange(min=0),
+    type=CheckedText(parse_share),
     metavar="SHARE",
-    help="Only sessions whose context is more than this share of the window, such as 0.7.",
+    help="Only sessions whose context is more than this share of the window: 70% or 0.7.",
 )
 @click.option(
     "--since",
@@ -73,7 +74,7 @@ def command(
     words: tuple[str, ...],
     clients: tuple[str, ...],
     project: str | None,
-    over: float | None,
+    over: str | None,
     since: str | None,
     hidden: bool,
     limit: int,
@@ -84,7 +85,7 @@ def command(
     wanted = Wanted(
         clients=clients,
         project=project,
-        over=over,
+        over=None if over is None else parse_share(over),
         since=None if since is None else parse_since(since, now),
         words=words,
         hidden=hidden,

@@ -146,6 +146,14 @@ def test_an_unknown_client_is_named(ask: Ask) -> None:
     assert "there is no client 'cladue'; did you mean claude?" in outcome.err
 
 
+@pytest.mark.parametrize("share", ["0.9", "90%"])
+def test_a_share_as_people_write_it(several: Home, ask: Ask, share: str) -> None:
+    assert several.root.is_dir()
+    shown = ask("sessions", "--over", share).out
+    assert "Tides" in shown
+    assert "Berths" not in shown
+
+
 def test_nothing_to_list(home: Home, ask: Ask) -> None:
     assert "there are no sessions" in ask("sessions").out
     home.claude(Said())
