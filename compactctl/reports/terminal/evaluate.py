@@ -13,7 +13,8 @@ from compactctl.reports.rendering.text import line_text, one_line, path_name, pl
 # Measures by what a narrow terminal can do without, the first ones last.
 _MEASURES = ("recall", "support", "lines", "rules", "errors", "commands", "read", "changed",
              ANSWERS, "tasks", "last", "first", "soon")  # fmt: skip
-_PLOT_WIDTH, _PLOT_HEIGHT = 50, 11
+# Small enough for a narrow terminal.
+_PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
 _MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -27,7 +28,9 @@ def evaluate_screen(result: EvaluateResult) -> Iterator[ScreenItem]:
     yield ""
     yield _figures_table(result.figures)
     yield ""
-    yield Verbatim("\n".join(_plot(curves(result))))
+    drawn = curves(result)
+    yield Verbatim("\n".join(_plot(drawn)))
+    yield f"recall by  {_legend(drawn)}"
     if len(result.sessions) > 1:
         yield ""
         yield _sessions_table(result)
@@ -126,8 +129,11 @@ def _plot(found: Sequence[Curve]) -> Iterator[str]:
         yield f"{recall:>6.0%} ┤{''.join(cells)}".rstrip()
     yield f"       └{'─' * (_PLOT_WIDTH + 1)}"
     yield f"        0%{'tokens kept':^{_PLOT_WIDTH - 7}}{widest:.0%}"
-    names = (f"{mark} {one_line(c.name)}" for c, mark in zip(found, _MARKS, strict=False))
-    yield f"recall by  {', '.join(names)}"
+
+
+def _legend(found: Sequence[Curve]) -> str:
+    marked = zip(found, _MARKS, strict=False)
+    return ", ".join(f"{mark} {one_line(curve.name)}" for curve, mark in marked)
 
 
 def _sessions_table(result: EvaluateResult) -> ScreenItem:
