@@ -20,15 +20,18 @@ from compactctl.summaries.extract.uses import EntityDemand
 KEY_LINES = "Key lines, verbatim:"
 NAMES = "Identifiers in use:"
 # Where lines of what was said stand.
-_SAID = {"request": (6, "From other requests:"), "reply": (4, "Said by the agent:")}
+_SAID = {"request": (6, "From requests:"), "reply": (4, "Said by the agent:")}
 # Characters of what a quoted line is of; paths are whole.
 _TITLE = 90
-# Quoted lines of tools are at most this part of the text: with more of them nobody finds the rest.
+# Quoted lines of tools are at most this part of the text; with more of them nobody finds the rest.
+# Names are chosen up to this share, of which those go that stand in lines.
 _LINES_PART = 3
+_NAMES_PERCENT = 45
 # Candidates that are weighed against one another, the best of many more.
 _MOST_LINES, _MOST_NAMES = 3_000, 1_500
-# More backslashes than this mark code or JSON inside of JSON, which nobody can read.
+# More backslashes or quotation marks than this are data, which nobody can read.
 _MOST_BACKSLASHES = 4
+_MOST_QUOTES = 12
 # Of the demand for an entity, what its mere name is worth; digests are worth reading for more.
 _NAMED = 0.4
 # Names that are needed less, in demands for one that is needed, are what tools happened to show.
@@ -85,7 +88,7 @@ def selection_of(material: SummaryMaterial, budget: int, count: Callable[[str], 
         needed=demand.needed,
         unit=demand.unit,
         named=_NAMED,
-        most={"course": budget // _LINES_PART},
+        most={"course": budget // _LINES_PART, "names": budget * _NAMES_PERCENT // 100},
     )
     return Selection(offer, (n for text in material.said for n in demand.lexicon.entities(text)))
 
@@ -118,6 +121,7 @@ def _lines(material: SummaryMaterial) -> list[Fragment]:
         replace(each, facts=())
         for each in fragments(found, {}, demand.needed, demand.lexicon)
         if each.tells and each.text.count("\\") <= _MOST_BACKSLASHES
+        if each.text.count('"') <= _MOST_QUOTES
         if without_marks(each.text) not in said
     )
 
@@ -159,7 +163,7 @@ def _said_items(chosen: Iterable[Fragment], found: Sequence[Passage]) -> Iterato
     """Yield one item per passage for what people and the agent said."""
     for group, lines in _by_group(chosen, "said").items():
         section, label = _SAID[found[group.passage].kind]
-        text = _title(group, found) + _quoted(lines, found)
+        text = _title(group, found) + _quoted(lines, found).lstrip()
         yield SummaryItem(section=section, label=label, text=text, value=0.0, place=group.passage)
 
 

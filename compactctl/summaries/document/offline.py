@@ -11,7 +11,7 @@ from compactctl.summaries.document.draft import (
     selection_of,
 )
 from compactctl.summaries.document.earlier import earlier_items
-from compactctl.summaries.document.requests import elsewhere_items, pinned_items
+from compactctl.summaries.document.requests import elsewhere_items, opening_items, pinned_items
 from compactctl.summaries.document.sections import document
 from compactctl.summaries.document.template_file import template_of
 from compactctl.summaries.extract.current_work import current_items, next_items
@@ -69,8 +69,7 @@ def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     room = request.budget - count(document(note, (), template))
     text = ""
     if room >= _SMALLEST_ROOM:
-        pinned = _pinned(request, found, room, count)
-        material = _material(request, found, pinned)
+        material, pinned = _material(request, found, room, count)
         selection = selection_of(material, request.budget, count)
         draft = SummaryDraft(
             note=note, template=template, pinned=pinned, material=material, selection=selection
@@ -81,25 +80,25 @@ def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     return Summary(text=text if is_fitting else _shortest(found, request.budget, count))
 
 
-def _pinned(
-    request: SummaryRequest, found: Sequence[Passage], room: int, count: Callable[[str], int]
-) -> tuple[SummaryItem, ...]:
-    elsewhere = elsewhere_items(request.messages, request.following)
-    return (*pinned_items(found, room, count), *elsewhere)
-
-
 def _material(
-    request: SummaryRequest, found: Sequence[Passage], pinned: Sequence[SummaryItem]
-) -> SummaryMaterial:
+    request: SummaryRequest, found: Sequence[Passage], room: int, count: Callable[[str], int]
+) -> tuple[SummaryMaterial, tuple[SummaryItem, ...]]:
+    """Return what there is to choose from, and what stands there in any case."""
     demand = EntityDemand.of(found, Lexicon(request.cwd))
-    said = [*(item.text for item in pinned), *_texts(request.following)]
-    # A request that is quoted in full needs no rules beside it.
-    shown = {item.text.partition("] ")[2] for item in pinned}
-    rest = (*rule_items(found, shown), *_items(request, found, demand))
-    items = [item for item in rest if item.text not in said]
-    return SummaryMaterial(
-        found=found, items=fragments_of(items, demand), said=tuple(said), demand=demand
+    asked = pinned_items(found, room, count)
+    # A request that is quoted needs no rules beside it.
+    shown = {item.text.partition("] ")[2] for item in asked}
+    items = [*rule_items(found, shown), *_items(request, found, demand)]
+    pinned = (
+        *asked,
+        *elsewhere_items(request.messages, request.following),
+        *opening_items(items, room, count),
     )
+    said = (*(item.text for item in pinned), *_texts(request.following))
+    there = {(item.section, item.label, item.place) for item in pinned}
+    left = (item for item in items if (item.section, item.label, item.place) not in there)
+    rest = fragments_of((item for item in left if item.text not in said), demand)
+    return SummaryMaterial(found=found, items=rest, said=said, demand=demand), pinned
 
 
 def _items(

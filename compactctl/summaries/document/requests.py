@@ -1,15 +1,28 @@
-"""The requests and rules that have a place in every summary."""
+"""What has a place in every summary: requests, rules, and the best point of each section."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, takewhile
 
 from compactctl.model.message import Message
-from compactctl.summaries.extract.items import SummaryItem, clipped
+from compactctl.summaries.extract.items import DECISIONS, SummaryItem, clipped
 from compactctl.summaries.extract.passages import Passage, spots_of
 from compactctl.summaries.extract.user_requests import requests, rule_items
 
 # Of the room for a summary, what the first and the last request may take each, and the rules.
 _REQUEST_SHARE, _RULES_SHARE = 0.2, 0.2
+# What the best point of a section, or of a topic in it, may take.
+_CURRENT_WORK = (7, "")
+_OPENED = {
+    _CURRENT_WORK: 0.08,
+    (8, ""): 0.02,
+    (5, ""): 0.02,
+    (4, ""): 0.02,
+    (4, DECISIONS): 0.02,
+    (3, ""): 0.02,
+    (9, ""): 0.02,
+    (6, ""): 0.02,
+}
 # Characters of a request that are always there, and tokens of a bullet with its reference.
 _SHORTEST = 160
 _BULLET_TOKENS = 6
@@ -30,6 +43,24 @@ def pinned_items(
         shown |= {quoted}
         items.append(_request(f"{passage.spot} {quoted}", passage.spot.number))
     return items + list(_fitting(rule_items(found, shown), int(room * _RULES_SHARE), count))
+
+
+def opening_items(
+    items: Iterable[SummaryItem], room: int, count: Callable[[str], int]
+) -> Iterator[SummaryItem]:
+    """Yield the best point of each section that fits in its share of ``room``.
+
+    So no section looks empty that has something to say. The newest reply is shortened to fit.
+    """
+    best: dict[tuple[int, str], SummaryItem] = {}
+    for item in sorted(items, key=lambda item: (-item.value, item.place)):
+        best.setdefault((item.section, item.topic), item)
+    for section, share in _OPENED.items():
+        if section in best:
+            text, limit = best[section].text, int(room * share)
+            text = _quoted(text, limit, count) if section == _CURRENT_WORK else text
+            if count(text) <= limit:
+                yield replace(best[section], text=text)
 
 
 def elsewhere_items(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from compactctl.summaries.extract.items import OPERATIONS, SummaryItem, Worth, clipped, one_line
+from compactctl.summaries.extract.other_tools import essence
 from compactctl.summaries.extract.passages import Passage, ToolPair
 from compactctl.summaries.extract.sentences import sentences
 
@@ -85,5 +86,6 @@ def call_title(pair: ToolPair, limit: int) -> str:
     path = next(iter(pair.changes), pair.reads)
     if path:
         return f"{pair.tool} {one_line(path, PATH)}"
-    lines = pair.subject.strip().splitlines()
-    return one_line(f"{pair.tool} {lines[0] if lines else ''}", limit)
+    lines = pair.subject.strip().splitlines()[:1]
+    subject = essence(lines[0]) or lines[0] if lines else ""
+    return one_line(f"{pair.tool} {subject}", limit)

@@ -11,6 +11,10 @@ _LOOKING = re.compile(
     r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|head|tail|less|bat|nl|sed\s+-n|e?grep|rg|ls|find|tree|wc"
     r"|pwd|which|echo|file|stat|git\s+(?:log|show|diff|status|blame|grep|branch))\b"
 )
+# A folder that a command line goes to first, and what cuts its output short.
+_GOING = re.compile(r"^\s*cd\s+[^;&|]+(?:&&|;)\s*")
+_SHOWING = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head)\b[^|;&]*)(?=\s|$)")
+_SPACE = re.compile(r"\s+")
 
 
 def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
@@ -31,6 +35,11 @@ def command_line(tool: str, arguments: Mapping[str, object]) -> str | None:
 def only_looks(command: str) -> bool:
     """Whether a command line shows things and changes nothing, as far as its start tells."""
     return _LOOKING.match(command) is not None
+
+
+def essence(command: str) -> str:
+    """Return a command without the folder it goes to first and what cuts its output short."""
+    return _SPACE.sub(" ", _SHOWING.sub("", _GOING.sub("", command))).strip()
 
 
 def first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str | None:

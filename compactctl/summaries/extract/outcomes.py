@@ -21,14 +21,14 @@ _EXIT_CODE = re.compile(
 )
 # Where a command runs inside a pipe, only its last line tells how it ended.
 _LAST_LINE = re.compile(
-    r"FAIL(?:ED|URE)?\b|(?:error|fatal|panic)\b.{0,3}:"
+    r"FAIL(?:ED|URE)?\b|.*\bFAIL(?:ED)?$|(?:error|fatal|panic)\b.{0,3}:"
     r"|.*\b[1-9]\d* (?:failed|errors?|failures?)\b",
     re.IGNORECASE,
 )
 # Lines around a command's output that clients add and that tell nothing about it.
 _FRAME = re.compile(
     r"<exited with|<returncode>|Process exited|\[?The command completed|Chunk ID:|Wall time:"
-    r"|Original token count:|\(?\w+ completed with no output|</?\w+>$"
+    r"|Output:$|Original token count:|\(?\w+ completed with no output|</?\w+>$"
 )
 # Both ends of an output are searched for signs of failure, this many characters of each.
 _END = 400

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from compactctl.summaries.extract.items import SummaryItem, Worth, clipped, one_line
-from compactctl.summaries.extract.other_tools import only_looks
+from compactctl.summaries.extract.other_tools import essence, only_looks
 from compactctl.summaries.extract.outcomes import failed, last_line
 from compactctl.summaries.extract.passages import ToolPair
 from compactctl.summaries.extract.user_requests import objection
@@ -39,9 +39,6 @@ _LIKELY = re.compile(
     r"|denied|invalid|unexpected|unable",
     re.IGNORECASE,
 )
-_GOING = re.compile(r"^\s*cd\s+[^;&|]+(?:&&|;)\s*")
-_SHOWING = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head)\b[^|;&]*)(?=\s|$)")
-_SPACE = re.compile(r"\s+")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -77,11 +74,6 @@ def command_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
             value=_COMMAND.at(newest.age) + bonus,
             place=newest.spot.number,
         )
-
-
-def essence(command: str) -> str:
-    """Return a command without the folder it goes to first and what cuts its output short."""
-    return _SPACE.sub(" ", _SHOWING.sub("", _GOING.sub("", command))).strip()
 
 
 def error_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:

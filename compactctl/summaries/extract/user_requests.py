@@ -1,7 +1,7 @@
 """What the people asked for: their requests, their rules and their answers, in their words."""
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped, one_line
 from compactctl.summaries.extract.passages import Passage, ToolPair
@@ -11,6 +11,9 @@ from compactctl.summaries.extract.sentences import sentences
 OTHER_REQUEST = 420
 # Characters of a sentence that can be a rule.
 RULE = range(8, 401)
+
+# More quotation marks are those of data.
+_MOST_QUOTES = 6
 
 _OTHER = Worth(0.5, 0.5)
 _STRICT_RULE = Worth(1.0, 0.3)
@@ -53,15 +56,16 @@ def between_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
             )
 
 
-def rule_items(passages: Sequence[Passage], shown: Container[str]) -> list[SummaryItem]:
+def rule_items(passages: Sequence[Passage], shown: Iterable[str]) -> list[SummaryItem]:
     """Return the sentences in which a person set a rule, the strictest and newest first.
 
-    Of equal ones it is the newest. A request that is ``shown`` needs no rules beside it.
+    Of equal ones it is the newest. What is ``shown`` of requests needs no rules beside it.
     """
     newest: dict[str, tuple[Passage, str]] = {}
+    known = [" ".join(text.split()) for text in shown]
     for passage, text in requests(passages):
-        if text not in shown:
-            newest.update({rule.lower(): (passage, rule) for rule in rules(text)})
+        told = [rule for rule in rules(text) if not any(rule in each for each in known)]
+        newest.update({rule.lower(): (passage, rule) for rule in told})
     items = [
         SummaryItem(
             section=1,
@@ -130,6 +134,7 @@ def rules(text: str) -> list[str]:
         for sentence in sentences(text)
         if len(sentence) in RULE
         and not sentence.endswith("?")
+        and sentence.count('"') <= _MOST_QUOTES
         and (_STRICT.search(sentence) or _WISH.search(sentence))
     ]
 

@@ -310,6 +310,22 @@ def test_a_request_that_is_kept_is_pointed_at() -> None:
     assert section(text, 1) == "- The request is kept as it is: [L3]."
 
 
+def test_no_section_looks_empty_that_has_something_to_say() -> None:
+    """Many lines and names that are worth more for their tokens once kept all else out."""
+    text = summarize(session(200), budget=1_500)
+    # There are no tasks, and each request in between is a rule.
+    assert re.findall(r"^### (\d)\..+\nN/A", text, re.MULTILINE) == ["5", "6"]
+
+
+def test_data_on_one_line_is_not_quoted_in_pieces() -> None:
+    data = json.dumps([{"user_name": f"name_{n}", "html_url": f"/user_{n}/x"} for n in range(30)])
+    text = summarize(
+        conversation(user("Ask."), call("a", "Bash", command="ask all_users"), result("a", data)),
+        budget=1_000,
+    )
+    assert '"html_url"' not in section(text, 3)
+
+
 def test_key_lines_are_at_most_a_third_and_each_says_what_it_is_of() -> None:
     reads = [
         message

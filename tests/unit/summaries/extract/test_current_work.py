@@ -64,3 +64,10 @@ def test_a_file_is_named_by_its_whole_path() -> None:
     found = passages(conversation(call("1", "Read", file_path=path)))
     [item] = current_items(found, tool_pairs(found))
     assert item.text == f"[L1] Read {path}"
+
+
+def test_a_command_is_named_without_the_folder_it_goes_to() -> None:
+    command = "cd /a/very/long/folder/name && make all 2>&1 | tail -5"
+    found = passages(conversation(call("1", "Bash", command=command)))
+    [item] = current_items(found, tool_pairs(found))
+    assert item.text == "[L1] Bash make all"

@@ -65,6 +65,7 @@ def test_an_editor_that_names_its_act_command_runs_none() -> None:
         '{"output":"wrong","metadata":{"exit_code":1}}',
         "<returncode>3</returncode>\nwrong",
         "ok first\nFAIL",
+        "[test:unit] FAIL",
         "3 failed, 2 passed in 0.1s",
     ],
 )

@@ -64,6 +64,16 @@ def test_rules_are_quoted_from_requests_that_are_not_shown_in_full() -> None:
     assert found == ["[L2] Never push to main!", "[L2] Use tabs instead of spaces."]
 
 
+def test_what_is_shown_of_a_request_needs_no_rules_beside_it() -> None:
+    assert rules(user("Never push.\nAlways ask."), shown=("Never push. […]",)) == [
+        "[L1] Always ask."
+    ]
+
+
+def test_pasted_data_sets_no_rule() -> None:
+    assert rules(user('Error: {"type":"error","text":"ids must be unique","code":"x"}')) == []
+
+
 def test_a_rule_that_was_wrapped_is_quoted_whole() -> None:
     text = """- Where a value is missing, always write an empty
   string rather than leaving out the whole field."""
