@@ -73,7 +73,7 @@ _SETTINGS = st.fixed_dictionaries(
         "microcompact": st.fixed_dictionaries({"keep_recent": st.integers(1, 3)}),
         "distill": st.fixed_dictionaries(
             {
-                "form": st.sampled_from(["digest", "in-place"]),
+                "form": st.sampled_from(["auto", "digest", "in-place"]),
                 "keep": st.sampled_from([0.1, 0.3, 0.7]),
             }
         ),

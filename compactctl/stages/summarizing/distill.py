@@ -29,7 +29,7 @@ from compactctl.summaries.digest.in_place import InPlaceRequest, in_place
 from compactctl.tokens.meter import Meter
 
 NAME = "distill"
-DistillForm = Literal["digest", "in-place"]
+DistillForm = Literal["auto", "digest", "in-place"]
 _PREFIX = "[Earlier conversation]:\n\n"
 # From this share of the conversation on, more of it stays untouched, and gaps are marked.
 _MUCH_KEPT = 0.2
@@ -51,9 +51,10 @@ class DistillOptions:
         "where a fifth of the conversation or more is kept, else a tenth.",
     )
     form: DistillForm = option(
-        "digest",
+        "auto",
         'What becomes of the messages: "digest" puts one text in place of all of them; "in-place" '
-        "shortens each where it is and hides those of which nothing is left.",
+        "shortens each where it is and hides those of which nothing is left, behind one text; "
+        '"auto" is in place where a fifth of the conversation or more is kept, else a digest.',
     )
 
 
@@ -82,7 +83,7 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         cwd=view.cwd,
         gaps=is_much,
     )
-    if options.form == "in-place":
+    if options.form == "in-place" or (options.form == "auto" and is_much):
         return _in_place(view, meter, hidden, request, options)
     text = digest(request, meter.counter.count_many)
     return condense(view, meter, hidden, Summary(text=text), _how(options))

@@ -17,9 +17,12 @@ from compactctl.summaries.digest.digest import DigestRequest, kept_requests, off
 from compactctl.summaries.digest.fragments import SHORTEST, Fragment, Group, pieces_of, rows_of
 from compactctl.summaries.digest.page import GAP, NOTE_IN_PLACE, joined, noted, page
 from compactctl.summaries.digest.selection import Offer, Selection
-from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.passages import ToolPair, passages
 from compactctl.tokens.meter import Meter
 
+# Units that take more tokens than these without any line are told of apart, for a heading. Chosen
+# on sessions of two projects.
+_COSTLY = 80
 # Rewrites the longer texts in a call's arguments, which remain JSON of the same shape.
 Rewording = Callable[[ToolCallPart, Callable[[str], str]], str]
 
@@ -150,7 +153,14 @@ class _Draft:
         if each.group.section != "course":
             return None
         place = self._found[each.place.passage].place
-        return place if place.message in self._unit_of else None
+        unit = self._unit_of.get(place.message)
+        return None if unit is None or unit in self._costly else place
+
+    @cached_property
+    def _costly(self) -> frozenset[int]:
+        """The units that take more without any line than a heading for their lines would."""
+        units = range(len(self.request.units))
+        return frozenset(n for n in units if self._bare_size(n) > _COSTLY)
 
     def _regrouped(self, given: Offer) -> Offer:
         """Let fragments stand under their unit, which costs what is left of it without them."""
@@ -219,27 +229,37 @@ class _Draft:
         match part:
             case ToolCallPart(embedded=False):
                 lines = {line for each in chosen for line in _said(each.text)}
-                new = self.request.reword(part, lambda text: _with_lines(text, lines))
+                lines |= _beginning(None if number is None else self._found[number].pair)
+                gaps = self.request.whole.gaps
+                new = self.request.reword(part, lambda text: _with_lines(text, lines, gaps=gaps))
                 return new if new != part.arguments else None
             case (
                 TextPart(embedded=False, text=old)
                 | FilePart(text=old)
                 | ToolResultPart(cleared=False, media=(), text=old)
             ):
-                new = _shortened(old, chosen)
+                new = _shortened(old, chosen, gaps=self.request.whole.gaps)
                 return new if len(new) < len(old) else None
             case _:
                 return None
 
 
-def _shortened(text: str, chosen: Sequence[Fragment]) -> str:
+def _beginning(pair: ToolPair | None) -> set[str]:
+    """Return the piece that a command begins with, which always stays."""
+    command = pair.command if pair else None
+    pieces = pieces_of(0, command or "")
+    return {text.strip() for place, piece, text in pieces if not (place.row or piece)}
+
+
+def _shortened(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
     """Return the lines of a text that were chosen, with a mark where others are left out."""
     rows = rows_of(text)
     lines: list[str] = []
     after = 0
     ordered = sorted(chosen, key=lambda each: (each.place.row, each.piece))
     for row, pieces in groupby(ordered, key=lambda each: each.place.row):
-        lines += _between(rows[after:row])
+        between = _between(rows[after:row])
+        lines += between if gaps or between != (GAP,) else ()
         lines.append(joined(list(pieces)))
         after = row + 1
     return "\n".join((*lines, *_between(rows[after:])))
@@ -250,13 +270,13 @@ def _between(rows: Sequence[str]) -> Sequence[str]:
     return rows if all(len(row.strip()) < SHORTEST for row in rows) else (GAP,)
 
 
-def _with_lines(text: str, lines: set[str]) -> str:
+def _with_lines(text: str, lines: set[str], *, gaps: bool) -> str:
     """Return a text with only those of its lines, or pieces of them, that were chosen."""
     found: list[Fragment] = []
     for place, piece, part in pieces_of(0, text):
         if part.strip() in lines:
             found.append(Fragment(group=Group("course"), place=place, piece=piece, text=part))
-    return _shortened(text, found)
+    return _shortened(text, found, gaps=gaps)
 
 
 def _said(line: str) -> tuple[str, str]:

@@ -53,10 +53,10 @@ def test_without_a_target_a_part_of_the_conversation_is_kept() -> None:
 
 
 def test_more_of_the_newest_stays_as_it_is_where_much_is_kept() -> None:
-    much = hidden(propose(STAGE, view(session()), keep=0.5))
+    much = hidden(propose(STAGE, view(session()), form="digest", keep=0.5))
     little = hidden(propose(STAGE, view(session()), keep=0.1))
     assert set(much) < set(little)
-    whole = hidden(propose(STAGE, view(session()), keep=0.5, tail=0.9))
+    whole = hidden(propose(STAGE, view(session()), form="digest", keep=0.5, tail=0.9))
     assert set(whole) < set(much)
 
 
@@ -77,7 +77,7 @@ def test_a_digest_is_made_of_the_originals_of_an_earlier_one() -> None:
 
 def distilled(before: View, target: int) -> View:
     """Return a view after it was distilled, with what is known of its past."""
-    proposal = propose(STAGE, replace(before, target=target))
+    proposal = propose(STAGE, replace(before, target=target), form="digest")
     known = known_after(before, proposal.edits)
     return replace(carried_out(before, proposal), originals=known)
 
@@ -121,12 +121,13 @@ def test_where_there_is_no_room_the_requests_are_all_that_is_said() -> None:
 
 def test_a_smaller_size_is_made_from_the_originals() -> None:
     first = view(session())
-    large = propose(STAGE, first, keep=0.5)
+    large = propose(STAGE, first, form="digest", keep=0.5)
     gone = set(hidden(large))
     originals = {inserted(large).message.id: tuple(m for m in first.messages if m.id in gone)}
     once = carried_out(first, large).messages
     target = meter().total(first.messages) // 5
-    small = propose(STAGE, view(once, target=target, originals=originals))
+    small = propose(STAGE, view(once, target=target, originals=originals), form="digest")
     after = carried_out(view(once), small)
     assert 0.92 * target <= meter().total(after.messages) <= target
-    assert inserted(small).message.text == inserted(propose(STAGE, first, keep=0.2)).message.text
+    at_once = propose(STAGE, first, form="digest", keep=0.2)
+    assert inserted(small).message.text == inserted(at_once).message.text

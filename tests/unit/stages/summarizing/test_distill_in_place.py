@@ -9,7 +9,7 @@ from unit.stages.support.trials import carried_out, meter, propose, rewritten, s
 
 from compactctl.history.pairs import orphans
 from compactctl.history.view import View
-from compactctl.model.message import Message, ReasoningPart, TextPart, ToolResultPart
+from compactctl.model.message import Message, MessageId, ReasoningPart, TextPart, ToolResultPart
 from compactctl.stages.summarizing.distill import STAGE
 from compactctl.stages.support.condensation import known_after
 from compactctl.tokens.meter import part_texts
@@ -96,17 +96,16 @@ def test_what_a_response_with_signed_thinking_says_is_never_changed() -> None:
 
 
 def test_records_of_one_response_are_signed_together() -> None:
-    done: list[Message] = [user(TASK)]
-    for n in range(20):
-        done += [
-            replace(thinking("", opaque=True), response_id=f"a{n}"),
-            replace(call(f"c{n}", "Write", file_path="a.py", content=code(n)), response_id=f"a{n}"),
-            result(f"c{n}", f"{code(n + 100)}\n{code(n + 200)}"),
-        ]
-    before = conversation(*done, assistant("Done."))
+    parts: list[Message] = []
+    for n, m in enumerate(session()):
+        name = f"a{n}"
+        signed = [replace(thinking("", opaque=True), response_id=name)] if m.calls else []
+        parts += [replace(each, id=MessageId("")) for each in (*signed, m)]
+        parts[-1] = replace(parts[-1], response_id=name if m.calls else None)
+    before = conversation(*parts)
     changed = rewritten(propose(STAGE, view(before), form="in-place", keep=0.4))
     assert changed
-    assert all(m.results for m in before if m.id in changed)
+    assert not any(m.calls for m in before if m.id in changed)
 
 
 def test_step_by_step_it_comes_to_the_same_size_from_the_originals() -> None:
@@ -124,6 +123,34 @@ def test_step_by_step_it_comes_to_the_same_size_from_the_originals() -> None:
 def test_what_is_small_enough_stays_as_it_is() -> None:
     after = in_place(view(session()), keep=0.3)
     assert "within the target" in skipped(STAGE, after, form="in-place", keep=0.3).reason
+
+
+def test_it_is_in_place_where_a_fifth_or_more_is_kept() -> None:
+    assert rewritten(propose(STAGE, view(session()), keep=0.25))
+    assert not rewritten(propose(STAGE, view(session()), keep=0.15))
+
+
+def test_what_takes_too_much_where_it_is_is_quoted_apart() -> None:
+    long = thinking(words(150))
+    steps = [
+        each
+        for n in range(20)
+        for each in (
+            replace(long, response_id=f"a{n}"),
+            replace(call(f"c{n}", "Read", file_path=f"part_{n}.py"), response_id=f"a{n}"),
+            result(f"c{n}", code(n)),
+        )
+    ]
+    talk = conversation(user(TASK), *steps, user("Now run the checks."), assistant("They pass."))
+    (text,) = (
+        part.text
+        for m in in_place(view(talk), keep=0.3).messages
+        if m.summary
+        for part in m.parts
+        if isinstance(part, TextPart)
+    )
+    assert "] Read part_" in text
+    assert "\n> value_" in text
 
 
 def test_a_long_request_keeps_its_beginning_and_its_rules() -> None:
