@@ -106,8 +106,12 @@ def _lines(messages: Sequence[Message], found: Calibration) -> str:
 def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) -> ContextSize:
     unseen = recorded_unseen(messages)
     if unseen:
+        # Less than is counted: the counting error of what was left.
         return ContextSize(
-            counted=counted, overhead=unseen, source="recorded when it was compacted"
+            counted=counted,
+            overhead=max(0, unseen),
+            unexplained=min(0, unseen),
+            source="recorded when it was compacted",
         )
     if isinstance(measured.counter, NeuroLinkCounter):
         framing = measured.counter.framing(len(messages))

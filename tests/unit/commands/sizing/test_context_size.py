@@ -101,6 +101,13 @@ def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:
     assert (size.overhead, size.source) == (5_000, "recorded when it was compacted")
 
 
+def test_less_than_is_counted_was_promised_of_what_is_left() -> None:
+    marked = replace(user("short"), tags=Tags(edit_id="g", through="m0", unseen=-3))
+    size = unseen_size(found := transcript(marked, user("four" * 10)), measured(found))
+    assert (size.overhead, size.unexplained) == (0, -3)
+    assert size.total == size.counted - 3
+
+
 def compacted(format_name: str, *sent: Message) -> Transcript:
     """Return a transcript whose client put the last messages in the place of a request."""
     usage = ReportedUsage(context=9_000, output=40)

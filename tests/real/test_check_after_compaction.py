@@ -1,0 +1,25 @@
+"""What ``compact`` promises of a real session is what ``check`` then finds."""
+
+from pathlib import Path
+
+import pytest
+from real.choice import each_file, needs_files
+
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.inspect.check import CheckOptions, check
+
+
+@needs_files
+@each_file
+def test_a_compacted_session_is_as_large_as_promised_and_not_due(
+    path: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / path.name
+    told = compact(CompactOptions(path=str(path), output=str(output)))
+    if not told.compacted:
+        pytest.skip("nothing was compacted")
+    found = check(CheckOptions(path=str(output)))
+    assert found.situation.tokens == told.largest_after
+    assert found.stats.measure.model == told.measure.model
+    assert found.stats.measure.limits == told.measure.limits
+    assert not (found.due and told.fits)
