@@ -114,7 +114,7 @@ def _counts(others: Sequence[Row], tuned: Sequence[Row]) -> str:
     projects = [len({project for project, _ in each}) for each in of]
     return (
         f"{len(of[0])} sessions of {projects[0]} projects that nothing was tuned on, and"
-        f" {len(of[1])} of {projects[1]} that were looked at when the selection was made; each cut"
+        f" {len(of[1])} of {projects[1]} that constants were picked on; each cut"
         " once, behind 60 % of the requests of its largest stretch. Means over sessions in percent,"
         " with 95 % of 1,000 resampled means of recall. Aims that are reached are bold."
     )
