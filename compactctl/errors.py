@@ -32,6 +32,12 @@ class CompactctlError(Exception):
     exit_code = 70
 
 
+class AuditFailedError(CompactctlError):
+    """A summary lost a rule or made something up (``--require-audit``)."""
+
+    exit_code = 1
+
+
 class UsageError(CompactctlError):
     """Options contradict each other or have no meaning here."""
 

@@ -64,6 +64,11 @@ free. With --stages, exactly those run, in the order given.
 @click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
 @prices_option("Tell after how many requests the compaction has paid what a prompt cache loses")
 @click.option("--require-fit", is_flag=True, help="Fail (exit 5) when it does not fit afterwards.")
+@click.option(
+    "--require-audit",
+    is_flag=True,
+    help="Fail (exit 1) when a summary lost a rule or made something up.",
+)
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @format_option
 @limit_options
@@ -85,6 +90,7 @@ def command(
     explain: bool,
     prices: "Prices | None",
     require_fit: bool,
+    require_audit: bool,
     fail_base: Base | None,
     force: bool,
     format_name: str | None,
@@ -115,6 +121,7 @@ def command(
         force=force,
         strict=strict,
         require_fit=require_fit,
+        require_audit=require_audit,
         explain=explain,
         prices=prices,
     )

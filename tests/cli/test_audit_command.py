@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask, Sample
+from summarizers.talks import program
 from unit.commands.audit import clients
 
 
@@ -70,6 +71,37 @@ def test_what_was_never_compacted_holds_nothing(ask: Ask, desk: Path) -> None:
 def test_standard_input_is_read(ask: Ask, session: Path) -> None:
     shown = ask("audit", "-", stdin=session.read_bytes())
     assert "standard input: 1 compaction" in shown.out
+
+
+LOSSY = program('print("The settings were read, all of them, and nothing else was done so far.")')
+SHORTEN = ("--stages", "summarize", "--keep-turns", "0", "--summarize-keep-min", "1",
+           "--summarize-keep-ratio", "0.1", "--summarize-min-messages", "1")  # fmt: skip
+
+
+def test_a_summary_by_somebody_else_is_audited_before_it_is_written(
+    ask: Ask, session: Path, tmp_path: Path
+) -> None:
+    session.write_bytes(b"".join(session.read_bytes().splitlines(keepends=True)[:4]))
+    output = tmp_path / "out.jsonl"
+    asked = ("compact", session, *SHORTEN, "--summarizer-cmd", LOSSY, "-o", output)
+    refused = ask(*asked, "--require-audit")
+    assert refused.code == 1
+    assert "the summary by command fails its audit (1 rule lost)" in refused.err
+    assert not output.exists()
+    done = ask(*asked, "--json")
+    assert done.code == 0
+    found = json.loads(done.out)
+    (stage,) = found["stages"]
+    assert [each["text"] for each in stage["audit"]["lost"]["rules"]] == [clients.RULE]
+    assert "1 rule lost" in " ".join(found["warnings"])
+    assert ask("audit", output, "--fail-on", "lost-rules").code == 1
+
+
+def test_a_built_in_summary_meets_the_same_demand(ask: Ask, session: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
+    session.write_bytes(b"".join(session.read_bytes().splitlines(keepends=True)[:4]))
+    done = ask("compact", session, *SHORTEN, "--require-audit", "-o", output, "--json")
+    assert (done.code, json.loads(done.out)["warnings"]) == (0, [])
 
 
 @pytest.mark.each_choice

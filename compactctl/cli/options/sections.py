@@ -10,7 +10,9 @@ SECTIONS = {
     "Profile and stages": ("profile", "stages"),
     "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
     "Where a session is cut": ("at", "every"),
-    "Gates and questions": ("fail-on", "gate", "baseline", "answers", "answers-timeout"),
+    "Gates and questions": (
+        "fail-on", "require-audit", "gate", "baseline", "answers", "answers-timeout",
+    ),
     "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix"),
     "Summaries": (
         "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model", "base-url",

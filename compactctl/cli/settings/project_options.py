@@ -14,6 +14,7 @@ from compactctl.store.settings import user_settings
 
 _MEASURING = frozenset({
     "format", "scope", "top", "strict", "fail-over", "fail-base", "fail-on", "require-fit",
+    "require-audit",
     "model", "window", "windows", "max-tokens", "counter", "chars-per-token",
     "seed", "at", "every", "gate", "used", "share", "aggregate", "neurolink",
 })  # fmt: skip

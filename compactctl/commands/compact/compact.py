@@ -11,6 +11,7 @@ from typing import Any
 
 from compactctl import __version__
 from compactctl.commands.compact.archive_hint import archive_hint
+from compactctl.commands.compact.audits import SummaryAudit, audits_of, require_audit
 from compactctl.commands.compact.explain import explain
 from compactctl.commands.compact.memory import release_memory
 from compactctl.commands.compact.outside_stores import check_outside_stores
@@ -32,6 +33,7 @@ from compactctl.history.damage import damage_of
 from compactctl.history.standins import newest_id
 from compactctl.llm.choice import summarizer_for
 from compactctl.model.edit import Edit, Insert
+from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import ArchivedLine, Digest, Operation, OperationId
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.archive_rows import StageEdits, archive_rows
@@ -123,7 +125,23 @@ def _prepared(options: CompactOptions, loaded: Loaded, held: str = "") -> "_Read
         measured=measured,
         plan=plan,
         outcome=outcome,
+        audits=_audited(options, loaded, outcome, originals, measured),
     ).finish()
+
+
+def _audited(
+    options: CompactOptions,
+    loaded: Loaded,
+    outcome: PlanOutcome,
+    originals: Mapping[MessageId, tuple[Message, ...]],
+    measured: Measure,
+) -> tuple[SummaryAudit, ...]:
+    """Audit the summaries; AuditFailedError for one that may not be used."""
+    wanted, cwd = options.require_audit, loaded.transcript.cwd
+    audits = audits_of(outcome, originals, measured.meter, cwd, own=wanted)
+    if wanted:
+        require_audit(options.path, audits)
+    return audits
 
 
 def _check_options(options: CompactOptions) -> None:
@@ -268,6 +286,7 @@ class _Job:
     measured: Measure
     plan: Plan
     outcome: PlanOutcome
+    audits: tuple[SummaryAudit, ...]
 
     def finish(self) -> _Ready:
         """Lay out the new file, and say what came of it."""
@@ -412,7 +431,8 @@ class _Job:
             explain=self.options.explain,
             explained=explain(outcome, self.measured.meter),
             notes=outcome.notes,
-            warnings=(*loaded.transcript.warnings, *self._held()),
+            warnings=(*loaded.transcript.warnings, *self._held(), *self._findings()),
+            audits=self.audits,
             opaque=loaded.transcript.opaque,
         )
 
@@ -422,6 +442,13 @@ class _Job:
             return None
         price = prices.of(self.measured.model.name, cache.held + cache.anew)
         return cache.pays_after(price) if price else None
+
+    def _findings(self) -> tuple[str, ...]:
+        found = (each for each in self.audits if each.told and not each.is_own)
+        return tuple(
+            f"the summary by {each.writer}: {each.told}; compactctl audit lists them"
+            for each in found
+        )
 
     def _held(self) -> tuple[str, ...]:
         if not self.plan.held:

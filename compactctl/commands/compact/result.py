@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.explain import Explained
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.figures import Figures
@@ -37,6 +38,7 @@ class CompactOptions:
     force: bool = False
     strict: bool = False
     require_fit: bool = False
+    require_audit: bool = False
     explain: bool = False
     prices: Prices | None = None
 
@@ -50,11 +52,12 @@ class CompactResult:
     Tokens before and after are counted over the effective history; ``unseen`` are those that
     every request has beside it, and ``largest_after``, which has to fit, includes them;
     ``unreported`` names the client that sends more, which nothing tells, "" for none.
-    ``summaries`` are the texts of the summaries that were written, by group; ``profile`` is the
-    one in effect, ``keep_turns`` what was asked for, ``cache`` is what a prompt cache loses,
-    ``pays_after`` the number of requests after which the compaction has paid by the prices asked
-    for, and ``explain`` whether ``explained`` is to be shown. ``carried_lines`` counts lines
-    appended to the input meanwhile, which end the output; ``left_out_from`` is the first line of
+    ``summaries`` are the texts of the summaries that were written, by group, and ``audits`` what
+    is wrong with those that were audited; ``profile`` is the one in effect, ``keep_turns`` what was
+    asked for, ``cache`` is what a prompt cache loses, ``pays_after`` the number of requests after
+    which the compaction has paid by the prices asked for, and ``explain`` whether ``explained`` is
+    to be shown. ``carried_lines`` counts lines appended to the input meanwhile, which end the
+    output; ``left_out_from`` is the first line of
     the input, from 1, that came too late for it.
     """
 
@@ -84,6 +87,7 @@ class CompactResult:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     opaque: tuple[Opaque, ...]
+    audits: tuple[SummaryAudit, ...] = ()
     explain: bool = False
     keep_turns: int | None = None
     cache: CacheUse | None = None

@@ -5,6 +5,7 @@ from typing import Any
 
 from compactctl.commands.compact.compact import CompactResult
 from compactctl.model.operation import StageRecord
+from compactctl.reports.json.audit import audit_fields
 from compactctl.reports.json.other_systems import COMPACT, told_as
 from compactctl.reports.rendering.json_document import (
     digest_fields,
@@ -70,6 +71,9 @@ def _stage(record: StageRecord, result: CompactResult) -> dict[str, Any]:
         **dict.fromkeys(stage.figures, 0),
         **record.figures,
         "summaryText": result.summaries.get(record.group or ""),
+        "audit": next(
+            (audit_fields(a.audit) for a in result.audits if a.group == record.group), None
+        ),
     }
     figures = {**fields, "applied": record.outcome == "applied"}
     return {**fields, "as": told_as(stage.told_as, figures)}
