@@ -111,7 +111,7 @@ def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | S
 def _older(view: View, meter: Meter, options: SummarizeOptions) -> tuple[Message, ...]:
     """Return what is older than the messages to keep.
 
-    With a target these are no more than it has room for beside the summary, else what no summary
+    With a target these are at most what it has room for beside the summary, else what no summary
     covers would have to go; with ``fill`` they are as many.
     """
     hidden = older(view, end_of_older(view, _kept(view.messages, meter, options)))

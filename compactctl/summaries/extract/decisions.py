@@ -28,7 +28,7 @@ _FINDING = re.compile(
     r"|i(?:['\u2019]ll| will) (?:use|keep|go with|implement))\b",
     re.IGNORECASE,
 )
-# What the model does or waits for next is no finding.
+# What the model does or waits for next is not a finding.
 _NARRATION = re.compile(
     r"(?:(?:so|now|ok(?:ay)?|good|meanwhile),? )*"
     r"(?:i(?:['\u2019]m| am| will|['\u2019]ll)|let me|let['\u2019]s|it(?:['\u2019]s| is) not stuck)"
