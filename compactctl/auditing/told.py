@@ -39,6 +39,8 @@ leav unless
 _NEGATIONS = _REFUSALS.union(_OTHER_NEGATIONS.split())
 
 _CHUNK = re.compile(r"[^\s\"'`<>()\[\]{},;|*]+")
+# What joins names: a field to its object, a file to its folder.
+_JOINT = re.compile(r"[./]+")
 _ESCAPE = re.compile(r"\\[nrt](?=[/~])")
 _PLACE_IN_FILE = re.compile(r"(?::\d+(?:[-:]\d+)?|#L?\d+.*)$")
 _HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}")
@@ -81,7 +83,7 @@ class Told:
         return False
 
     def entity(self, entity: str) -> bool:
-        """Whether an entity is named; the id of a commit may be cut."""
+        """Whether an entity is named, alone or in a longer name; the id of a commit may be cut."""
         if _HASH.fullmatch(entity):
             return entity[:_HASH_START] in self._hashes
         return entity in self._entities
@@ -117,7 +119,8 @@ class Told:
 
     @cached_property
     def _entities(self) -> frozenset[str]:
-        return frozenset(name for text in self._texts for name in self._lexicon.entities(text))
+        names = {name for text in self._texts for name in self._lexicon.entities(text)}
+        return frozenset(names.union(*map(_JOINT.split, names)))
 
     @cached_property
     def _hashes(self) -> frozenset[str]:

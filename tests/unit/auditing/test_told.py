@@ -67,6 +67,11 @@ def test_another_folder_is_another_file() -> None:
     assert not told("lib/app/port.py and src/port.py").path("src/app/port.py", is_only=False)
 
 
+def test_a_name_may_be_the_field_of_another() -> None:
+    assert told("it sets state.startedAt").entity("startedAt")
+    assert not told("it sets state.startedAtOnce").entity("startedAt")
+
+
 def test_the_id_of_a_commit_may_be_cut() -> None:
     found = told("committed as a1b2c3d4 by load_port")
     assert found.entity("a1b2c3d4e5f60718293a4b5c6d7e8f9001020304")
