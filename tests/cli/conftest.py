@@ -43,5 +43,5 @@ def desk(sample: Sample) -> Path:
 @pytest.fixture
 def compacted(ask: Ask, desk: Path) -> Path:
     """Return that transcript compacted by several stages, with its archive beside it."""
-    assert ask("compact", desk, "--profile", "staged", "--target", "5k").code == 0
+    assert ask("compact", desk, "--stages", "summarize,truncate").code == 0
     return desk.with_name("openai-chat.compacted.jsonl")

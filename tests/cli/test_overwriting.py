@@ -116,7 +116,7 @@ def test_a_copy_without_changes_gives_way_to_the_next_compaction(
     small = compacted.read_bytes()
     assert ask("compact", desk, "--target", "50k", "-o", compacted).code == 0
     assert compacted.read_bytes() == desk.read_bytes()
-    assert ask("compact", desk, "--profile", "staged", "--target", "5k").code == 0
+    assert ask("compact", desk, "--stages", "summarize,truncate").code == 0
     assert compacted.read_bytes() == small
     assert ask("verify", compacted).code == ask("rewind", compacted).code == 0
     assert compacted.read_bytes() == desk.read_bytes()

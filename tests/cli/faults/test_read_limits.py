@@ -182,6 +182,8 @@ NO_TRANSCRIPT = {
     *("stages", "profiles", "models", "config"),
     # An error, the output of a tool, files of any kind.
     *("overflow", "limit-output", "file-budget"),
+    # The ends of sessions, never a whole one.
+    "sessions",
 }
 
 
