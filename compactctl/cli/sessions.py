@@ -7,7 +7,7 @@ import click
 from compactctl.cli.emit import emit
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.shared import shown_as_options
-from compactctl.cli.options.values import CheckedText
+from compactctl.cli.options.values import CheckedText, ParsedText
 from compactctl.commands.sessions.sessions import USUAL, SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted, parse_since
 from compactctl.sessions.places import this_machine
@@ -44,7 +44,7 @@ def _parse_since(text: str) -> float:
 )
 @click.option(
     "--over",
-    type=CheckedText(parse_share),
+    type=ParsedText(parse_share),
     metavar="SHARE",
     help="Only sessions whose context is more than this share of the window: 70% or 0.7.",
 )
@@ -74,7 +74,7 @@ def command(
     words: tuple[str, ...],
     clients: tuple[str, ...],
     project: str | None,
-    over: str | None,
+    over: float | None,
     since: str | None,
     hidden: bool,
     limit: int,
@@ -85,7 +85,7 @@ def command(
     wanted = Wanted(
         clients=clients,
         project=project,
-        over=None if over is None else parse_share(over),
+        over=over,
         since=None if since is None else parse_since(since, now),
         words=words,
         hidden=hidden,

@@ -30,14 +30,14 @@ class ProtectOptions:
         tools: names, in any case.
         freeze_before: a message id or a number of messages: what stands before is left alone.
         keep_prefix: the part of the size to reach that the oldest messages may take which are left
-            alone, from 0 to 1.
+            alone, up to 1; None for none of it.
     """
 
     keep_turns: int | None = None
     pins: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     freeze_before: str = ""
-    keep_prefix: float = 0.0
+    keep_prefix: float | None = None
 
 
 def protect(

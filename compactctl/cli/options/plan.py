@@ -15,7 +15,7 @@ from compactctl.cli.options.summarizer import (
     with_template,
 )
 from compactctl.cli.options.together import together
-from compactctl.cli.options.values import CheckedText, ShareOfSize
+from compactctl.cli.options.values import CheckedText, ParsedText
 from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.planning.plan import PlanOptions, StageSettings, stage_list
 from compactctl.errors import UsageError
@@ -188,9 +188,8 @@ def protect_options(function: F) -> F:
         ),
         click.option(
             "--keep-prefix",
-            type=ShareOfSize(),
+            type=ParsedText(parse_share),
             metavar="SHARE",
-            default="0",
             help="Leave the oldest messages as they are, as many as fit into this part of the size "
             "to reach (10% or 0.1), so that a prompt cache still holds for them.",
         ),

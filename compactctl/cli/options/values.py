@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from compactctl.errors import UsageError
-from compactctl.tokens.budget import parse_share
 
 
 class FiniteRange(click.FloatRange):
@@ -26,30 +25,11 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-class ShareOfSize(click.ParamType):  # type: ignore[type-arg]  # older click has no arguments
-    """A share, ``30%`` or ``0.3``, as a number from 0 to 1."""
+class ParsedText(click.ParamType):  # type: ignore[type-arg]  # older click has no arguments
+    """What ``parse`` makes of a text.
 
-    name = "share"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
-        """Return the number; click.BadParameter for anything else."""
-        text = str(value)
-        try:
-            return 0.0 if text.strip().rstrip("%") == "0" else parse_share(text)
-        except UsageError as error:
-            self.fail(str(error), param, ctx)
-
-
-class CheckedText(click.ParamType):  # type: ignore[type-arg]  # older click has no arguments
-    """A text that ``parse`` understands, kept as it is.
-
-    What ``parse`` raises as UsageError is told with the name of the option, and with the settings
-    file that it stands in.
+    What it raises as UsageError is told with the name of the option, and with the settings file
+    that it stands in.
     """
 
     name = "text"
@@ -62,11 +42,23 @@ class CheckedText(click.ParamType):  # type: ignore[type-arg]  # older click has
         value: Any,  # noqa: ANN401
         param: click.Parameter | None,
         ctx: click.Context | None,
-    ) -> str:
-        """Return the text; click.BadParameter for one that means nothing."""
-        text = str(value)
+    ) -> object:
+        """Return what was made of it; click.BadParameter for a text that means nothing."""
         try:
-            self.parse(text)
+            return self.parse(str(value))
         except UsageError as error:
             self.fail(str(error), param, ctx)
-        return text
+
+
+class CheckedText(ParsedText):
+    """A text that ``parse`` understands, kept as it is."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """Return the text; click.BadParameter for one that means nothing."""
+        super().convert(value, param, ctx)
+        return str(value)

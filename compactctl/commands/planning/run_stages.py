@@ -115,7 +115,7 @@ def view_of(
     size = measured.meter.total
     reach = size(messages) if room is None else room(messages)
     most = inf if room is None else reach * NEWEST_SHARE
-    front = reach * options.keep_prefix
+    front = reach * (options.keep_prefix or 0)
     return View(
         messages=messages,
         protected=_protected(
