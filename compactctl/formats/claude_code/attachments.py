@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.model.message import FilePart, JsonPath, Part, TextPart, ToolDefinitionPart
 
 # Attachment type -> path of its text below the record; found in files of clients 2.1.x.
@@ -94,5 +94,10 @@ def _text_at(attachment: Mapping[str, Any], path: JsonPath) -> tuple[str, JsonPa
 
 def _joined(value: object) -> str:
     if isinstance(value, list):
-        return "\n".join(json_text(item) for item in value)
+        return "\n".join(map(_item, value))
     return json_text(value)
+
+
+def _item(item: object) -> str:
+    block = object_or_empty(item)
+    return json_text(block.get("text", item) if block.get("type") == "text" else item)

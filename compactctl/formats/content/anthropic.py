@@ -37,10 +37,11 @@ def content_parts(
 
 
 def new_content(current: object, text: str) -> object:
-    """Return ``text`` as content of the same shape as ``current``: a string, list or block."""
+    """Return ``text`` as content of the same shape as ``current``: a string, block or list."""
     block = {"type": "text", "text": text}
     if isinstance(current, list):
-        return [block]
+        is_plain = bool(current) and all(isinstance(item, str) for item in current)
+        return [text if is_plain else block]
     return block if isinstance(current, Mapping) else text
 
 

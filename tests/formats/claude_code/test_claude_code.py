@@ -16,6 +16,7 @@ from formats.squeeze import squeezed
 from unit.commands.conversations import back, jsonl, saved, squeeze, words
 
 from compactctl.commands.loading.load import load
+from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.model.message import FilePart, ToolDefinitionPart
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
@@ -80,6 +81,25 @@ def test_attachments_are_files_definitions_or_reminders() -> None:
     assert reminder.path == ("attachment", "content")
     assert set(found.meta) == {"attachment/command_permissions", "attachment/never_seen_before"}
     assert not any(m.starts_turn for m in found.effective[1:])
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "content"),
+    [
+        ("hook_additional_context", "content", "one\ntwo"),
+        ("hook_additional_context", "content", ["one", "two"]),
+        ("queued_command", "prompt", [{"type": "text", "text": "one"}]),
+        ("todo", "content", [{"content": "task"}, {"content": "another"}]),
+    ],
+)
+def test_what_is_written_into_an_attachment_is_read_back(
+    kind: str, field: str, content: object
+) -> None:
+    (message,) = claude(attached("a", None, kind, **{field: content})).effective
+    new = ClaudeCode().new_value(message, 0, content, "shorter")
+    (again,) = claude(attached("a", None, kind, **{field: new})).effective
+    assert texts((again,)) == ["shorter"]
+    assert type(new) is type(content)
 
 
 def test_client_errors_are_no_messages() -> None:
