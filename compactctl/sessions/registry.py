@@ -1,8 +1,11 @@
 """All stores, and the sessions in them."""
 
+import os
+import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from compactctl.errors import UsageError, suggestion
 from compactctl.sessions.clients import (
@@ -16,7 +19,7 @@ from compactctl.sessions.clients import (
     roo,
     vscode,
 )
-from compactctl.sessions.places import Machine
+from compactctl.sessions.places import Machine, store_holding
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.session import Details, Entry, Session, Store
 
@@ -68,6 +71,32 @@ def sessions_of(entries: Iterable[Entry]) -> Iterator[Session]:
         except (OSError, ValueError, sqlite3.Error):
             told = Details()
         yield Session(entry=entry, details=_with_known(told, entry.known))
+
+
+def session_at(path: Path, machine: Machine) -> Session | None:
+    """Return the session that a file in a store is, None for any other file."""
+    if store_holding(path, machine) is None:
+        return None
+    real = os.path.realpath(path)
+    entries = newest_entries(machine, Folders())
+    same = (e for e in entries if e.n_bytes is not None and os.path.realpath(e.path) == real)
+    return next(sessions_of(same), None)
+
+
+def going_on(session: Session, own_id: str = "") -> str | None:
+    """Return the command that goes on with a session, None where a client has none.
+
+    ``own_id`` is that of a fork of it. Where the session is open, it is what its client is told.
+    """
+    store = store_named(session.entry.client)
+    own = shlex.quote(own_id or session.id)
+    if session.details.open and store.resume_inside:
+        return store.resume_inside.format(id=own)
+    if not store.resume or session.details.kind == "subagent":
+        return None
+    command, project = store.resume.format(id=own), session.details.project
+    is_elsewhere = store.is_resumed_at_home and project
+    return f"cd {shlex.quote(project)} && {command}" if is_elsewhere else command
 
 
 def _with_known(told: Details, known: Details) -> Details:

@@ -78,6 +78,9 @@ class Store:
         instead: what to do as long as the transcripts cannot be read; "" where they can.
         may_be_below: whether the project of an entry may be a folder or below it, as far as its
             place tells.
+        resume: the command that goes on with a session, {id} standing for its id; "" for none.
+        is_resumed_at_home: whether that finds sessions of the folder alone that it is run in.
+        resume_inside: what makes a client that has the session open read it again.
     """
 
     client: str
@@ -87,3 +90,6 @@ class Store:
     details: Callable[[Entry], Details]
     instead: str = ""
     may_be_below: Callable[[Entry, Path], bool] = _anywhere
+    resume: str = ""
+    is_resumed_at_home: bool = False
+    resume_inside: str = ""

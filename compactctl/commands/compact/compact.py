@@ -13,6 +13,13 @@ from compactctl import __version__
 from compactctl.commands.compact.archive_hint import archive_hint
 from compactctl.commands.compact.audits import SummaryAudit, audits_of, require_audit
 from compactctl.commands.compact.explain import explain
+from compactctl.commands.compact.forking import (
+    archives_under,
+    continued_with,
+    load_fork,
+    make_room,
+    with_fork,
+)
 from compactctl.commands.compact.memory import release_memory
 from compactctl.commands.compact.outside_stores import check_outside_stores
 from compactctl.commands.compact.result import CompactOptions, CompactResult
@@ -58,6 +65,7 @@ def compact(options: CompactOptions) -> CompactResult:
 
     A dry run refuses a target as the run would, but for the usual one in a client's store.
     """
+    options = with_fork(options)
     _check_target(options)
     ready = _ready(options)
     if options.dry_run:
@@ -80,9 +88,9 @@ def _ready(options: CompactOptions) -> "_Ready":
 
 def _proven(options: CompactOptions) -> "_Ready":
     """Return what is to be written; a damaged file that cannot be edited is left as it is."""
-    loaded = load(options.path, options.format, options.limits)
+    read, history, loaded = _read(options)
     source, damage = loaded.source, damage_of(loaded.transcript)
-    ready = _prepared(options, loaded)
+    ready = replace(_prepared(options, loaded, history), source=read)
     del loaded
     release_memory()
     if ready.expected is None:
@@ -94,16 +102,25 @@ def _proven(options: CompactOptions) -> "_Ready":
         if damage is None:
             raise
         loaded = loaded_from(source, options.path, options.format, options.limits)
-        return _prepared(options, loaded, held=damage)
+        return replace(_prepared(options, loaded, history, held=damage), source=read)
     return ready
 
 
-def _prepared(options: CompactOptions, loaded: Loaded, held: str = "") -> "_Ready":
+def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
+    """Return what is read, the history behind it, and what is to be compacted."""
+    if options.fork is not None:
+        return load_fork(options, options.fork)
+    loaded = load(options.path, options.format, options.limits)
+    return loaded.source, history_behind(loaded), loaded
+
+
+def _prepared(
+    options: CompactOptions, loaded: Loaded, history: OperationHistory, held: str = ""
+) -> "_Ready":
     """Run the stages on a transcript, unless something holds them back, and lay out the file."""
     summarizer = summarizer_for(options.summarizer)
     if options.strict:
         check_strict(loaded.transcript, options.path)
-    history = history_behind(loaded)
     measured = measure(loaded.transcript, options.measure)
     hint = archive_hint(
         None if options.output == STANDARD_INPUT else _target(options),
@@ -172,8 +189,8 @@ def _check_target(options: CompactOptions) -> None:
         if is_in_database(options.path):
             raise UsageError(f"{options.path}: is in a database, which is only read; use -o FILE")
         return
-    is_tried = options.output is None and (options.dry_run or options.path == STANDARD_INPUT)
-    if not is_tried and options.output != STANDARD_INPUT:
+    is_usual = options.output is None and (options.dry_run or options.path == STANDARD_INPUT)
+    if not (is_usual or options.fork) and options.output != STANDARD_INPUT:
         check_outside_stores(options.path, _target(options), named=options.output is not None)
 
 
@@ -182,6 +199,8 @@ def _target(options: CompactOptions) -> Path:
         return Path(options.path)
     if options.output is not None:
         return Path(options.output)
+    if options.fork is not None:
+        return options.fork.path
     return compacted_name(Path(options.path))
 
 
@@ -229,6 +248,8 @@ class _Ready:
             return replace(self.result, data=self.content.pieces, warnings=warnings)
         target = _target(self.options)
         archives = self._archives(target)
+        if self.options.fork is not None:
+            make_room(self.options.fork)
         published = publish(
             FileSystem(),
             source=self.source,
@@ -243,12 +264,14 @@ class _Ready:
             archive=str(archive_folder(target)) if archives else None,
             carried_lines=published.growth.lines,
             left_out_from=published.growth.left_out_from,
+            forked_from=self.options.fork.original.id if self.options.fork else None,
+            continue_with=continued_with(self.options),
             warnings=(*self.result.warnings, *published.warnings),
         )
 
     def check_target(self) -> None:
         """Raise what ``write`` would of where the new transcript belongs."""
-        if self._is_idle or self.options.output == STANDARD_INPUT:
+        if self._is_idle or self.options.output == STANDARD_INPUT or self.options.fork:
             return
         target = _target(self.options)
         check_place(
@@ -273,6 +296,8 @@ class _Ready:
         path = self.source.path
         if path is None or is_same_place(path, target):
             return []
+        if self.options.fork is not None:
+            return archives_under(self.options.fork, self.history)
         return [(step.operation, step.rows()) for step in _archived(self.history)]
 
 

@@ -15,13 +15,17 @@ from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.pipeline.layout import Layout
 from compactctl.profiles.profile import Profile
+from compactctl.sessions.forks import Fork
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.models.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactOptions:
-    """Everything a compaction can be asked for; see the command's help for the meaning."""
+    """Everything a compaction can be asked for; see the command's help for the meaning.
+
+    ``fork`` is the session to be written where ``path`` is one in its client's store.
+    """
 
     path: str
     format: str | None = None
@@ -41,6 +45,7 @@ class CompactOptions:
     require_audit: bool = False
     explain: bool = False
     prices: Prices | None = None
+    fork: Fork | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +62,10 @@ class CompactResult:
     asked for, ``cache`` is what a prompt cache loses, ``pays_after`` the number of requests after
     which the compaction has paid by the prices asked for, and ``explain`` whether ``explained`` is
     to be shown. ``carried_lines`` counts lines appended to the input meanwhile, which end the
-    output; ``left_out_from`` is the first line of
-    the input, from 1, that came too late for it.
+    output; ``left_out_from`` is the first line of the input, from 1, that came too late for it.
+    ``forked_from`` is the id of the session that a new one was made of; ``before`` is that session
+    under its new id then. ``continue_with`` is the command that goes on with the session that was
+    written.
     """
 
     path: str
@@ -94,6 +101,8 @@ class CompactResult:
     pays_after: int | None = None
     carried_lines: int = 0
     left_out_from: int | None = None
+    forked_from: str | None = None
+    continue_with: str | None = None
     data: Iterable[bytes] | None = None
 
     @property

@@ -54,6 +54,8 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "archive": result.archive,
         "carriedLines": result.carried_lines,
         "leftOutFrom": result.left_out_from,
+        "forkedFrom": result.forked_from,
+        "continueWith": result.continue_with,
         "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
         "warnings": list(result.warnings),
     }

@@ -67,9 +67,15 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.dry_run:
         yield "dry run: nothing was written"
-    if result.output is None:
-        return
-    yield f"wrote {line_text(result.output)} ({size_text(result.after.n_bytes)})"
+    if result.output is not None:
+        yield from _written(result, result.output)
+
+
+def _written(result: CompactResult, output: str) -> Iterator[str]:
+    """Yield what was written where, what it lacks, how to undo it, and how to go on."""
+    yield f"wrote {line_text(output)} ({size_text(result.after.n_bytes)})"
+    if result.forked_from:
+        yield f"this is a session of its own; {line_text(result.forked_from)} is as it was"
     if result.carried_lines:
         yield carried_text(result.carried_lines)
     if result.left_out_from is not None:
@@ -80,8 +86,10 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if result.archive:
         yield f"originals are in {line_text(result.archive)} (may hold secrets, as the input does)"
     if result.operation:
-        undo = f"compactctl rewind {shell_path(result.output)}"
+        undo = f"compactctl rewind {shell_path(output)}"
         yield f"operation {result.operation}; undo with: {undo}"
+    if result.continue_with:
+        yield f"continue with: {line_text(result.continue_with)}"
 
 
 def _stage_cells(record: StageRecord) -> tuple[str, ...]:

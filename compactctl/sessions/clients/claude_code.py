@@ -180,4 +180,7 @@ STORE = Store(
     entries=_entries,
     details=_details,
     may_be_below=_may_be_below,
+    resume="claude --resume {id}",
+    is_resumed_at_home=True,
+    resume_inside="/resume {id}",
 )

@@ -125,4 +125,11 @@ def _newest_count(ends: Ends) -> tuple[int | None, int | None]:
     return None, None
 
 
-STORE = Store(client=NAME, alias="codex", title="Codex", entries=_entries, details=_details)
+STORE = Store(
+    client=NAME,
+    alias="codex",
+    title="Codex",
+    entries=_entries,
+    details=_details,
+    resume="codex resume {id}",
+)

@@ -97,4 +97,11 @@ def _model(ends: Ends) -> str:
     return next(filter(None, found), "")
 
 
-STORE = Store(client=NAME, alias="copilot", title="Copilot CLI", entries=_entries, details=_details)
+STORE = Store(
+    client=NAME,
+    alias="copilot",
+    title="Copilot CLI",
+    entries=_entries,
+    details=_details,
+    resume="copilot --resume={id}",
+)

@@ -78,4 +78,12 @@ def _newest_request(ends: Ends) -> tuple[int | None, str]:
     return None, next(filter(None, models), "")
 
 
-STORE = Store(client=NAME, alias="pi", title="pi", entries=_entries, details=_details)
+STORE = Store(
+    client=NAME,
+    alias="pi",
+    title="pi",
+    entries=_entries,
+    details=_details,
+    resume="pi --session {id}",
+    is_resumed_at_home=True,
+)

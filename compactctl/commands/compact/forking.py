@@ -1,0 +1,95 @@
+"""A session in its client's store is compacted as a new session of that client."""
+
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import starmap
+from pathlib import Path
+
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.loading.load import Loaded, loaded_from
+from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.steps import Archived
+from compactctl.errors import UsageError
+from compactctl.model.operation import Digest
+from compactctl.sessions.forks import Fork, ForkedLines, Fresh, fork_of
+from compactctl.sessions.places import Machine, this_machine
+from compactctl.sessions.registry import going_on, session_at
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.files.disk_errors import disk_errors
+from compactctl.store.files.filesystem import FileSystem, make_folders
+from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of, open_input, split_lines
+
+
+def with_fork(options: CompactOptions) -> CompactOptions:
+    """Return options with the new session that a compaction is to be written as, if it is one.
+
+    It is where nobody said where to write. Inline a client would still send all of a session, so
+    no session is made of that.
+    """
+    is_named = options.in_place or options.output is not None
+    if is_named or options.path == STANDARD_INPUT or options.layout == "inline":
+        return options
+    machine = this_machine()
+    session = session_at(Path(options.path), machine)
+    return replace(options, fork=fork_of(session, _fresh(machine)) if session else None)
+
+
+def load_fork(options: CompactOptions, fork: Fork) -> tuple[Source, OperationHistory, Loaded]:
+    """Return a session as it was read, the history behind it, and all of it under its new id.
+
+    Raises as ``load`` does, and UsageError where a compaction is inside the session alone, known by
+    digests of the lines as they are.
+    """
+    source = open_input(options.path, options.limits)
+    history = history_of(source, options.path, options.format)
+    if not all(isinstance(step, Archived) for step in history.chain):
+        raise UsageError(
+            f"{options.path}: carries its own originals (--layout inline), so it cannot be given "
+            "a new id; rewind it first, or compact it --in-place"
+        )
+    lines = ForkedLines(source.lines, fork)
+    renamed = replace(source, lines=lines, digest=digest_of(lines))
+    loaded = loaded_from(renamed, options.path, options.format, options.limits)
+    return source, history, loaded
+
+
+def archives_under(fork: Fork, history: OperationHistory) -> list[Deposit]:
+    """Return the operations behind a session as those of its fork: each state under the new id."""
+    steps = (step for step in history.chain if isinstance(step, Archived))
+    return [_renamed(fork, step, history.data) for step in steps]
+
+
+def _renamed(fork: Fork, step: Archived, now: bytes) -> Deposit:
+    def state(lines: Iterable[bytes]) -> Digest:
+        return digest_of(starmap(fork.renamed, enumerate(lines)))
+
+    operation = replace(
+        step.operation,
+        before=state(step.before()),
+        after=state(split_lines(step.outcome(now))),
+    )
+    rows = (replace(row, raw=fork.renamed(index, row.raw)) for index, row in enumerate(step.rows()))
+    return operation, rows
+
+
+def make_room(fork: Fork) -> None:
+    """Create the folder of the day that a new session belongs in."""
+    with disk_errors(fork.path, "nothing was written"):
+        make_folders(FileSystem(), fork.path.parent)
+
+
+def continued_with(options: CompactOptions) -> str | None:
+    """Return the command that goes on with what was written; None outside of clients' stores."""
+    if options.fork is not None:
+        return going_on(options.fork.original, options.fork.id)
+    if not options.in_place:
+        return None
+    session = session_at(Path(options.path), this_machine())
+    return going_on(session) if session else None
+
+
+def _fresh(machine: Machine) -> Fresh:
+    bits = random.SystemRandom().getrandbits(128)
+    return Fresh(bits=bits, now=datetime.now(UTC), machine=machine)

@@ -1,0 +1,400 @@
+"""A session compacted in its client's store: a new session, with the old one as it was."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from cli.asking import Ask
+from examples import tries
+from hypothesis import given
+from hypothesis import strategies as st
+from sessions.homes import HOUR, Home, Record, Said
+
+from compactctl.sessions.clients import claude_code
+from compactctl.sessions.forks import ForkedLines, Fresh, fork_of
+from compactctl.sessions.places import Machine
+from compactctl.sessions.session import Details, Entry, Session
+
+TURNS = 12
+# Enough of each session goes.
+SMALL = ("--stages", "truncate", "--target", "1k")
+SOMEWHAT_SMALLER = ("--stages", "truncate", "--target", "52k")
+SAID = Said(name="tides", title="Tide windows", project="/home/dev/quay side")
+
+
+def claude(home: Home, said: Said = SAID, **marks: Any) -> Path:
+    def record(at: int, role: str) -> Record:
+        return {
+            "type": role,
+            "uuid": f"{role}{at}",
+            "parentUuid": f"user{at}"
+            if role == "assistant"
+            else f"assistant{at - 1}"
+            if at
+            else "a1",
+            "sessionId": said.id,
+            "isSidechain": False,
+            "message": {"role": role, "content": [text_of(said, at)]},
+            **marks,
+        }
+
+    turns = [record(at, role) for at in range(TURNS) for role in ("user", "assistant")]
+    return home.claude(said, *turns, **marks)
+
+
+def codex(home: Home, said: Said = SAID) -> Path:
+    def record(at: int, role: str) -> Record:
+        kind = {"user": "input_text", "assistant": "output_text"}[role]
+        content = [{**text_of(said, at), "type": kind}]
+        payload = {"type": "message", "role": role, "content": content}
+        return {"timestamp": "t", "type": "response_item", "payload": payload}
+
+    turns = [record(at, role) for at in range(TURNS) for role in ("user", "assistant")]
+    return home.codex(said, *turns)
+
+
+def pi(home: Home, said: Said = SAID) -> Path:
+    names = ["0000000b", *(f"000000{at}" for at in range(10, 10 + 2 * TURNS))]
+    turns = [
+        {"type": "message", "id": name, "parentId": parent,
+         "message": {"role": ("user", "assistant")[at % 2], "content": [text_of(said, at)]}}
+        for at, (parent, name) in enumerate(pairwise(names))
+    ]  # fmt: skip
+    return home.pi(said, *turns)
+
+
+def text_of(said: Said, at: int) -> dict[str, Any]:
+    """Return a block that names the session as people and tools do."""
+    return {"type": "text", "text": f"{at} of {said.id}: " + "the tide turns. " * 40}
+
+
+OLD = Said(name="old").id
+Write = Callable[..., Path]
+WRITERS: dict[str, Write] = {"claude-code": claude, "codex": codex, "pi": pi}
+EACH = pytest.mark.parametrize("client", WRITERS)
+
+
+def session_of(title: str) -> Session:
+    entry = Entry(client=claude_code.NAME, id=OLD, path=Path("p") / f"{OLD}.jsonl", modified=0)
+    return Session(entry=entry, details=Details(title=title))
+
+
+def fresh_of(bits: int, now: datetime | None = None) -> Fresh:
+    return Fresh(bits=bits, now=now or datetime.now(UTC), machine=Machine(home=Path("h")))
+
+
+def forked(ask: Ask, reference: str | Path, *options: str) -> dict[str, Any]:
+    outcome = ask("compact", reference, *SMALL, *options, "--json")
+    assert outcome.code == 0, outcome.err
+    document: dict[str, Any] = json.loads(outcome.out)
+    return document
+
+
+def id_of(fork: Path) -> str:
+    return fork.stem[-36:]
+
+
+def records_of(path: Path) -> list[dict[str, Any]]:
+    data = path.read_bytes()
+    assert data.endswith(b"\n")
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def everything_below(folder: Path) -> dict[Path, tuple[bytes, int]]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def renamed(client: str, path: Path, own: str) -> list[dict[str, Any]]:
+    """Return the records of a session as those of another id."""
+    records = records_of(path)
+    if client == "claude-code":
+        for each in records:
+            if each.get("sessionId") == SAID.id:
+                each["sessionId"] = own
+        title = {"type": "custom-title", "customTitle": "Tide windows (compacted)"}
+        return [*records, {**title, "sessionId": own}]
+    if client == "codex":
+        records[0]["payload"] |= {"id": own, "forked_from_id": SAID.id}
+    else:
+        records[0] |= {"id": own, "parentSession": str(path)}
+    return records
+
+
+@EACH
+def test_a_fork_is_a_session_and_the_original_is_as_it_was(
+    home: Home, ask: Ask, client: str
+) -> None:
+    path = WRITERS[client](home)
+    before = everything_below(home.root)
+    result = forked(ask, SAID.id)
+    fork = Path(result["output"])
+    own = id_of(fork)
+    assert result["forkedFrom"] == SAID.id != own
+    after = everything_below(home.root)
+    assert before.items() <= after.items()
+    assert set(after) - set(before) == {fork, *Path(result["archive"]).iterdir()}
+    listed = {each["id"]: each for each in json.loads(ask("sessions", "--json").out)["sessions"]}
+    assert set(listed) == {SAID.id, own}
+    assert listed[own]["path"] == str(fork)
+    assert listed[own]["project"] == SAID.project
+    assert fork.stat().st_size < path.stat().st_size
+
+
+@EACH
+def test_rewind_gives_the_whole_session_under_its_new_id(home: Home, ask: Ask, client: str) -> None:
+    path = WRITERS[client](home)
+    result = forked(ask, path)
+    fork = Path(result["output"])
+    compacted = fork.read_bytes()
+    assert ask("rewind", fork).code == 0
+    assert records_of(fork) == renamed(client, path, id_of(fork))
+    assert ask("verify", home.root).code == 0
+    assert ask("rewind", fork, "--to", result["operation"]).code == 0
+    assert fork.read_bytes() == compacted
+
+
+@EACH
+def test_what_was_said_to_a_fork_survives_its_rewind(home: Home, ask: Ask, client: str) -> None:
+    path = WRITERS[client](home)
+    fork = Path(forked(ask, path)["output"])
+    whole = renamed(client, path, id_of(fork))
+    line = path.read_bytes().splitlines(keepends=True)[2]
+    with fork.open("ab") as stream:
+        stream.write(line)
+    assert ask("rewind", fork).code == 0
+    assert records_of(fork) == [*whole, json.loads(line)]
+
+
+@pytest.mark.parametrize(
+    ("client", "command"),
+    [
+        ("claude-code", "cd '/home/dev/quay side' && claude --resume {}"),
+        ("codex", "codex resume {}"),
+        ("pi", "cd '/home/dev/quay side' && pi --session {}"),
+    ],
+)
+def test_it_ends_with_the_command_that_goes_on(
+    home: Home, ask: Ask, client: str, command: str
+) -> None:
+    path = WRITERS[client](home)
+    result = forked(ask, path)
+    expected = command.format(id_of(Path(result["output"])))
+    assert result["continueWith"] == expected
+    shown = ask("compact", path, *SMALL).err.splitlines()
+    assert shown[-1].startswith(f"continue with: {command.partition('{')[0]}")
+    assert any(line.endswith(f"{SAID.id} is as it was") for line in shown)
+    in_place = forked(ask, path, "--in-place")
+    assert in_place["continueWith"] == command.format(SAID.id)
+    assert in_place["forkedFrom"] is None
+
+
+def test_an_open_session_is_gone_on_with_in_its_client(home: Home, ask: Ask) -> None:
+    path = claude(home)
+    home.claude_is_open(SAID, os.getpid())
+    result = forked(ask, path)
+    assert result["continueWith"] == f"/resume {id_of(Path(result['output']))}"
+    assert forked(ask, path, "--in-place")["continueWith"] == f"/resume {SAID.id}"
+
+
+def test_a_transcript_outside_of_stores_is_gone_on_with_nowhere(
+    home: Home, ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(claude(home).read_bytes())
+    result = forked(ask, path)
+    assert result["output"] == str(tmp_path / "run.compacted.jsonl")
+    assert (result["continueWith"], result["forkedFrom"]) == (None, None)
+    elsewhere = forked(ask, SAID.id, "-o", str(tmp_path / "small.jsonl"))
+    assert (elsewhere["continueWith"], elsewhere["forkedFrom"]) == (None, None)
+
+
+def test_where_a_fork_of_codex_lies(home: Home, ask: Ask) -> None:
+    began = datetime.now().astimezone() - timedelta(milliseconds=1)
+    fork = Path(forked(ask, codex(home))["output"])
+    own = UUID(id_of(fork))
+    made = datetime.fromtimestamp((own.int >> 80) / 1000).astimezone()
+    assert began <= made <= datetime.now().astimezone()
+    assert own.version == 7
+    assert fork.name == f"rollout-{made:%Y-%m-%dT%H-%M-%S}-{own}.jsonl"
+    assert fork.parent == home.root / ".codex/sessions" / f"{made:%Y/%m/%d}"
+
+
+def test_both_ids_that_newer_versions_of_codex_write_are_new(home: Home, ask: Ask) -> None:
+    path = codex(home)
+    path.write_text(path.read_text().replace('{"id":', f'{{"session_id": "{SAID.id}", "id":', 1))
+    fork = Path(forked(ask, path)["output"])
+    meta = records_of(fork)[0]["payload"]
+    assert meta["session_id"] == meta["id"] == id_of(fork)
+    assert meta["forked_from_id"] == SAID.id
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Tides", "Tides (compacted)"),
+        ("Tides (compacted)", "Tides (compacted 2)"),
+        ("Tides (compacted 9)", "Tides (compacted 10)"),
+        ("", "(compacted)"),
+        ("T" * 200, f"{'T' * 188} (compacted)"),
+    ],
+)
+def test_titles_of_forks_are_told_apart(title: str, expected: str) -> None:
+    fork = fork_of(session_of(title), fresh_of(0))
+    assert fork is not None
+    (line,) = fork.added
+    assert json.loads(line)["customTitle"] == expected
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+@EACH
+def test_a_fork_of_what_was_compacted_takes_its_history_along(
+    home: Home, ask: Ask, client: str, layout: str
+) -> None:
+    path = WRITERS[client](home)
+    whole = path.read_bytes()
+    in_place = ("--in-place", "--layout", layout, *SOMEWHAT_SMALLER)
+    assert ask("compact", path, *in_place).code == 0
+    small = path.read_bytes()
+    fork = Path(forked(ask, path)["output"])
+    assert path.read_bytes() == small
+    assert ask("verify", home.root).code == 0
+    assert ask("rewind", fork).code == 0
+    assert records_of(fork) == renamed(client, path, id_of(fork))
+    assert ask("rewind", "--all", fork).code == 0
+    path.write_bytes(whole)
+    assert records_of(fork) == renamed(client, path, id_of(fork))
+
+
+@EACH
+def test_a_fork_of_a_fork(home: Home, ask: Ask, client: str) -> None:
+    path = WRITERS[client](home)
+    first = Path(json.loads(ask("compact", path, *SOMEWHAT_SMALLER, "--json").out)["output"])
+    second = Path(forked(ask, first)["output"])
+    assert ask("verify", home.root).code == 0
+    assert len(json.loads(ask("log", second, "--json").out)["operations"]) == 2
+    assert ask("rewind", "--all", second).code == 0
+    named = second.read_bytes().splitlines()[-1 if client == "claude-code" else 0]
+    assert id_of(second).encode() in named
+    assert len(records_of(second)) == len(records_of(path)) + 2 * (client == "claude-code")
+
+
+def test_a_session_that_alone_holds_its_originals_is_not_forked(
+    home: Home, ask: Ask, tmp_path: Path
+) -> None:
+    path, inside = claude(home), tmp_path / "inside.jsonl"
+    assert ask("compact", path, "-o", inside, "--layout", "inline", *SOMEWHAT_SMALLER).code == 0
+    path.write_bytes(inside.read_bytes())
+    before = everything_below(home.root)
+    outcome = ask("compact", path, *SMALL)
+    assert outcome.code == 2
+    assert "carries its own originals" in outcome.err
+    assert everything_below(home.root) == before
+
+
+@pytest.mark.parametrize("options", [("--dry-run",), ("--stages", "dedup")])
+def test_nothing_is_written_where_nothing_is_to_be(
+    home: Home, ask: Ask, options: tuple[str, ...]
+) -> None:
+    for write in WRITERS.values():
+        path = write(home)
+        before = everything_below(home.root)
+        folders = {each for each in home.root.rglob("*") if each.is_dir()}
+        assert ask("compact", path, *options).code == 0
+        assert everything_below(home.root) == before
+        assert {each for each in home.root.rglob("*") if each.is_dir()} == folders
+
+
+def test_no_fork_is_made_for_other_clients_and_of_helpers(home: Home, ask: Ask) -> None:
+    helpers = (claude(home, isSidechain=True), home.codex(SAID, source={"subagent": "review"}))
+    for path in (*helpers, home.copilot(SAID), home.cline(SAID), home.roo(SAID)):
+        before = everything_below(home.root)
+        outcome = ask("compact", path, *SMALL)
+        assert outcome.code == 2, path
+        assert "name a file elsewhere with -o, or replace the session with --in-place" in (
+            outcome.err
+        )
+        assert everything_below(home.root) == before
+
+
+@pytest.mark.parametrize("client", ["codex", "pi"])
+def test_a_session_that_does_not_begin_with_its_name_is_not_forked(
+    home: Home, ask: Ask, client: str
+) -> None:
+    path = WRITERS[client](home)
+    path.write_text("\n" + path.read_text())
+    before = everything_below(home.root)
+    outcome = ask("compact", SAID.id, *SMALL, "--format", client)
+    assert outcome.code == 4
+    assert "cannot be given a new name" in outcome.err
+    assert everything_below(home.root) == before
+
+
+VALUES = st.recursive(
+    st.sampled_from([OLD, f"{OLD}!", "\u00e9\ud800", "", 1, 1e400, None]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["sessionId", "id", "message"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+SPELLED = st.builds(
+    lambda value, ascii_only, indent, end: json.dumps(
+        value, ensure_ascii=ascii_only, separators=indent
+    ).encode("utf-8", "surrogatepass") + end,
+    VALUES, st.booleans(), st.sampled_from([(",", ":"), (" ,  ", " : ")]),
+    st.sampled_from([b"\n", b"\r\n"]),
+)  # fmt: skip
+LINES = st.lists(SPELLED | st.binary(max_size=40).map(lambda data: data + b"\n"), max_size=6)
+
+
+@tries(300)
+@given(lines=LINES, bits=st.integers(0, (1 << 128) - 1))
+def test_only_the_name_of_the_session_differs(lines: list[bytes], bits: int) -> None:
+    fork = fork_of(session_of("Tides"), fresh_of(bits))
+    assert fork is not None
+    assert UUID(fork.id).version == 4
+    made = ForkedLines(lines, fork)
+    assert len(made) == len(lines) + 1
+    assert list(made) == [made[at] for at in range(len(made))] == [*made[:-1], made[-1]]
+    for old, new in zip(lines, made, strict=False):
+        if new == old:
+            assert not names(old)
+        else:
+            assert names(old)
+            assert len(new) == len(old)
+            assert new.replace(fork.id.encode(), OLD.encode()) == old
+            assert json.loads(new)["sessionId"] == fork.id
+
+
+def names(line: bytes) -> bool:
+    """Tell whether a line is a record of the old session, as any reader of JSON would."""
+    try:
+        record = json.loads(line.decode())
+    except ValueError:
+        return False
+    return isinstance(record, dict) and record.get("sessionId") == OLD
+
+
+@given(
+    bits=st.integers(0, (1 << 128) - 1),
+    now=st.integers(0, 200 * 365 * 86_400).map(lambda each: datetime.fromtimestamp(each, UTC)),
+)
+def test_timed_ids(bits: int, now: datetime) -> None:
+    made = UUID(fresh_of(bits, now).timed_id)
+    assert (made.version, made.variant) == (7, UUID(int=0, version=4).variant)
+    assert made.int >> 80 == now.timestamp() * 1000
+
+
+def test_the_newest_is_the_fork(home: Home, ask: Ask) -> None:
+    claude(home, Said(name="tides", age=HOUR))
+    fork = Path(forked(ask, "latest")["output"])
+    assert time.time() - fork.stat().st_mtime < HOUR
+    assert json.loads(ask("stats", "latest", "--json").out)["path"] == str(fork)
