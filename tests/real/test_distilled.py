@@ -26,8 +26,9 @@ _MANY = 12
 
 
 # Of the lines that one of this form would hold at this size, what the third of three holds as well:
-# in place, what was hidden before is quoted apart, and other lines take its room.
-_FORMS = {"digest": (0.15, 0.97), "in-place": (0.3, 0.9)}
+# in place, what was hidden before is quoted apart, other lines take its room, and what was cut
+# before it came among the newest messages stays so. As many lines are there in both forms.
+_FORMS = {"digest": (0.15, 0.97), "in-place": (0.3, 0.6)}
 _REFERENCE = re.compile(r"\[[LM]\d+\]")
 
 
@@ -54,12 +55,15 @@ def test_three_in_the_life_of_a_session_lose_no_more_than_one(
         squeezed(thrice, form, share)
     wanted, found = said(once), said(thrice)
     assert len(wanted & found) >= same * len(wanted), wanted - found
-    assert len(found) >= 0.97 * len(wanted)
+    # As many lines, as far as both are as large.
+    assert len(found) >= _LEAST * len(wanted)
 
 
 def is_beginning(lines: Sequence[bytes], path: Path) -> bool:
     """Tell whether all that the first lines of a file show is shown by the whole file, too."""
     loaded = load(str(path))
+    if loaded.transcript.compactions:
+        return False
     shown = {message.id for message in loaded.transcript.effective}
     return all(message.id in shown for message in parse(lines, loaded.format).effective)
 
