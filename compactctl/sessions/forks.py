@@ -22,10 +22,11 @@ from compactctl.pipeline.spans import find_spans, splice
 from compactctl.sessions import places
 from compactctl.sessions.clients import claude_code, codex, pi
 from compactctl.sessions.places import Machine
-from compactctl.sessions.reading.titles import LONGEST
 from compactctl.sessions.session import Session
 
 _COMPACTED = re.compile(r" \(compacted(?: (\d+))?\)$")
+# Lists cut longer titles off, and what tells two sessions apart stands at the end.
+_SEEN = 48
 _SESSION_ID: JsonPath = ("sessionId",)
 _PAYLOAD: JsonPath = ("payload",)
 
@@ -139,7 +140,9 @@ def _compacted_title(title: str) -> str:
     found = _COMPACTED.search(title)
     mark = f" (compacted {int(found[1] or 1) + 1})" if found else " (compacted)"
     begins = title[: found.start()] if found else title
-    return f"{begins[: LONGEST - len(mark)]}{mark}".lstrip()
+    room = _SEEN - len(mark)
+    told = begins if len(begins) <= room else f"{begins[: room - 1].rstrip()}…"
+    return f"{told}{mark}".lstrip()
 
 
 def _with_session_id(line: bytes, old: str, new: str) -> bytes:

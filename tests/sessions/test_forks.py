@@ -243,7 +243,7 @@ def test_both_ids_that_newer_versions_of_codex_write_are_new(home: Home, ask: As
         ("Tides (compacted)", "Tides (compacted 2)"),
         ("Tides (compacted 9)", "Tides (compacted 10)"),
         ("", "(compacted)"),
-        ("T" * 200, f"{'T' * 188} (compacted)"),
+        ("T" * 200, f"{'T' * 35}… (compacted)"),
     ],
 )
 def test_titles_of_forks_are_told_apart(title: str, expected: str) -> None:
