@@ -60,7 +60,7 @@ def protect(
         *_fixed(messages),
         *((index, "system prompt") for index in range(leading_system(messages))),
         *_frozen(messages, options.freeze_before),
-        *_front(messages, has_room_in_front),
+        *(_front(messages, has_room_in_front) if options.keep_prefix else ()),
         *_pinned(messages, options.pins),
         *_of_tools(messages, options.tools),
         *_newest(messages, options.keep_turns, has_room),

@@ -78,7 +78,8 @@ def session_at(path: Path, machine: Machine) -> Session | None:
     if store_holding(path, machine) is None:
         return None
     real = os.path.realpath(path)
-    entries = newest_entries(machine, Folders())
+    folders = Folders()
+    entries = (entry for store in ALL_STORES for entry in store.entries(machine, folders))
     same = (e for e in entries if e.n_bytes is not None and os.path.realpath(e.path) == real)
     return next(sessions_of(same), None)
 

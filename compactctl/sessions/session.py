@@ -1,7 +1,8 @@
 """A session in a client's store: how it is found, and what can be told of it at a glance."""
 
+import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -32,6 +33,9 @@ class Details:
     open: bool = False
 
 
+NOTHING_KNOWN = Details()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A session as folders, or the rows of a database, name it.
@@ -46,7 +50,26 @@ class Entry:
     modified: float
     n_bytes: int | None = None
     archived: bool = False
-    known: Details = field(default_factory=Details)
+    known: Details = NOTHING_KNOWN
+
+    @classmethod
+    def of_file(
+        cls,
+        client: str,
+        own_id: str,
+        file: tuple[Path, os.stat_result],
+        known: Details = NOTHING_KNOWN,
+    ) -> "Entry":
+        """Return the entry of a session that is a file."""
+        path, status = file
+        return cls(
+            client=client,
+            id=own_id,
+            path=path,
+            modified=status.st_mtime,
+            n_bytes=status.st_size,
+            known=known,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,6 @@ class Compactor:
         measured = self._measured_for(policy.plan)
         plan = make_plan(policy.plan, measured.limits)
         view = view_of(prefix, self._transcript, measured, ProtectOptions(), lambda _: room)
-        view = replace(view, room=lambda _: room)
         return run(view, plan.steps, measured.meter).view.messages
 
     def control(self, name: str, prefix: tuple[Message, ...], room: int) -> tuple[Message, ...]:

@@ -86,7 +86,6 @@ def run_all(
         room = room_for(plan, messages, request) if share is None else _always(share)
         view = replace(
             view_of(messages, transcript, measured, options, room),
-            room=room,
             originals=originals,
             summarizer=plan.summarizer,
             texts=plan.texts,
@@ -107,10 +106,10 @@ def view_of(
     options: ProtectOptions,
     room: Room | None = None,
 ) -> View:
-    """Return what a stage looks at in one conversation of a transcript, without a target.
+    """Return what a stage looks at in one conversation of a transcript.
 
-    ``room`` tells the target: of that, the newest work may hold a part, and the oldest messages
-    what is asked for; without one, of the conversation's tokens.
+    ``room`` tells the target, if there is one: of that, the newest work may hold a part, and the
+    oldest messages what is asked for; without one, of the conversation's tokens.
     """
     size = measured.meter.total
     reach = size(messages) if room is None else room(messages)
@@ -118,6 +117,7 @@ def view_of(
     front = reach * (options.keep_prefix or 0)
     return View(
         messages=messages,
+        room=room,
         protected=_protected(
             messages,
             options,

@@ -146,7 +146,10 @@ class SessionSimulator:
                     idle += 1
                     patience = max(1, int(self._limit * _PATIENCE))
                     life.idle_below = life.tokens + patience
-            requests.append(self._sent(life, sent, requests[-1].tokens if requests else 0))
+            held = requests[-1].tokens if requests else 0
+            if life.messages[: len(sent)] != sent:
+                held = self.request.tokens(sent[: same_front(sent, life.messages)])
+            requests.append(SentRequest(tokens=self._situation(life).tokens, held=held))
             sent = life.messages
         return self._replayed(firings, requests, idle)
 
@@ -190,7 +193,6 @@ class SessionSimulator:
         room = room_for(self._plan, messages, self.request)
         view = replace(
             view_of(messages, self.transcript, self.measured, ProtectOptions(), room),
-            room=room,
             originals=life.originals,
         )
         result = run(view, self._plan.steps, self.measured.meter)
@@ -200,12 +202,6 @@ class SessionSimulator:
             self._grow(life, result.view.messages)
             life.idle_below = 0
         return bool(result.edits)
-
-    def _sent(self, life: _SessionState, before: Sequence[Message], size: int) -> SentRequest:
-        """Return the request that is due; the one before had these messages and ``size`` tokens."""
-        alike = same_front(before, life.messages)
-        held = size if alike == len(before) else self.request.tokens(before[:alike])
-        return SentRequest(tokens=self._situation(life).tokens, held=held)
 
     def _firing(
         self,

@@ -59,13 +59,8 @@ def _sessions(folder: Path, folders: Folders, opened: frozenset[str]) -> Iterato
         if not is_helper and not _UUID.fullmatch(path.stem):
             continue
         kind: Kind = "subagent" if is_helper else "main"
-        yield Entry(
-            client=NAME,
-            id=path.stem,
-            path=path,
-            modified=status.st_mtime,
-            n_bytes=status.st_size,
-            known=Details(kind=kind, open=path.stem in opened),
+        yield Entry.of_file(
+            NAME, path.stem, (path, status), Details(kind=kind, open=path.stem in opened)
         )
 
 

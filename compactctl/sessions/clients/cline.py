@@ -27,13 +27,7 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
         path = folder / f"{folder.name}{_MESSAGES}"
         status = status_of(path)
         if status is not None:
-            yield Entry(
-                client=NAME,
-                id=folder.name,
-                path=path,
-                modified=status.st_mtime,
-                n_bytes=status.st_size,
-            )
+            yield Entry.of_file(NAME, folder.name, (path, status))
     for user in places.editors(machine):
         storage = user / "globalStorage" / CLINE_EXTENSION
         yield from task_entries(NAME, storage, folders, _history(storage))

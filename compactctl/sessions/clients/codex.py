@@ -1,6 +1,7 @@
 """Sessions of Codex: ``sessions/<year>/<month>/<day>/rollout-<time>-<uuid>.jsonl``, or ``.zst``."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +49,8 @@ def _rollouts(
         if not name.startswith("rollout-") or (name.endswith(_PACKED) and stem + _PLAIN in found):
             continue
         own = stem[-_ID_LENGTH:]
-        yield Entry(
-            client=NAME,
-            id=own,
-            path=path,
-            modified=status.st_mtime,
-            n_bytes=status.st_size,
-            archived=archived,
-            known=Details(title=titles.get(own, "")),
-        )
+        known = Details(title=titles.get(own, ""))
+        yield replace(Entry.of_file(NAME, own, (path, status), known), archived=archived)
 
 
 def _titles(index: Path) -> dict[str, str]:

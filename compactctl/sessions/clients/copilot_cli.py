@@ -30,13 +30,7 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
     for folder in folders.folders(places.copilot_cli(machine)):
         status = status_of(folder / _EVENTS)
         if status is not None:
-            yield Entry(
-                client=NAME,
-                id=folder.name,
-                path=folder / _EVENTS,
-                modified=status.st_mtime,
-                n_bytes=status.st_size,
-            )
+            yield Entry.of_file(NAME, folder.name, (folder / _EVENTS, status))
 
 
 def _details(entry: Entry) -> Details:

@@ -32,14 +32,7 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
         known = Details(project=_project(project, named))
         for path, status in folders.files(project / "chats", _LOG, _DOCUMENT):
             if path.name.startswith("session-"):
-                yield Entry(
-                    client=NAME,
-                    id=path.stem.rpartition("-")[2],
-                    path=path,
-                    modified=status.st_mtime,
-                    n_bytes=status.st_size,
-                    known=known,
-                )
+                yield Entry.of_file(NAME, path.stem.rpartition("-")[2], (path, status), known)
 
 
 def _projects(root: Path) -> dict[str, str]:

@@ -22,13 +22,7 @@ def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
     root = _root(machine)
     for folder in (root, *folders.folders(root)):
         for path, status in folders.files(folder, ".jsonl"):
-            yield Entry(
-                client=NAME,
-                id=path.stem.rpartition("_")[2],
-                path=path,
-                modified=status.st_mtime,
-                n_bytes=status.st_size,
-            )
+            yield Entry.of_file(NAME, path.stem.rpartition("_")[2], (path, status))
 
 
 def _root(machine: Machine) -> Path:

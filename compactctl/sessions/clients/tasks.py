@@ -10,14 +10,13 @@ from compactctl.sessions.reading.documents import items_of, last_value, values_o
 from compactctl.sessions.reading.ends import read_both
 from compactctl.sessions.reading.folders import Folders, status_of
 from compactctl.sessions.reading.numbers import total_of
-from compactctl.sessions.session import Details, Entry
+from compactctl.sessions.session import NOTHING_KNOWN, Details, Entry
 
 _SENT = "api_conversation_history.json"
 _SHOWN = "ui_messages.json"
 _USAGE = ("tokensIn", "cacheReads", "cacheWrites", "tokensOut")
 # Where the provider's protocol is OpenAI's, what was read from a cache is within tokensIn.
 _OPENAI_USAGE = ("tokensIn", "tokensOut")
-_NOTHING = Details()
 
 
 def task_entries(
@@ -27,13 +26,8 @@ def task_entries(
     for folder in folders.folders(storage / "tasks"):
         status = status_of(folder / _SENT)
         if status is not None:
-            yield Entry(
-                client=client,
-                id=folder.name,
-                path=folder / _SENT,
-                modified=status.st_mtime,
-                n_bytes=status.st_size,
-                known=known.get(folder.name, _NOTHING),
+            yield Entry.of_file(
+                client, folder.name, (folder / _SENT, status), known.get(folder.name, NOTHING_KNOWN)
             )
 
 

@@ -41,14 +41,7 @@ def _chats(folder: Path, project: str, folders: Folders) -> Iterator[Entry]:
     for path, status in found.values():
         if path.suffix == _DOCUMENT and f"{path.stem}{_LOG}" in found:
             continue
-        yield Entry(
-            client=NAME,
-            id=path.stem,
-            path=path,
-            modified=status.st_mtime,
-            n_bytes=status.st_size,
-            known=Details(project=project),
-        )
+        yield Entry.of_file(NAME, path.stem, (path, status), Details(project=project))
 
 
 def _project(workspace: Path) -> str:
