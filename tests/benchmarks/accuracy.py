@@ -17,7 +17,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.accuracy_page import Row, page
 from benchmarks.strict_protocol import FORMATS, Judged, Session, Trial, judged, trials
-
 from compactctl.errors import CompactctlError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"

@@ -17,7 +17,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.transcript_texts import size_of, texts_of
-
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.tokens.counters.bpe import BpeCounter, without_surrogates
 from compactctl.tokens.counters.claude import VERSIONS, ClaudeCounter, claude_is_installed

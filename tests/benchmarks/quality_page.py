@@ -10,7 +10,6 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.referee import KINDS
-
 from compactctl.commands.evaluate.figures import EvalFigures, Mean, figures, interval
 from compactctl.commands.evaluate.trial import Trial
 from compactctl.evaluation.score import MEASURES, Tally

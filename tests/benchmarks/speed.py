@@ -19,8 +19,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import orjson
-from benchmarks.long_session import write_session
 
+from benchmarks.long_session import write_session
 from compactctl.commands.loading.load import scan
 from compactctl.tokens.counters.fast import fast_counter
 from compactctl.tokens.counters.vocabulary import load_encoding
