@@ -10,7 +10,7 @@ from compactctl.commands.audit.by_client import by_client
 from compactctl.commands.audit.by_compactctl import by_compactctl
 from compactctl.commands.audit.found import OWN, FoundCompaction, text_of
 from compactctl.commands.audit.result import AuditedCompaction, AuditOptions, AuditResult
-from compactctl.commands.audit.states import AuditedState, states
+from compactctl.commands.by_client.states import PastState, states
 from compactctl.commands.loading.load import load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.sizing.measure import measure
@@ -44,7 +44,7 @@ def audit(options: AuditOptions) -> AuditResult:
     )
 
 
-def _found(past: Sequence[AuditedState]) -> Iterator[FoundCompaction]:
+def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
     """Yield the compactions that led from state to state, and those by the client in between."""
     for place, state in enumerate(past):
         start = 0

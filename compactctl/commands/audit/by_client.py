@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from compactctl.commands.audit.found import FoundCompaction, text_of
-from compactctl.commands.audit.moments import (
+from compactctl.commands.audit.result import AuditVerdict
+from compactctl.commands.by_client.moments import (
     Moment,
     moments,
     place_after,
@@ -12,14 +13,13 @@ from compactctl.commands.audit.moments import (
     read_before,
     texts_of,
 )
-from compactctl.commands.audit.result import AuditVerdict
-from compactctl.commands.audit.states import AuditedState, sent
+from compactctl.commands.by_client.states import PastState, sent
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 
 
-def by_client(state: AuditedState, start: int) -> Iterator[FoundCompaction]:
+def by_client(state: PastState, start: int) -> Iterator[FoundCompaction]:
     """Yield what a client compacted on line ``start`` or later, oldest first.
 
     What changed nothing is left out. Every compaction has what stands before it read once more.
@@ -33,7 +33,7 @@ def by_client(state: AuditedState, start: int) -> Iterator[FoundCompaction]:
             yield compaction
 
 
-def _found(state: AuditedState, moment: Moment, following: Sequence[Message]) -> FoundCompaction:
+def _found(state: PastState, moment: Moment, following: Sequence[Message]) -> FoundCompaction:
     tagged = _tagged(state, moment)
     if tagged is not None:
         return tagged
@@ -55,7 +55,7 @@ def _found(state: AuditedState, moment: Moment, following: Sequence[Message]) ->
     )
 
 
-def _tagged(state: AuditedState, moment: Moment) -> FoundCompaction | None:
+def _tagged(state: PastState, moment: Moment) -> FoundCompaction | None:
     """Return a compaction that tagged what it hides, and left it in the file; None for others.
 
     When it happened is not told: all that is sent beside the summary counts as kept.
@@ -80,9 +80,7 @@ def _tagged(state: AuditedState, moment: Moment) -> FoundCompaction | None:
     )
 
 
-def _known_lines(
-    state: AuditedState, moment: Moment, later: Sequence[Message]
-) -> Sequence[Decoded]:
+def _known_lines(state: PastState, moment: Moment, later: Sequence[Message]) -> Sequence[Decoded]:
     """Return the lines that a client may have facts from.
 
     Those behind a compaction count up to the answer: what a person asked of it is among them.

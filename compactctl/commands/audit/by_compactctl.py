@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from itertools import chain
 
 from compactctl.commands.audit.found import OWN, FoundCompaction
-from compactctl.commands.audit.moments import moments
-from compactctl.commands.audit.states import AuditedState, sent
+from compactctl.commands.by_client.moments import moments
+from compactctl.commands.by_client.states import PastState, sent
 from compactctl.commands.operations.steps import Archived, OperationStep
 from compactctl.model.message import Message
 
 
 def by_compactctl(
-    step: OperationStep, past: Iterable[AuditedState], state: AuditedState
+    step: OperationStep, past: Iterable[PastState], state: PastState
 ) -> FoundCompaction:
     """Return what a step did that led from the last of the ``past`` states to this one."""
     past = tuple(past)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compactctl.commands.compact.compact import compacted_name
-from compactctl.commands.compact.outside_stores import store_of
+from compactctl.commands.forking.outside_stores import store_of
 from compactctl.commands.loading.discover import Input
 from compactctl.errors import UsageError
 from compactctl.store.files.disk_errors import disk_errors

@@ -13,17 +13,17 @@ from compactctl import __version__
 from compactctl.commands.compact.archive_hint import archive_hint
 from compactctl.commands.compact.audits import SummaryAudit, audits_of, require_audit
 from compactctl.commands.compact.explain import explain
-from compactctl.commands.compact.forking import (
+from compactctl.commands.compact.memory import release_memory
+from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.verify_output import Meant, meant_by, prove_layout
+from compactctl.commands.forking.new_session import (
     archives_under,
     continued_with,
     load_fork,
     make_room,
-    with_fork,
+    new_session,
 )
-from compactctl.commands.compact.memory import release_memory
-from compactctl.commands.compact.outside_stores import check_outside_stores
-from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.compact.verify_output import Meant, meant_by, prove_layout
+from compactctl.commands.forking.outside_stores import check_outside_stores
 from compactctl.commands.loading.database_path import is_in_database
 from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
 from compactctl.commands.operations.history import OperationHistory, history_behind
@@ -65,7 +65,7 @@ def compact(options: CompactOptions) -> CompactResult:
 
     A dry run refuses a target as the run would, but for the usual one in a client's store.
     """
-    options = with_fork(options)
+    options = _with_fork(options)
     _check_target(options)
     ready = _ready(options)
     if options.dry_run:
@@ -109,7 +109,7 @@ def _proven(options: CompactOptions) -> "_Ready":
 def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
     """Return what is read, the history behind it, and what is to be compacted."""
     if options.fork is not None:
-        return load_fork(options, options.fork)
+        return load_fork(options.path, options.format, options.limits, options.fork)
     loaded = load(options.path, options.format, options.limits)
     return loaded.source, history_behind(loaded), loaded
 
@@ -172,6 +172,24 @@ def _check_options(options: CompactOptions) -> None:
         raise UsageError(
             "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
         )
+
+
+def _with_fork(options: CompactOptions) -> CompactOptions:
+    """Return options with the new session that a compaction is to be written as, if it is one.
+
+    It is where nobody said where to write. Inline a client would still send all of a session, so
+    no session is made of that.
+    """
+    is_named = options.in_place or options.output is not None
+    if is_named or options.path == STANDARD_INPUT or options.layout == "inline":
+        return options
+    return replace(options, fork=new_session(options.path))
+
+
+def _continued_with(options: CompactOptions) -> str | None:
+    """Return the command that goes on with what was written; None outside of clients' stores."""
+    is_there = options.in_place or options.fork is not None
+    return continued_with(options.path, options.fork) if is_there else None
 
 
 def _in_place(options: CompactOptions) -> CompactOptions:
@@ -265,7 +283,7 @@ class _Ready:
             carried_lines=published.growth.lines,
             left_out_from=published.growth.left_out_from,
             forked_from=self.options.fork.original.id if self.options.fork else None,
-            continue_with=continued_with(self.options),
+            continue_with=_continued_with(self.options),
             warnings=(*self.result.warnings, *published.warnings),
         )
 

@@ -14,7 +14,7 @@ from compactctl.store.files.lines import split_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditedState:
+class PastState:
     """A state, from the outcome of an operation to the beginning of the next.
 
     Attributes:
@@ -31,7 +31,7 @@ class AuditedState:
     outcome: Transcript | None = None
 
 
-def states(loaded: Loaded, history: OperationHistory) -> Iterator[AuditedState]:
+def states(loaded: Loaded, history: OperationHistory) -> Iterator[PastState]:
     """Yield the states; raises as reading them does, ArchiveError and IntegrityError."""
     step: OperationStep | None = None
     for following in (*history.chain, None):
@@ -41,7 +41,7 @@ def states(loaded: Loaded, history: OperationHistory) -> Iterator[AuditedState]:
         if step is not None:
             left = _decoded(data[: step.after.n_bytes], history.where, loaded.format)
             outcome = loaded.format.read(left)
-        yield AuditedState(
+        yield PastState(
             format=loaded.format,
             decoded=decoded,
             transcript=loaded.format.read(decoded),

@@ -1,4 +1,4 @@
-"""A session in its client's store is compacted as a new session of that client."""
+"""A session in its client's store is written as a new session of that client."""
 
 import random
 from collections.abc import Iterable
@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
 
-from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.loading.load import Loaded, loaded_from
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived
@@ -19,39 +18,38 @@ from compactctl.sessions.registry import going_on, session_at
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import FileSystem, make_folders
-from compactctl.store.files.lines import STANDARD_INPUT, Source, digest_of, open_input, split_lines
+from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.lines import Source, digest_of, open_input, split_lines
 
 
-def with_fork(options: CompactOptions) -> CompactOptions:
-    """Return options with the new session that a compaction is to be written as, if it is one.
+def new_session(path: str) -> Fork | None:
+    """Return the new session that one in its client's store is to be written as.
 
-    It is where nobody said where to write. Inline a client would still send all of a session, so
-    no session is made of that.
+    None for what is in no store, and where no new session can be written for its client.
     """
-    is_named = options.in_place or options.output is not None
-    if is_named or options.path == STANDARD_INPUT or options.layout == "inline":
-        return options
     machine = this_machine()
-    session = session_at(Path(options.path), machine)
-    return replace(options, fork=fork_of(session, _fresh(machine)) if session else None)
+    session = session_at(Path(path), machine)
+    return fork_of(session, _fresh(machine)) if session else None
 
 
-def load_fork(options: CompactOptions, fork: Fork) -> tuple[Source, OperationHistory, Loaded]:
+def load_fork(
+    path: str, format_name: str | None, limits: ReadLimits, fork: Fork
+) -> tuple[Source, OperationHistory, Loaded]:
     """Return a session as it was read, the history behind it, and all of it under its new id.
 
     Raises as ``load`` does, and UsageError where a compaction is inside the session alone, known by
     digests of the lines as they are.
     """
-    source = open_input(options.path, options.limits)
-    history = history_of(source, options.path, options.format)
+    source = open_input(path, limits)
+    history = history_of(source, path, format_name)
     if not all(isinstance(step, Archived) for step in history.chain):
         raise UsageError(
-            f"{options.path}: carries its own originals (--layout inline), so it cannot be given "
+            f"{path}: carries its own originals (--layout inline), so it cannot be given "
             "a new id; rewind it first, or compact it --in-place"
         )
     lines = ForkedLines(source.lines, fork)
     renamed = replace(source, lines=lines, digest=digest_of(lines))
-    loaded = loaded_from(renamed, options.path, options.format, options.limits)
+    loaded = loaded_from(renamed, path, format_name, limits)
     return source, history, loaded
 
 
@@ -80,13 +78,14 @@ def make_room(fork: Fork) -> None:
         make_folders(FileSystem(), fork.path.parent)
 
 
-def continued_with(options: CompactOptions) -> str | None:
-    """Return the command that goes on with what was written; None outside of clients' stores."""
-    if options.fork is not None:
-        return going_on(options.fork.original, options.fork.id)
-    if not options.in_place:
-        return None
-    session = session_at(Path(options.path), this_machine())
+def continued_with(path: str, fork: Fork | None) -> str | None:
+    """Return the command that goes on with the session at ``path``, or with the fork of it.
+
+    None outside of clients' stores.
+    """
+    if fork is not None:
+        return going_on(fork.original, fork.id)
+    session = session_at(Path(path), this_machine())
     return going_on(session) if session else None
 
 

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from compactctl.commands.audit.states import AuditedState
+from compactctl.commands.by_client.states import PastState
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.message import JsonPath
 from compactctl.model.transcript import Transcript
@@ -46,14 +46,14 @@ def _runs(lines: Sequence[int], transcript: Transcript) -> Iterator[Moment]:
             yield Moment(first=found[0], last=found[-1])
 
 
-def read_before(state: AuditedState, moment: Moment) -> Transcript:
+def read_before(state: PastState, moment: Moment) -> Transcript:
     """Read the transcript as it was right before."""
     if moment.element:
         return _cut(state, moment, 0)
     return state.format.read(state.decoded[: moment.first])
 
 
-def read_after(state: AuditedState, moment: Moment) -> Transcript:
+def read_after(state: PastState, moment: Moment) -> Transcript:
     """Read the transcript as it was right after."""
     if moment.element:
         return _cut(state, moment, 1)
@@ -86,7 +86,7 @@ def texts_of(lines: Iterable[Decoded]) -> Iterator[str]:
                 continue
 
 
-def _cut(state: AuditedState, moment: Moment, beyond: int) -> Transcript:
+def _cut(state: PastState, moment: Moment, beyond: int) -> Transcript:
     """Read a document that ends before its summary, or so many elements ``beyond`` that."""
     *holders, place = moment.element
     line = deepcopy(state.decoded[moment.first])

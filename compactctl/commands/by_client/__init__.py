@@ -1,0 +1,1 @@
+"""Compactions by clients themselves: where they are, what they hide, and undone."""
