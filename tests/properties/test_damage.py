@@ -14,7 +14,7 @@ from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import KINDS, Step
 from store.faults import Killing, Watched
 
-from compactctl.commands.compact import compact as compacting
+from compactctl.commands.compact import ready
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.planning.plan import PlanOptions
@@ -127,7 +127,7 @@ def compact_in(  # noqa: PLR0913
     folder.mkdir()
     path = folder / "run.jsonl"
     path.write_bytes(data)
-    monkeypatch.setattr(compacting, "FileSystem", lambda: fs)
+    monkeypatch.setattr(ready, "FileSystem", lambda: fs)
     options = CompactOptions(
         path=str(path),
         measure=FAST,

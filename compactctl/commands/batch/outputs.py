@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from compactctl.commands.compact.compact import compacted_name
+from compactctl.commands.compact.target import compacted_name
 from compactctl.commands.forking.outside_stores import store_of
 from compactctl.commands.loading.discover import Input
 from compactctl.errors import UsageError

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from compactctl.commands.compact.compact import CompactOptions, CompactResult
+from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.model.summary import NO_TEXTS
 from compactctl.stages.summarizing.summarize import NAME as SUMMARIZE
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from compactctl.commands.compact.compact import CompactResult
+from compactctl.commands.compact.result import CompactResult
 from compactctl.model.operation import StageRecord
 from compactctl.reports.json.audit import audit_fields
 from compactctl.reports.json.other_systems import COMPACT, told_as

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compactctl.commands.compact.compact import CompactResult
+from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.planning.run_stages import NOT_DUE
 from compactctl.commands.sizing.prompt_cache import CacheUse
 from compactctl.model.operation import StageRecord

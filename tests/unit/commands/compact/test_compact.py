@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns
 
-from compactctl.commands.compact.compact import compact, compacted_name
+from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.compact.target import compacted_name
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder

@@ -1,0 +1,46 @@
+"""A compaction between the stages' outcome and what is to be written."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from compactctl.commands.compact.audits import SummaryAudit
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.loading.load import Loaded
+from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.planning.plan import Plan
+from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.commands.sizing.measure import Measure
+from compactctl.history.standins import newest_id
+from compactctl.model.operation import OperationId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionJob:
+    """What was asked for, what was read, and what the stages came to."""
+
+    options: CompactOptions
+    loaded: Loaded
+    history: OperationHistory
+    measured: Measure
+    plan: Plan
+    outcome: PlanOutcome
+    audits: tuple[SummaryAudit, ...]
+
+    @property
+    def parent(self) -> OperationId | None:
+        """The operation before this one."""
+        chain = self.history.chain
+        return chain[-1].id if chain else None
+
+    @property
+    def own_fields(self) -> dict[str, Any]:
+        """What lets later measurements tell what requests held at this point."""
+        outcome = self.outcome
+        newest, model = newest_id(outcome.before), self.loaded.transcript.model
+        is_named = any(message.model for message in outcome.after)
+        told = {
+            "through": newest,
+            "unseen": outcome.unseen,
+            "model": None if is_named else model,
+        }
+        return {name: value for name, value in told.items() if value}

@@ -1,0 +1,101 @@
+"""What a compaction came to, in figures and in words."""
+
+from collections.abc import Sequence
+
+from compactctl.commands.compact.explain import explain
+from compactctl.commands.compact.job import CompactionJob
+from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.sizing.figures import figures_of
+from compactctl.errors import DoesNotFitError
+from compactctl.model.edit import Edit, Insert
+from compactctl.model.operation import Digest
+
+
+def sum_up(job: CompactionJob, after: Digest, operation: str | None) -> CompactResult:
+    """Return what came of a compaction before it is written.
+
+    ``after`` is the digest of the new file, ``operation`` None where that is the old one. Raises
+    DoesNotFitError where it was to fit and does not.
+    """
+    result = _result(job, after, operation)
+    if job.options.require_fit and not result.fits:
+        raise DoesNotFitError(
+            f"{result.path}: {result.largest_after:,} tokens are left after all stages, "
+            f"over the limit of {result.limit:,}; nothing was written, add a stage or keep less"
+        )
+    return result
+
+
+def _result(job: CompactionJob, after: Digest, operation: str | None) -> CompactResult:
+    options, loaded, outcome = job.options, job.loaded, job.outcome
+    return CompactResult(
+        path=options.path,
+        format=loaded.format.name,
+        measure=job.measured.forgetting(),
+        figures=figures_of(loaded.transcript, job.measured, outcome.unseen_before),
+        target=_target(job),
+        stages=outcome.stages,
+        summaries=_summaries(outcome.edits),
+        profile=options.plan.chosen,
+        keep_turns=options.protect.keep_turns,
+        cache=outcome.cache,
+        pays_after=_pays_after(job),
+        tokens_before=outcome.tokens_before,
+        tokens_after=outcome.tokens_after,
+        unseen=outcome.unseen,
+        unseen_source=outcome.unseen_source,
+        unreported=outcome.unreported,
+        largest_after=outcome.largest_after + outcome.unseen,
+        messages_before=len(outcome.before),
+        messages_after=len(outcome.after),
+        before=loaded.source.digest,
+        after=after,
+        output=None,
+        archive=None,
+        operation=operation,
+        dry_run=options.dry_run,
+        explain=options.explain,
+        explained=explain(outcome, job.measured.meter),
+        notes=outcome.notes,
+        warnings=(*loaded.transcript.warnings, *_held(job), *_findings(job)),
+        audits=job.audits,
+        opaque=loaded.transcript.opaque,
+    )
+
+
+def _target(job: CompactionJob) -> int | None:
+    """Return the size to reach; after an overflow, what was too much has to go as well."""
+    plan, outcome = job.plan, job.outcome
+    if outcome.share is not None:
+        return outcome.unseen + outcome.share
+    if plan.target is None or not plan.excess:
+        return plan.target
+    before = outcome.largest_before + outcome.unseen_before
+    return max(1, min(plan.target, before - plan.excess))
+
+
+def _summaries(edits: Sequence[Edit]) -> dict[str, str]:
+    written = (edit.message for edit in edits if isinstance(edit, Insert))
+    return {message.group: message.text for message in written if message.kind == "summary"}
+
+
+def _pays_after(job: CompactionJob) -> int | None:
+    cache, prices = job.outcome.cache, job.options.prices
+    if cache is None or prices is None:
+        return None
+    price = prices.of(job.measured.model.name, cache.held + cache.anew)
+    return cache.pays_after(price) if price else None
+
+
+def _findings(job: CompactionJob) -> tuple[str, ...]:
+    found = (each for each in job.audits if each.told and not each.is_own)
+    return tuple(
+        f"the summary by {each.writer}: {each.told}; compactctl audit lists them" for each in found
+    )
+
+
+def _held(job: CompactionJob) -> tuple[str, ...]:
+    if not job.plan.held:
+        return ()
+    what = "left as it is: what the stages wanted would not be read back from a damaged file"
+    return (f"{what} ({job.plan.held}); leave more of it alone, or try other stages",)

@@ -1,0 +1,87 @@
+"""Where a compaction is written, and where it may not be."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.forking.new_session import new_session
+from compactctl.commands.forking.outside_stores import check_outside_stores
+from compactctl.commands.loading.database_path import is_in_database
+from compactctl.errors import UsageError
+from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.publish.overwrite import is_same_place
+
+_COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
+
+
+def check_contradictions(options: CompactOptions) -> None:
+    """Raise UsageError where options leave no place for the transcript, or for its archive."""
+    piped = STANDARD_INPUT in (options.path, options.output)
+    if options.in_place and options.output is not None:
+        raise UsageError("--in-place and --output contradict each other; choose one")
+    if options.in_place and options.path == STANDARD_INPUT:
+        raise UsageError("standard input cannot be compacted in place; name a file")
+    to_pipe = piped and options.output in (None, STANDARD_INPUT) and not options.dry_run
+    if to_pipe and options.layout == "split":
+        raise UsageError(
+            "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
+        )
+
+
+def with_fork(options: CompactOptions) -> CompactOptions:
+    """Return options with the new session that a compaction is to be written as, if it is one.
+
+    It is where nobody said where to write. Inline a client would still send all of a session, so
+    no session is made of that.
+    """
+    is_named = options.in_place or options.output is not None
+    if is_named or options.path == STANDARD_INPUT or options.layout == "inline":
+        return options
+    return replace(options, fork=new_session(options.path))
+
+
+def in_place_if_named(options: CompactOptions) -> CompactOptions:
+    """Return options that name no output that is the input: that means in place."""
+    if options.output is None or STANDARD_INPUT in (options.path, options.output):
+        return options
+    if not is_same_place(options.path, options.output):
+        return options
+    return replace(options, output=None, in_place=True)
+
+
+def check_target(options: CompactOptions) -> None:
+    """Raise UsageError where a copy would lie in a client's store, or has no place at all."""
+    if in_place_if_named(options).in_place:
+        if is_in_database(options.path):
+            raise UsageError(f"{options.path}: is in a database, which is only read; use -o FILE")
+        return
+    is_usual = options.output is None and (options.dry_run or options.path == STANDARD_INPUT)
+    if not (is_usual or options.fork) and options.output != STANDARD_INPUT:
+        check_outside_stores(options.path, target_of(options), named=options.output is not None)
+
+
+def target_of(options: CompactOptions) -> Path:
+    """Return the file that the compacted transcript goes to."""
+    if options.in_place:
+        return Path(options.path)
+    if options.output is not None:
+        return Path(options.output)
+    if options.fork is not None:
+        return options.fork.path
+    return compacted_name(Path(options.path))
+
+
+def compacted_name(path: Path) -> Path:
+    """Return where a compaction goes by default: ``run.jsonl`` to ``run.compacted.jsonl``.
+
+    A name that is one already is counted up: ``run.compacted.2.jsonl``.
+    """
+    stem, suffix = path.stem, path.suffix
+    if suffix == ".gz":
+        stem, suffix = Path(stem).stem, Path(stem).suffix
+    match = _COMPACTED.search(stem)
+    if match is None:
+        return path.with_name(f"{stem}.compacted{suffix}")
+    count = int(match[1] or 1) + 1
+    return path.with_name(f"{stem[: match.start()]}.compacted.{count}{suffix}")
