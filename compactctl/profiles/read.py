@@ -48,7 +48,7 @@ def read_profile(
         UsageError: a key or value in it means nothing; says which.
     """
     try:
-        return _profile(_complete(table, base), name, toml, _stage)
+        return _profile(_complete(table, base), name, toml, read_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
@@ -113,7 +113,8 @@ def _own_stage(table: Mapping[str, Any]) -> ProfileStage:
     return ProfileStage(name=table["stage"], settings=settings, why=table.get("why", ""))
 
 
-def _stage(entries: object) -> ProfileStage:
+def read_stage(entries: object) -> ProfileStage:
+    """Read a stage and its options, or its name alone. UsageError for what means nothing."""
     # All stages are loaded with this one, which a profile of ours does without.
     from compactctl.stages.registry import stage_named
     from compactctl.stages.support.option_field import options_of

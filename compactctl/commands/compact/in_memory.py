@@ -1,0 +1,45 @@
+"""Compacts lines that are in memory; what is taken out is gone, but for the caller's own lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from compactctl.commands.compact.verify_output import meant_by, prove_layout
+from compactctl.commands.loading.load import loaded_from
+from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.run_stages import run_all
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.history.protection import ProtectOptions
+from compactctl.model.summary import Summarizer
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.layout import LayoutStyle, NewLine, lay_out
+from compactctl.store.files.lines import Source, digest_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinesOptions:
+    """How to compact; ``name`` is what errors call the lines."""
+
+    name: str
+    format: str | None = None
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    plan: PlanOptions = field(default_factory=PlanOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    summarizer: Summarizer | None = None
+
+
+def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> tuple[NewLine, ...]:
+    """Return the lines that are left, without tags; each knows whether it is one that was given.
+
+    Raises NotUnderstoodError for lines that are no transcript, UsageError for options that mean
+    nothing, IntegrityError when the new lines would not read back as the stages meant them.
+    """
+    source = Source(path=None, lines=lines, digest=digest_of(lines))
+    loaded = loaded_from(source, options.name, options.format)
+    measured = measure(loaded.transcript, options.measure)
+    plan = replace(make_plan(options.plan, measured.limits), summarizer=options.summarizer)
+    outcome = run_all(loaded.transcript, plan, measured, options.protect, originals={})
+    style = LayoutStyle(tags=False)
+    edits = fold(outcome.edits)
+    made = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
+    prove_layout([line.data for line in made], loaded.format, meant_by(outcome.after), options.name)
+    return made

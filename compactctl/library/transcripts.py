@@ -1,0 +1,136 @@
+"""Transcript files, measured, compacted and restored: the commands as functions.
+
+Each raises ``CompactctlError`` subclasses with a message of one line for whatever is wrong with
+its input, and leaves the disk as it was then.
+"""
+
+import os
+import time
+from typing import Literal, Unpack
+
+from compactctl.commands.compact import compact as compacting
+from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult
+from compactctl.commands.inspect.stats import stats as stats_of
+from compactctl.commands.loading.load import scan
+from compactctl.commands.rewind.rewind import RewindOptions, RewindResult
+from compactctl.commands.rewind.rewind import rewind as rewinding
+from compactctl.commands.sessions.row import Row
+from compactctl.commands.sessions.sessions import USUAL, SessionsOptions
+from compactctl.commands.sessions.sessions import sessions as sessions_on
+from compactctl.commands.sessions.wanted import Wanted
+from compactctl.errors import UsageError
+from compactctl.library.choices import (
+    Choosing,
+    Measuring,
+    measure_options,
+    plan_options,
+    protect_options,
+)
+from compactctl.model.transcript import Transcript
+from compactctl.sessions.places import this_machine
+
+PathLike = str | os.PathLike[str]
+
+
+def load(path: PathLike, *, format: str | None = None) -> Transcript:  # noqa: A002 - as the option
+    """Read a transcript; ``.effective`` are the messages that the next request would send.
+
+    Lines that are not understood are in ``.opaque``. Raises NoInputError, NotUnderstoodError.
+    """
+    return scan(os.fspath(path), format)
+
+
+def stats(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002 - as the option
+    scope: Scope = "effective",
+    **measuring: Unpack[Measuring],
+) -> StatsResult:
+    """Measure a transcript, in tokens of the next request, as ``compactctl stats`` does.
+
+    Raises NoInputError, NotUnderstoodError, UsageError.
+    """
+    return stats_of(
+        StatsOptions(
+            path=os.fspath(path), format=format, scope=scope, measure=measure_options(measuring)
+        )
+    )
+
+
+def compact(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002 - as the option
+    output: PathLike | None = None,
+    in_place: bool = False,
+    layout: Literal["split", "inline"] = "split",
+    dry_run: bool = False,
+    force: bool = False,
+    **choices: Unpack[Choosing],
+) -> CompactResult:
+    """Compact a transcript file, with an archive that ``rewind`` restores every byte from.
+
+    Without ``output`` and ``in_place``, ``run.jsonl`` gives ``run.compacted.jsonl`` beside it.
+    Sizes in the result are tokens. Raises CompactctlError; nothing is half written then.
+    """
+    if output is not None and os.fspath(output) == "-":
+        raise UsageError("output='-' is for the command line; use compact_messages, or name a file")
+    return compacting.compact(
+        CompactOptions(
+            path=os.fspath(path),
+            format=format,
+            measure=measure_options(choices),
+            plan=plan_options(choices),
+            protect=protect_options(choices),
+            output=None if output is None else os.fspath(output),
+            in_place=in_place,
+            layout=layout,
+            dry_run=dry_run,
+            force=force,
+        )
+    )
+
+
+def rewind(
+    path: PathLike,
+    *,
+    to: str | None = None,
+    group: str | None = None,
+    all: bool = False,  # noqa: A002 - as the option
+    output: PathLike | None = None,
+    check: bool = False,
+    force: bool = False,
+) -> RewindResult:
+    """Undo the last compaction of a file, all of them, all after an operation, or one group.
+
+    With ``check`` nothing is written, only proven to be possible. What was appended since is kept.
+    Raises ArchiveError, IntegrityError, ChangedError, UsageError.
+    """
+    return rewinding(
+        RewindOptions(
+            path=os.fspath(path),
+            to=to,
+            group=group,
+            all=all,
+            output=None if output is None else os.fspath(output),
+            check=check,
+            force=force,
+        )
+    )
+
+
+def list_sessions(
+    *,
+    clients: tuple[str, ...] = (),
+    project: PathLike | None = None,
+    most: int = USUAL,
+) -> tuple[Row, ...]:
+    """Return the newest sessions in the stores of clients on this machine, 0 in ``most`` for all.
+
+    Raises UsageError for an unknown client, and nothing for what is in a store.
+    """
+    wanted = Wanted(clients=clients, project=None if project is None else os.fspath(project))
+    options = SessionsOptions(wanted=wanted, most=most, now=time.time())
+    return sessions_on(options, this_machine()).rows

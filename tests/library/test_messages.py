@@ -1,0 +1,166 @@
+"""A list of messages is compacted as the command compacts the same messages in a file."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+from library.loops import loop
+
+import compactctl
+from compactctl.__main__ import run
+from compactctl.errors import NotUnderstoodError, UsageError
+
+SAMPLES = ROOT / "sample_transcripts"
+LONG = loop(500)
+
+
+def compacted_file(folder: Path, messages: list[dict[str, Any]], *options: str) -> list[Any]:
+    path, output = folder / "run.jsonl", folder / "out.jsonl"
+    path.write_text("".join(json.dumps(message) + "\n" for message in messages))
+    assert run(["compact", str(path), "-o", str(output), "--no-tags", *options]) == 0
+    return [json.loads(line) for line in output.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("options", "choices"),
+    [
+        ((), {}),
+        (("--target", "30k"), {"target": 30_000}),
+        (("--keep", "30%"), {"keep": 0.3}),
+        (("--stages", "prune,dedup"), {"stages": ["prune", "dedup"]}),
+        (
+            ("--stages", "prune", "--prune-protect-tokens", "5000", "--prune-min-savings", "1"),
+            {
+                "stages": ["prune"],
+                "stage_options": {"prune": {"protect_tokens": 5_000, "min_savings": 1}},
+            },
+        ),
+        (("--profile", "agent-code"), {"profile": "agent-code"}),
+        (
+            ("--target", "30k", "--pin", "part_3_step_3"),
+            {"target": "30k", "pins": ["part_3_step_3"]},
+        ),
+    ],
+)
+def test_as_the_command_does(
+    tmp_path: Path, options: tuple[str, ...], choices: dict[str, Any]
+) -> None:
+    expected = compacted_file(tmp_path, LONG, "--model", "gpt-4o", *options)
+    assert compactctl.compact_messages(LONG, model="gpt-4o", **choices) == expected
+    assert len(expected) < len(LONG) or expected != LONG
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic-messages"])
+def test_bundled_messages(tmp_path: Path, name: str) -> None:
+    messages = [json.loads(line) for line in (SAMPLES / f"{name}.jsonl").read_text().splitlines()]
+    expected = compacted_file(tmp_path, messages, "--keep", "20%", "--format", name)
+    assert compactctl.compact_messages(messages, format=name, keep="20%") == expected
+
+
+def test_what_stays_is_the_same_object_and_nothing_given_is_changed() -> None:
+    before = json.dumps(LONG)
+    left = compactctl.compact_messages(LONG, keep=0.2)
+    own = {id(message) for message in LONG}
+    assert left[0] is LONG[0]
+    assert left[-1] is LONG[-1]
+    assert len({id(message) for message in left}) == len(left)
+    assert sum(id(message) in own for message in left) > 5
+    assert json.dumps(LONG) == before
+
+
+def test_no_file_is_read_or_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    compactctl.compact_messages(LONG, keep=0.2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_within_the_target_nothing_changes() -> None:
+    few = LONG[:9]
+    assert all(
+        a is b for a, b in zip(compactctl.compact_messages(few, target=100_000), few, strict=True)
+    )
+    assert compactctl.compact_messages([]) == []
+
+
+def test_several_threads_at_once() -> None:
+    lists = [loop(40 + 20 * number) for number in range(8)]
+
+    def small(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return compactctl.compact_messages(messages, keep=0.3, model="gpt-4o")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(small, lists)) == [small(messages) for messages in lists]
+
+
+@given(st.integers(2, 30), st.sampled_from([0.1, 0.3, 0.6]))
+def test_calls_and_results_stay_together(rounds: int, keep: float) -> None:
+    left = compactctl.compact_messages(loop(rounds), keep=keep)
+    called = [call["id"] for message in left for call in message.get("tool_calls") or ()]
+    answered = [message["tool_call_id"] for message in left if message["role"] == "tool"]
+    assert called == answered
+
+
+def test_a_summarizer_of_the_caller_s_own() -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return "<summary>The user wants the build mended. " + "Parts were read in turn. " * 20
+
+    left = compactctl.compact_messages(LONG, target=9_000, stages=["summarize"], summarizer=ask)
+    assert len(asked) == 1
+    assert len(left) < len(LONG)
+
+
+def test_the_one_error_of_a_summarizer_reaches_the_caller() -> None:
+    def ask(_: str) -> str:
+        raise ConnectionError("no route")
+
+    with pytest.raises(ConnectionError, match="no route"):
+        compactctl.compact_messages(LONG, target=9_000, stages=["summarize"], summarizer=ask)
+
+
+@pytest.mark.parametrize(
+    ("run_it", "error", "says"),
+    [
+        (lambda: compactctl.compact_messages([{"a": object()}]), UsageError, r"messages\[0\]"),
+        (lambda: compactctl.compact_messages([{"a": float("nan")}]), UsageError, "not JSON"),
+        (
+            lambda: compactctl.compact_messages(LONG, format="no-such"),
+            UsageError,
+            "no-such",
+        ),
+        (lambda: compactctl.compact_messages(LONG, target="sixty"), UsageError, "sixty"),
+        (lambda: compactctl.compact_messages(LONG, stages=["prone"]), UsageError, "prune"),
+        (lambda: compactctl.compact_messages(LONG, profile="none-such"), UsageError, "none-such"),
+        (
+            lambda: compactctl.compact_messages(LONG, stage_options={"prune": {"a": 1}}),
+            UsageError,
+            "prune",
+        ),
+        (
+            lambda: compactctl.compact_messages(
+                LONG, summarizer=lambda prompt: prompt, stages=["dedup"]
+            ),
+            UsageError,
+            "summarize",
+        ),
+    ],
+)
+def test_what_means_nothing_is_told(
+    run_it: Callable[[], Any], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        run_it()
+
+
+def test_messages_of_no_format() -> None:
+    assert compactctl.compact_messages([{"foo": "bar"}]) == [{"foo": "bar"}]
+    with pytest.raises(NotUnderstoodError):
+        compactctl.load(__file__)
