@@ -10,8 +10,8 @@ from compactctl.cli.options.shared import shown_as_options
 from compactctl.cli.options.values import CheckedText, ParsedText
 from compactctl.commands.sessions.sessions import USUAL, SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted, parse_since
-from compactctl.sessions.places import this_machine
 from compactctl.sessions.registry import ALL_STORES, store_named
+from compactctl.store.places import this_machine
 from compactctl.tokens.budget import parse_share
 
 _HELP = """List the sessions of coding agents on this machine, the newest first.

@@ -28,7 +28,7 @@ from compactctl.library.choices import (
     protect_options,
 )
 from compactctl.model.transcript import Transcript
-from compactctl.sessions.places import this_machine
+from compactctl.store.places import this_machine
 
 PathLike = str | os.PathLike[str]
 

@@ -19,10 +19,10 @@ from compactctl.formats.records.decode import decode, is_value
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, splice
-from compactctl.sessions import places
 from compactctl.sessions.clients import claude_code, codex, pi
-from compactctl.sessions.places import Machine
 from compactctl.sessions.session import Session
+from compactctl.store import places
+from compactctl.store.places import Machine
 
 _COMPACTED = re.compile(r" \(compacted(?: (\d+))?\)$")
 # Lists cut longer titles off, and what tells two sessions apart stands at the end.

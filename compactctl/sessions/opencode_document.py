@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.sessions.clients.opencode import databases
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.database import read_only
+from compactctl.store.places import Machine
 
 # Field of the document -> column of the session.
 _INFO = {

@@ -19,9 +19,9 @@ from compactctl.sessions.clients import (
     roo,
     vscode,
 )
-from compactctl.sessions.places import Machine, store_holding
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.session import Details, Entry, Session, Store
+from compactctl.store.places import Machine, store_holding
 
 ALL_STORES: tuple[Store, ...] = (
     claude_code.STORE,

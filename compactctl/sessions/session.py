@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.folders import Folders
+from compactctl.store.places import Machine
 
 Kind = Literal["main", "subtask", "headless", "subagent", "empty"]
 HIDDEN: tuple[Kind, ...] = ("headless", "subagent", "empty")

@@ -8,7 +8,7 @@ from cli.asking import Ask, Outcome
 from sessions.homes import Home
 
 from compactctl.__main__ import run
-from compactctl.sessions.places import Machine
+from compactctl.store.places import Machine
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from sessions.homes import DAY, HOUR, Home, Said
 
 from compactctl.commands.sessions.sessions import SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted
-from compactctl.sessions.places import Machine
 from compactctl.sessions.session import Session
+from compactctl.store.places import Machine
 
 ALL = Wanted(hidden=True)
 WRITERS = {

@@ -16,8 +16,8 @@ from sessions.test_clients import WRITERS
 
 from compactctl.commands.sessions.sessions import SessionsOptions, SessionsResult, sessions
 from compactctl.commands.sessions.wanted import Wanted
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.ends import MOST, WINDOW, read_ends
+from compactctl.store.places import Machine
 
 FILES = [name for name in WRITERS if name != "opencode"]
 

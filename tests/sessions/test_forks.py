@@ -19,8 +19,8 @@ from sessions.homes import HOUR, Home, Record, Said
 
 from compactctl.sessions.clients import claude_code
 from compactctl.sessions.forks import ForkedLines, Fresh, fork_of
-from compactctl.sessions.places import Machine
 from compactctl.sessions.session import Details, Entry, Session
+from compactctl.store.places import Machine
 
 TURNS = 12
 # Enough of each session goes.

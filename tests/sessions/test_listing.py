@@ -16,9 +16,9 @@ from compactctl.commands.sessions.row import ShortIds
 from compactctl.commands.sessions.sessions import SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted, parse_since
 from compactctl.errors import UsageError
-from compactctl.sessions.places import Machine
 from compactctl.sessions.registry import ALL_STORES
 from compactctl.sessions.session import Details, Entry, Session
+from compactctl.store.places import Machine
 
 NOW = 1_800_000_000.0
 

@@ -14,7 +14,7 @@ from sessions.test_clients import WRITERS
 
 from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions, is_file
 from compactctl.errors import NoInputError, NotUnderstoodError
-from compactctl.sessions.places import Machine
+from compactctl.store.places import Machine
 
 READING = ("stats", "check", "view", "log", "simulate", "prompt", "chunks")
 WRITING = ("compact", "rewind")

@@ -21,7 +21,7 @@ def complete_file(
 ) -> list["CompletionItem"]:
     """Return files, and the references to sessions that begin so, the newest first."""
     from compactctl.commands.sessions.references import Sessions
-    from compactctl.sessions.places import this_machine
+    from compactctl.store.places import this_machine
 
     sessions = Sessions(machine=this_machine(), here=Path.cwd(), now=time.time())
     return [_files(incomplete), *_items(islice(sessions.references(incomplete), _MOST))]

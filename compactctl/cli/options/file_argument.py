@@ -106,7 +106,7 @@ def _path_of(context: click.Context, sessions: "Sessions", found: "Chosen | Choi
 
 def _sessions() -> "Sessions":
     from compactctl.commands.sessions.references import Sessions
-    from compactctl.sessions.places import this_machine
+    from compactctl.store.places import this_machine
 
     return Sessions(machine=this_machine(), here=Path.cwd(), now=time.time())
 

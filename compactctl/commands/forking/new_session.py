@@ -13,13 +13,13 @@ from compactctl.commands.operations.steps import Archived
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
 from compactctl.sessions.forks import Fork, ForkedLines, Fresh, fork_of
-from compactctl.sessions.places import Machine, this_machine
 from compactctl.sessions.registry import going_on, session_at
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, digest_of, open_input, split_lines
+from compactctl.store.places import Machine, this_machine
 
 
 def new_session(path: str) -> Fork | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from compactctl.commands.loading.database_path import is_in_database
 from compactctl.errors import UsageError
-from compactctl.sessions.places import store_holding, this_machine
+from compactctl.store.places import store_holding, this_machine
 
 
 def check_outside_stores(path: str, target: Path, *, named: bool) -> None:

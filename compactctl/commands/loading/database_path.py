@@ -23,7 +23,7 @@ def read_from_database(path: str) -> bytes:
     import sqlite3
 
     from compactctl.sessions.opencode_document import opencode_document
-    from compactctl.sessions.places import this_machine
+    from compactctl.store.places import this_machine
 
     try:
         found = opencode_document(path.removeprefix(_PREFIX), this_machine())

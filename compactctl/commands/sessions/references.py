@@ -14,7 +14,6 @@ from compactctl.commands.loading.discover import TRANSCRIPTS
 from compactctl.commands.sessions.row import Row, ShortIds
 from compactctl.commands.sessions.wanted import is_hidden, is_of
 from compactctl.errors import NoInputError, NotUnderstoodError
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import (
     ALL_STORES,
@@ -25,6 +24,7 @@ from compactctl.sessions.registry import (
 )
 from compactctl.sessions.session import HIDDEN, Entry, Session
 from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.places import Machine
 
 Purpose = Literal["read", "write", "restore"]
 """What is done with what is found: looked at, compacted, or put back as it was."""

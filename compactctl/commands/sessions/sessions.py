@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from compactctl.commands.sessions.row import Row, ShortIds
 from compactctl.commands.sessions.wanted import Wanted, is_hidden
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import ALL_STORES, newest_entries, sessions_of, store_named
 from compactctl.sessions.session import HIDDEN, Entry, Store
+from compactctl.store.places import Machine
 
 USUAL = 20
 """How many sessions are listed unless another number is asked for."""

@@ -7,7 +7,7 @@ from compactctl.commands.verify.finding import Finding
 from compactctl.commands.verify.surroundings import Surroundings
 from compactctl.store.archive.deposit import write_readme
 from compactctl.store.archive.lock import locked_folder
-from compactctl.store.archive.names import README, archive_folder
+from compactctl.store.archive.names import README, SUFFIX, archive_folder
 from compactctl.store.archive.private import tighten
 from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import FileSystem, sync_folder
@@ -25,9 +25,10 @@ def repair(fs: FileSystem, path: Path, findings: Sequence[Finding], around: Surr
     renames = [finding.rename for finding in findings if finding.rename]
     with disk_errors(folder, "repaired in part"):
         around.sweep(fs)
-        moved = [source for source, place in renames if place == folder]
-        for source in moved:
-            _rename(fs, source, folder)
+        moved = [(source, place) for source, place in renames if place.name.endswith(SUFFIX)]
+        for source, place in moved:
+            _rename(fs, source, place)
+        folder = archive_folder(path)
         if not folder.is_dir():
             return
         with locked_folder(fs, folder):

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 from compactctl.commands.loading.discover import TRANSCRIPTS
@@ -14,7 +14,13 @@ from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.known_states import beginnings
-from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder, transcript_of
+from compactctl.store.archive.names import (
+    SUFFIX,
+    archive_files,
+    archive_folder,
+    folders_for,
+    transcript_of,
+)
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import left_behind, sweep
 from compactctl.store.files.lines import Source, open_input
@@ -128,7 +134,8 @@ def _is_alone(path: Path) -> bool:
 
 
 def _abandoned(parent: Path) -> Iterator[Path]:
-    for folder in sorted(parent.glob(f"*{SUFFIX}")):
+    found = (sorted(place.glob(f"*{SUFFIX}")) for place in folders_for(parent))
+    for folder in chain.from_iterable(found):
         if not transcript_of(folder).exists() and archive_files(folder):
             yield folder
 

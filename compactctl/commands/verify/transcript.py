@@ -12,7 +12,7 @@ from compactctl.commands.verify.history import prove_history
 from compactctl.commands.verify.surroundings import Surroundings, is_marked
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError
 from compactctl.store.archive.contents import FolderContents, contents_of
-from compactctl.store.archive.names import archive_folder
+from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.private import check_owner, is_open_to_others, strangers_way
 from compactctl.store.files.leftovers import left_behind
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -90,7 +90,7 @@ def _inside(
     moved = around.folder_of(source)
     if moved is not None:
         text = f"{moved}: is its archive folder, named for what the transcript was called before"
-        place = (moved, archive_folder(path))
+        place = (moved, moved.with_name(path.name + SUFFIX))
         return _verified(path, (Finding(severity="repairable", text=text, rename=place),))
     try:
         loaded = loaded_from(source, str(path))

@@ -14,7 +14,12 @@ from compactctl.commands.verify.repair import repair
 from compactctl.commands.verify.surroundings import EachPlace
 from compactctl.commands.verify.transcript import Verified, verify_transcript
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NoInputError
-from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
+from compactctl.store.archive.names import (
+    SUFFIX,
+    archive_files,
+    archive_folder,
+    transcript_of,
+)
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -156,13 +161,13 @@ def _is_archive(folder: Path) -> bool:
 
 
 def _is_archived(path: Path) -> bool:
-    return path.with_name(path.name + SUFFIX).is_dir()
+    return archive_folder(path).is_dir()
 
 
 def _transcript_of(folder: Path, places: EachPlace) -> Path:
     """Return the transcript of an archive folder, also when it was renamed since."""
     path = transcript_of(folder)
-    return path if path.exists() else places[folder.parent].transcript_of(folder) or path
+    return path if path.exists() else places[path.parent].transcript_of(folder) or path
 
 
 def _unreadable(problem: OSError) -> Verified:

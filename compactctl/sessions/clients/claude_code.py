@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions import places
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.documents import document_if_any
 from compactctl.sessions.reading.ends import Ends, read_ends
 from compactctl.sessions.reading.folders import Folders
@@ -15,6 +13,8 @@ from compactctl.sessions.reading.numbers import total_of
 from compactctl.sessions.reading.processes import is_alive
 from compactctl.sessions.reading.titles import title_of, typed_text
 from compactctl.sessions.session import Details, Entry, Kind, Store
+from compactctl.store import places
+from compactctl.store.places import Machine
 
 NAME = "claude-code"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

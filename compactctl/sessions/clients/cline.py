@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions import places
 from compactctl.sessions.clients.tasks import task_context, task_entries, task_prompt
-from compactctl.sessions.places import CLINE_EXTENSION, Machine
 from compactctl.sessions.reading.documents import array_if_any, document_if_any, last_value
 from compactctl.sessions.reading.ends import read_both
 from compactctl.sessions.reading.folders import Folders, status_of
@@ -15,6 +13,8 @@ from compactctl.sessions.reading.numbers import total_of
 from compactctl.sessions.reading.processes import is_alive
 from compactctl.sessions.reading.titles import title_of
 from compactctl.sessions.session import Details, Entry, Kind, Store
+from compactctl.store import places
+from compactctl.store.places import CLINE_EXTENSION, Machine
 
 NAME = "cline"
 _MESSAGES = ".messages.json"

@@ -10,13 +10,13 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_empty,
 )
-from compactctl.sessions import places
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.ends import WINDOW, Ends, read_ends
 from compactctl.sessions.reading.folders import Folders, status_of
 from compactctl.sessions.reading.numbers import total_of
 from compactctl.sessions.reading.titles import title_of, typed_text
 from compactctl.sessions.session import Details, Entry, Store
+from compactctl.store import places
+from compactctl.store.places import Machine
 
 NAME = "copilot-cli"
 _EVENTS = "events.jsonl"

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions import places
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.documents import (
     document_if_any,
     first_value,
@@ -18,6 +16,8 @@ from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.reading.numbers import total_of
 from compactctl.sessions.reading.titles import title_of, typed_text
 from compactctl.sessions.session import Details, Entry, Kind, Store
+from compactctl.store import places
+from compactctl.store.places import Machine
 
 NAME = "gemini-cli"
 _LOG, _DOCUMENT = ".jsonl", ".json"

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions import places
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.database import columns_of, read_only
 from compactctl.sessions.reading.folders import Folders, status_of
 from compactctl.sessions.reading.numbers import total_of
 from compactctl.sessions.reading.titles import title_of
 from compactctl.sessions.session import Details, Entry, Store
+from compactctl.store import places
+from compactctl.store.places import Machine
 
 NAME = "opencode"
 # Some columns hold whole differences of files; these are what a list shows.

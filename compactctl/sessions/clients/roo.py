@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compactctl.formats.records.json_values import text_or_empty
-from compactctl.sessions import places
 from compactctl.sessions.clients.tasks import task_context, task_entries, task_prompt
-from compactctl.sessions.places import ROO_EXTENSION, Machine
 from compactctl.sessions.reading.documents import document_if_any, first_value
 from compactctl.sessions.reading.ends import WINDOW
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.reading.titles import title_of
 from compactctl.sessions.session import Details, Entry, Store
+from compactctl.store import places
+from compactctl.store.places import ROO_EXTENSION, Machine
 
 NAME = "roo"
 _MOVED = "roo-cline.customStoragePath"

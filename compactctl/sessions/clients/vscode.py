@@ -8,8 +8,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
-from compactctl.sessions import places
-from compactctl.sessions.places import Machine
 from compactctl.sessions.reading.database import read_only
 from compactctl.sessions.reading.documents import (
     document_if_any,
@@ -20,6 +18,8 @@ from compactctl.sessions.reading.ends import read_both
 from compactctl.sessions.reading.folders import Folders, status_of
 from compactctl.sessions.reading.titles import title_of
 from compactctl.sessions.session import Details, Entry, Kind, Store
+from compactctl.store import places
+from compactctl.store.places import Machine
 
 NAME = "vscode-chat"
 _LOG, _DOCUMENT = ".jsonl", ".json"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compactctl.errors import ChangedError
 from compactctl.store.archive.names import README
-from compactctl.store.files.filesystem import FileSystem, sync_folder
+from compactctl.store.files.filesystem import FileSystem, make_folders, sync_folder
 from compactctl.store.files.flock import require_locks, take_lock
 
 LOCK = "lock"
@@ -62,6 +62,7 @@ def _is_locked(fd: int, path: Path) -> bool:
 
 
 def _ensure_folder(fs: FileSystem, folder: Path) -> None:
+    make_folders(fs, folder.parent)
     with suppress(FileExistsError):
         fs.mkdir(folder)
     # Also when it was there: whoever made it may have been killed before it was durable.

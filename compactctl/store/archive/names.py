@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from compactctl.model.operation import Operation
+from compactctl.store.places import archives, store_holding, this_machine
 
 SUFFIX = ".archive"
 README = "README"
@@ -28,17 +29,37 @@ class ArchiveFile:
 
 
 def archive_folder(transcript: Path) -> Path:
-    """Return the folder that holds a transcript's archives, beside the file and not beside a link.
+    """Return the folder that holds a transcript's archives, which need not exist.
 
-    The folder need not exist.
+    It is beside the file and not beside a link. For a session in a client's store it is in the
+    user's state folder, unless there is one beside the session alone, as earlier versions put it.
     """
     place = Path(os.path.realpath(transcript)) if transcript.is_symlink() else transcript
-    return place.with_name(place.name + SUFFIX)
+    beside = place.with_name(place.name + SUFFIX)
+    if store_holding(place, this_machine()) is None:
+        return beside
+    apart = _apart(place.parent) / beside.name
+    return beside if os.path.lexists(beside) and not os.path.lexists(apart) else apart
+
+
+def folders_for(parent: Path) -> tuple[Path, ...]:
+    """Return where the archive folders of what lies in a folder are; the places need not exist."""
+    is_in_store = store_holding(parent / README, this_machine()) is not None
+    return (parent, _apart(parent)) if is_in_store else (parent,)
 
 
 def transcript_of(folder: Path) -> Path:
-    """Return the transcript that an archive folder stands beside."""
-    return folder.with_name(folder.name.removesuffix(SUFFIX))
+    """Return the transcript that an archive folder is for."""
+    root = archives(this_machine())
+    name = folder.name.removesuffix(SUFFIX)
+    if root in folder.parents:
+        return Path(os.sep) / folder.parent.relative_to(root) / name
+    return folder.with_name(name)
+
+
+def _apart(parent: Path) -> Path:
+    """Return the folder for the archives of sessions that lie in ``parent``, by its own path."""
+    return archives(this_machine()) / os.path.realpath(parent).lstrip(os.sep)
 
 
 def archive_files(folder: Path) -> tuple[ArchiveFile, ...]:
@@ -57,7 +78,14 @@ def archive_name(number: int, operation: Operation) -> str:
 
 def readme_text(folder: Path) -> bytes:
     """Return the README of an archive folder: whose it is, and how to go back by hand."""
-    transcript = folder.name.removesuffix(SUFFIX)
+    transcript, keep = folder.name.removesuffix(SUFFIX), "Keep it beside the transcript."
+    if archives(this_machine()) in folder.parents:
+        transcript = str(transcript_of(folder))
+        keep = "The transcript is a session in its client's store, which this is kept out of."
     template = resources.files(__package__).joinpath("archive_readme.txt").read_text("utf-8")
-    text = template.replace("{transcript}", transcript).replace("{quoted}", shlex.quote(transcript))
+    text = (
+        template.replace("{transcript}", transcript)
+        .replace("{quoted}", shlex.quote(transcript))
+        .replace("{keep}", keep)
+    )
     return text.encode("utf-8", "surrogateescape")

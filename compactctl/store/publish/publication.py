@@ -1,5 +1,6 @@
 """The order in which a transcript is published, so that no crash and no error can lose a line."""
 
+import errno
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import remove, sweep
 from compactctl.store.files.lines import Source
 from compactctl.store.files.temp_file import TempFile
+from compactctl.store.places import STATE
 from compactctl.store.publish.input_changes import Growth, appended, carry, settle
 from compactctl.store.publish.target import OutputTarget, check_target
 
@@ -123,9 +125,11 @@ class Publication:
             what = f"{self.place.path}: cannot be kept by a hard link ({error.strerror})"
             if self.force:
                 return None, (what,)
-            raise DiskError(
-                f"{what}; nothing was changed; write a new file with -o, or use --force"
-            ) from error
+            far = error.errno == errno.EXDEV
+            way = (
+                f"let {STATE} name a folder on its disk, " if far else "write a new file with -o, "
+            )
+            raise DiskError(f"{what}; nothing was changed; {way}or use --force") from error
         return link, ()
 
     def _complete(self, draft: TempFile) -> Growth:

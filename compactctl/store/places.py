@@ -1,4 +1,4 @@
-"""Where clients keep their sessions, and what moves those places: data.
+"""Where clients keep their sessions, where their archives lie, and what moves those places: data.
 
 From the clients themselves in the versions that ``docs/sessions.md`` names, run with a home of
 their own, and from their sources.
@@ -8,8 +8,11 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
+STATE = "XDG_STATE_HOME"
+"""What moves the folder of compactctl's own."""
 VARIABLES = (
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
@@ -23,8 +26,9 @@ VARIABLES = (
     "CLINE_SESSION_DATA_DIR",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
+    STATE,
 )
-"""The environment variables that move a store."""
+"""The environment variables that move a store, or what compactctl keeps about stores."""
 
 # Programs that hold VS Code's extensions and chats, by the name of their folder.
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor")
@@ -127,7 +131,30 @@ def store_folders(machine: Machine) -> Iterator[Path]:
 def store_holding(path: Path, machine: Machine) -> Path | None:
     """Return the folder of sessions that a path lies in, links followed; None outside of all."""
     real = os.path.realpath(path)
-    for folder in store_folders(machine):
-        if real.startswith(os.path.realpath(folder) + os.sep):
-            return folder
-    return None
+    told = tuple((name, machine.environ.get(name, "")) for name in VARIABLES)
+    folders = _real_stores(machine.home, told, machine.platform)
+    return next((folder for folder, place in folders if real.startswith(place)), None)
+
+
+# Asked for each of thousands of files, and the answer takes dozens of system calls.
+@lru_cache(maxsize=8)
+def _real_stores(
+    home: Path, told: tuple[tuple[str, str], ...], platform: str
+) -> tuple[tuple[Path, str], ...]:
+    """Return the stores with the beginning of what lies in each, links followed."""
+    machine = Machine(home=home, environ=dict(told), platform=platform)
+    return tuple((each, os.path.realpath(each) + os.sep) for each in store_folders(machine))
+
+
+def state_folder(machine: Machine) -> Path:
+    """Return the folder for what compactctl keeps about sessions in stores, only for this user.
+
+    By the XDG Base Directory Specification, on all systems; it says that a relative folder is none.
+    """
+    chosen = Path(machine.environ.get(STATE, ""))
+    return (chosen if chosen.is_absolute() else machine.home / ".local" / "state") / "compactctl"
+
+
+def archives(machine: Machine) -> Path:
+    """Return the folder below which the archives of sessions lie, each under its session's path."""
+    return state_folder(machine) / "archives"
