@@ -6,13 +6,10 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.input import format_option, limit_options
+from compactctl.cli.options.measure import measure_options
+from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
-from compactctl.cli.options.shared import (
-    format_option,
-    limit_options,
-    measure_options,
-    shown_as_options,
-)
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditGate, AuditOptions
 from compactctl.commands.sizing.measure import MeasureOptions

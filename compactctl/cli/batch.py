@@ -6,19 +6,11 @@ import click
 from click.core import ParameterSource
 
 from compactctl.cli.emit import emit
-from compactctl.cli.options.plan import PlanParameters, plan_from, plan_options, protect_options
+from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.measure import fail_base_option, fail_over_option, measure_options
+from compactctl.cli.options.output import layout_options, shown_as_options
+from compactctl.cli.options.plan import plan_options, protect_options
 from compactctl.cli.options.sections import SectionedCommand, StageOption
-from compactctl.cli.options.shared import (
-    fail_base_option,
-    fail_over_option,
-    format_option,
-    layout_options,
-    limit_options,
-    measure_options,
-    shown_as_options,
-    strict_option,
-)
-from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.summarizer import (
     SUMMARIZER_PARAMETERS,
     SummarizerParameters,
@@ -26,11 +18,10 @@ from compactctl.cli.options.summarizer import (
     summarizer_options,
 )
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.planning.plan import StageSettings
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
-from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 
@@ -91,7 +82,6 @@ others; the highest of their exit codes is that of the batch.
 @measure_options
 @strict_option
 @shown_as_options
-@stage_options(*ALL_STAGES)
 @click.pass_context
 def command(
     context: click.Context,
@@ -99,7 +89,7 @@ def command(
     paths: tuple[str, ...],
     *,
     out: str | None,
-    plan: PlanParameters,
+    plan: PlanOptions,
     summarizer: SummarizerParameters,
     protect: ProtectOptions,
     report: str | None,
@@ -117,16 +107,14 @@ def command(
     measure: MeasureOptions,
     strict: bool,
     shown_as: str,
-    settings: StageSettings,
 ) -> int:
     """Run ``compactctl batch``."""
-    planned = plan_from(plan, settings, summarizer)
     options = BatchOptions(
         paths=paths,
         include=include,
         exclude=exclude,
         out=out,
-        plan=planned if _is_plan_given(context) or out else None,
+        plan=plan if _is_plan_given(context) or out else None,
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
         measure=replace(measure, profile=plan.profile, base=fail_base),

@@ -7,24 +7,18 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.measure import extra_options, fail_base_option, measure_options
+from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.profile import profile_option
 from compactctl.cli.options.sections import SectionedCommand
-from compactctl.cli.options.shared import (
-    extra_options,
-    fail_base_option,
-    format_option,
-    limit_options,
-    measure_options,
-    profile_option,
-    shown_as_options,
-    strict_option,
-)
-from compactctl.cli.options.values import CheckedText
+from compactctl.cli.options.values import ParsedText
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
-from compactctl.tokens.trigger import parse_trigger
+from compactctl.tokens.trigger import Trigger, parse_trigger
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
@@ -44,7 +38,7 @@ read. The next request is measured as by stats, and the trigger is asked.
 @profile_option
 @click.option(
     "--trigger",
-    type=CheckedText(parse_trigger),
+    type=ParsedText(parse_trigger),
     metavar="WHEN",
     help="When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
     "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
@@ -60,7 +54,7 @@ def command(
     path: str,
     *,
     profile: "Profile | None",
-    trigger: str | None,
+    trigger: Trigger | None,
     fail_base: Base | None,
     format_name: str | None,
     limits: ReadLimits,
@@ -76,7 +70,7 @@ def command(
         limits=limits,
         measure=replace(measure, profile=profile, base=fail_base),
         extras=extras,
-        trigger=parse_trigger(trigger) if trigger is not None else None,
+        trigger=trigger,
         strict=strict,
     )
     with working("measuring", path, shown_as):

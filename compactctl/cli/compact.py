@@ -7,32 +7,27 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.plan import PlanParameters, plan_from, plan_options, protect_options
-from compactctl.cli.options.prices import prices_option
-from compactctl.cli.options.sections import SectionedCommand
-from compactctl.cli.options.shared import (
+from compactctl.cli.options.input import (
     STANDARD_STREAM,
-    fail_base_option,
     format_option,
-    layout_options,
     limit_options,
-    measure_options,
-    one_document,
-    shown_as_options,
     strict_option,
 )
-from compactctl.cli.options.stages import stage_options
+from compactctl.cli.options.measure import fail_base_option, measure_options
+from compactctl.cli.options.output import layout_options, one_document, shown_as_options
+from compactctl.cli.options.plan import plan_options, protect_options
+from compactctl.cli.options.prices import prices_option
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.summarizer import (
     SummarizerParameters,
     summarizer_from,
     summarizer_options,
 )
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.planning.plan import StageSettings
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
-from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 
@@ -76,11 +71,10 @@ free. With --stages, exactly those run, in the order given.
 @measure_options
 @strict_option
 @shown_as_options
-@stage_options(*ALL_STAGES)
 def command(
     path: str,
     *,
-    plan: PlanParameters,
+    plan: PlanOptions,
     summarizer: SummarizerParameters,
     protect: ProtectOptions,
     output: str | None,
@@ -99,7 +93,6 @@ def command(
     measure: MeasureOptions,
     strict: bool,
     shown_as: str,
-    settings: StageSettings,
 ) -> None:
     """Run ``compactctl compact``."""
     if path == STANDARD_STREAM and not in_place:
@@ -111,7 +104,7 @@ def command(
         format=format_name,
         limits=limits,
         measure=replace(measure, profile=plan.profile, base=fail_base),
-        plan=plan_from(plan, settings, summarizer),
+        plan=plan,
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
         layout=layout,

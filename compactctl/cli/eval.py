@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.measure import measure_options
+from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
-from compactctl.cli.options.shared import (
-    format_option,
-    limit_options,
-    measure_options,
-    shown_as_options,
-    strict_option,
-)
 from compactctl.cli.options.stages import stage_options
-from compactctl.cli.options.values import CheckedText
+from compactctl.cli.options.values import ParsedText
 from compactctl.commands.evaluate.evaluate import EvaluateOptions, EvaluateResult, evaluate
-from compactctl.commands.evaluate.gate import parse_gate, read_baseline
+from compactctl.commands.evaluate.gate import Gate, parse_gate, read_baseline
 from compactctl.commands.evaluate.policies import policies_of
 from compactctl.commands.evaluate.session import SessionOptions
 from compactctl.commands.planning.plan import StageSettings, stage_list
@@ -62,14 +58,14 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 )
 @click.option(
     "--stages",
-    type=CheckedText(stage_list),
+    type=ParsedText(stage_list),
     metavar="LIST",
     multiple=True,
     help="Evaluate these stages in this order (repeatable).",
 )
 @click.option(
     "--at",
-    type=CheckedText(shares),
+    type=ParsedText(shares),
     metavar="SHARES",
     default="0.6",
     show_default=True,
@@ -83,7 +79,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 )
 @click.option(
     "--keep",
-    type=CheckedText(shares),
+    type=ParsedText(shares),
     metavar="SHARES",
     default="0.5,0.3,0.1",
     show_default=True,
@@ -92,7 +88,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 @click.option(
     "--gate",
     "gates",
-    type=CheckedText(parse_gate),
+    type=ParsedText(parse_gate),
     metavar="LIMIT",
     multiple=True,
     help="Exit with 1 unless each profile keeps this, as recall>=0.95@0.3: the measure, the least "
@@ -138,11 +134,11 @@ def command(
     paths: tuple[str, ...],
     *,
     profiles: tuple[str, ...],
-    stages: tuple[str, ...],
-    at: str,
+    stages: tuple[tuple[str, ...], ...],
+    at: tuple[float, ...],
     every: int | None,
-    keep: str,
-    gates: tuple[str, ...],
+    keep: tuple[float, ...],
+    gates: tuple[Gate, ...],
     baseline: str | None,
     answers: str | None,
     answers_timeout: int,
@@ -160,12 +156,12 @@ def command(
     """Run ``compactctl eval``."""
     options = EvaluateOptions(
         paths=paths,
-        policies=policies_of(_names(profiles), list(map(stage_list, stages)), settings),
-        keep=shares(keep),
-        gates=tuple(map(parse_gate, gates)),
+        policies=policies_of(_names(profiles), stages, settings),
+        keep=keep,
+        gates=gates,
         baseline=None if baseline is None else read_baseline(baseline),
         session=SessionOptions(
-            at=shares(at),
+            at=at,
             every=every,
             seed=seed,
             format=format_name,

@@ -4,7 +4,8 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.shared import limit_options, one_document, shown_as_options
+from compactctl.cli.options.input import limit_options
+from compactctl.cli.options.output import one_document, shown_as_options
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
 

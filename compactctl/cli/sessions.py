@@ -6,8 +6,8 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.options.completion import complete_client
-from compactctl.cli.options.shared import shown_as_options
-from compactctl.cli.options.values import CheckedText, ParsedText
+from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.values import KnownName, ParsedText
 from compactctl.commands.sessions.sessions import USUAL, SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted, parse_since
 from compactctl.sessions.registry import ALL_STORES, store_named
@@ -35,7 +35,7 @@ def _parse_since(text: str) -> float:
     "clients",
     metavar="NAME",
     multiple=True,
-    type=CheckedText(store_named),
+    type=KnownName(store_named),
     shell_complete=complete_client,
     help=f"Only sessions of this client (repeatable): {CLIENTS}.",
 )
@@ -50,7 +50,7 @@ def _parse_since(text: str) -> float:
 )
 @click.option(
     "--since",
-    type=CheckedText(_parse_since),
+    type=ParsedText(_parse_since),
     metavar="AGE|DATE",
     help="Only sessions that changed since: 90m, 12h, 2d, 1w, or 2026-01-31.",
 )
@@ -75,7 +75,7 @@ def command(
     clients: tuple[str, ...],
     project: str | None,
     over: float | None,
-    since: str | None,
+    since: float | None,
     hidden: bool,
     limit: int,
     shown_as: str,
@@ -86,7 +86,7 @@ def command(
         clients=clients,
         project=project,
         over=over,
-        since=None if since is None else parse_since(since, now),
+        since=since,
         words=words,
         hidden=hidden,
     )

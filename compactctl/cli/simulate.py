@@ -6,16 +6,12 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import needed_file_argument
+from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.measure import measure_options
+from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.prices import prices_option
+from compactctl.cli.options.profile import profiles_option
 from compactctl.cli.options.sections import SectionedCommand
-from compactctl.cli.options.shared import (
-    format_option,
-    limit_options,
-    measure_options,
-    profiles_option,
-    shown_as_options,
-    strict_option,
-)
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.store.files.limits import ReadLimits

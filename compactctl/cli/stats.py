@@ -7,19 +7,17 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.prices import prices_option
-from compactctl.cli.options.sections import SectionedCommand
-from compactctl.cli.options.shared import (
+from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.measure import (
     extra_options,
     fail_base_option,
     fail_over_option,
-    format_option,
-    limit_options,
     measure_options,
-    profile_option,
-    shown_as_options,
-    strict_option,
 )
+from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.prices import prices_option
+from compactctl.cli.options.profile import profile_option
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult, stats
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions

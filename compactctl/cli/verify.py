@@ -3,7 +3,8 @@
 import click
 
 from compactctl.cli.emit import emit
-from compactctl.cli.options.shared import limit_options, shown_as_options
+from compactctl.cli.options.input import limit_options
+from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.store.files.limits import ReadLimits
 

@@ -6,7 +6,8 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.shared import format_option, limit_options, shown_as_options
+from compactctl.cli.options.input import format_option, limit_options
+from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.inspect.search import Search, search
 from compactctl.commands.inspect.view import Detail, What, view
 from compactctl.errors import UsageError

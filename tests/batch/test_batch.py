@@ -282,7 +282,6 @@ def test_an_output_folder_that_is_a_file_is_refused() -> None:
     [
         {"plan": PlanOptions(stages=("prunne",))},
         {"format": "claude"},
-        {"measure": MeasureOptions(window="many")},
         {"measure": MeasureOptions(counter="none")},
         {"fail_over": -0.1},
         {"fail_over": float("nan")},

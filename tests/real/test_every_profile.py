@@ -13,7 +13,7 @@ from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.profiles.library import PROFILES, built_in
 
 # Short sessions are compacted, too, in a window as small as this.
-WINDOW = "40k"
+WINDOW = 40_000
 # Of the profiles, how many each file is tried with unless all are asked for.
 _TRIED = 3
 

@@ -30,7 +30,7 @@ def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> 
             path=str(path),
             output=str(output),
             layout=layout,
-            measure=MeasureOptions(counter="chars/4", window="32k"),
+            measure=MeasureOptions(counter="chars/4", window=32_000),
             plan=PlanOptions(stages=(stage,), settings={"strip": {"keep_recent": 1}}),
         )
     )

@@ -4,14 +4,11 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import needed_file_argument
+from compactctl.cli.options.input import format_option, limit_options
+from compactctl.cli.options.measure import measure_options
+from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.plan import protect_options
 from compactctl.cli.options.sections import SectionedCommand
-from compactctl.cli.options.shared import (
-    format_option,
-    limit_options,
-    measure_options,
-    shown_as_options,
-)
 from compactctl.cli.options.stages import stage_options
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.commands.planning.plan import StageSettings

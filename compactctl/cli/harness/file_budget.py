@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit
-from compactctl.cli.options.shared import profile_option, shown_as_options, windows_option
-from compactctl.cli.options.values import CheckedText, FiniteRange
+from compactctl.cli.options.measure import windows_option
+from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.profile import profile_option
+from compactctl.cli.options.values import FiniteRange, ParsedText
 from compactctl.commands.harness.file_budget import FileBudgetOptions, budget_files
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.tokens.file_budget import DEFAULT_SHARE
@@ -30,7 +32,7 @@ changed.
 @click.option("--model", metavar="NAME", help="The model whose window is to be filled.")
 @click.option(
     "--window",
-    type=CheckedText(parse_window),
+    type=ParsedText(parse_window),
     metavar="SIZE",
     help="Its context window in tokens, such as 128k.",
 )
@@ -69,7 +71,7 @@ def command(
     paths: tuple[str, ...],
     *,
     model: str | None,
-    window: str | None,
+    window: int | None,
     own: "OwnModels",
     max_tokens: int | None,
     used: str,

@@ -3,7 +3,7 @@
 import click
 
 from compactctl.cli.emit import emit
-from compactctl.cli.options.shared import shown_as_options
+from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.harness.overflow import overflow
 
 NO_OVERFLOW = 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from compactctl.cli.options.completion import complete_file
-from compactctl.cli.options.shared import STANDARD_STREAM
+from compactctl.cli.options.input import STANDARD_STREAM
 from compactctl.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:

@@ -1,80 +1,70 @@
 """Options that choose stages, target and what is left alone."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from compactctl.cli.options.completion import complete_stages
-from compactctl.cli.options.shared import profile_option
+from compactctl.cli.options.profile import profile_option
+from compactctl.cli.options.stages import each_stage_option, settings_of
 from compactctl.cli.options.summarizer import (
-    SummarizerParameters,
+    SUMMARIZER_PARAMETERS,
     template_option,
     with_template,
 )
 from compactctl.cli.options.together import together
-from compactctl.cli.options.values import CheckedText, ParsedText
+from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
-from compactctl.commands.planning.plan import PlanOptions, StageSettings, stage_list
+from compactctl.commands.planning.plan import PlanOptions, stage_list
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
+from compactctl.model.operation import OptionValue
+from compactctl.model.summary import GivenTexts
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
-from compactctl.tokens.budget import parse_share, parse_target
-from compactctl.tokens.trigger import parse_trigger
+from compactctl.tokens.budget import TargetSize, parse_share, parse_target
+from compactctl.tokens.trigger import Trigger, parse_trigger
 
 STAGES = ", ".join(stage.name for stage in ALL_STAGES)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanParameters:
-    """Which stages are to run down to which size, as the options say it; see their help."""
-
-    profile: Profile | None
-    stages: str | None
-    target: str | None
-    keep: str | None
-    trigger: str | None
-    if_needed: bool
-    from_error: str | None
-    summary_file: str | None
-    template: str | None
-
-
 def plan_options(function: F) -> F:
-    """Add the options that choose stages and target; they arrive as ``plan: PlanParameters``."""
+    """Add the options that choose stages and target, and those of each stage.
+
+    They arrive as ``plan: PlanOptions``.
+    """
     options = (
         profile_option,
         click.option(
             "--stages",
-            type=CheckedText(stage_list),
+            type=ParsedText(stage_list),
             metavar="LIST",
             shell_complete=complete_stages,
             help=f"Run exactly these stages in this order ({STAGES}).",
         ),
         click.option(
             "--target",
-            type=CheckedText(parse_target),
+            type=ParsedText(parse_target),
             metavar="SIZE",
             help="Stop as soon as the context is this small: a share of the window (60%, 0.6; with "
             "--profile of its available input) or tokens (60000, 60k).",
         ),
         click.option(
             "--keep",
-            type=CheckedText(parse_share),
+            type=ParsedText(parse_share),
             metavar="SHARE",
             help="Stop as soon as so much of each conversation is left, instead of --target: 30% "
             "or 0.3 of its tokens.",
         ),
         click.option(
             "--trigger",
-            type=CheckedText(parse_trigger),
+            type=ParsedText(parse_trigger),
             metavar="WHEN",
             help="When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
             "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
@@ -93,45 +83,53 @@ def plan_options(function: F) -> F:
             help="Text for the summarize stage instead of the built-in summary.",
         ),
         template_option,
+        *each_stage_option(*ALL_STAGES),
     )
-    return together("plan", PlanParameters, options)(function)
+    return together("plan", _plan, options)(function)
 
 
-def plan_from(
-    asked: PlanParameters, settings: StageSettings, summarizer: SummarizerParameters
+def _plan(
+    *,
+    profile: Profile | None,
+    stages: tuple[str, ...] | None,
+    target: TargetSize | None,
+    keep: float | None,
+    trigger: Trigger | None,
+    if_needed: bool,
+    from_error: str | None,
+    summary_file: str | None,
+    template: str | None,
+    **of_stages: OptionValue,
 ) -> PlanOptions:
     """Return the plan that is asked for.
 
-    Raises UsageError for a stage or size that means nothing, NoInputError for the summary file.
+    Raises UsageError for options that contradict each other, NoInputError for the summary file.
     """
-    target, keep = _size(asked)
-    plan = PlanOptions(
-        stages=stage_list(asked.stages) if asked.stages is not None else (),
-        target=parse_target(target) if target is not None else None,
-        keep=parse_share(keep) if keep is not None else None,
-        profile=asked.profile,
-        trigger=parse_trigger(asked.trigger) if asked.trigger is not None else None,
-        if_needed=asked.if_needed,
-        overflow=_overflow(asked.from_error),
-        settings=settings,
-    )
-    if asked.summary_file and summarizer.asked:
-        raise UsageError(f"--summary-file and {summarizer.asked} contradict each other; choose one")
-    return with_template(_with_summary(plan, asked.summary_file), asked.template)
-
-
-def _size(asked: PlanParameters) -> tuple[str | None, str | None]:
-    """Return target and keep, of which one says how small; one that is typed goes before."""
-    target, keep = asked.target, asked.keep
-    if keep is not None and asked.from_error is not None:
+    if keep is not None and from_error is not None:
         raise UsageError("--from-error says how small the context has to be; leave out --keep")
-    if target is None or keep is None:
-        return target, keep
+    if target is not None and keep is not None:
+        target, keep = (target, None) if _typed_one() == "target" else (None, keep)
+    plan = PlanOptions(
+        stages=stages or (),
+        target=target,
+        keep=keep,
+        profile=profile,
+        trigger=trigger,
+        if_needed=if_needed,
+        overflow=_overflow(from_error),
+        settings=settings_of(ALL_STAGES, of_stages),
+        texts=GivenTexts(summary=_summary(summary_file)),
+    )
+    return with_template(plan, template)
+
+
+def _typed_one() -> str:
+    """Return which of ``--target`` and ``--keep`` is typed: it goes before one that is set."""
     source = click.get_current_context().get_parameter_source
     typed = [name for name in ("target", "keep") if source(name) is ParameterSource.COMMANDLINE]
     if len(typed) != 1:
         raise UsageError("--target and --keep both say how small; leave out one")
-    return (target, None) if typed == ["target"] else (None, keep)
+    return typed[0]
 
 
 def _overflow(error: str | None) -> Overflow | None:
@@ -147,11 +145,16 @@ def _overflow(error: str | None) -> Overflow | None:
     return found
 
 
-def _with_summary(plan: PlanOptions, path: str | None) -> PlanOptions:
+def _summary(path: str | None) -> str:
+    """Read the text of a summary, unless somebody else is asked to write one."""
     if path is None:
-        return plan
-    text = open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
-    return replace(plan, texts=replace(plan.texts, summary=text))
+        return ""
+    given = click.get_current_context().params
+    for name in SUMMARIZER_PARAMETERS:
+        if given.get(name):
+            flag = name.replace("_", "-")
+            raise UsageError(f"--summary-file and --{flag} contradict each other; choose one")
+    return open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
 
 
 def protect_options(function: F) -> F:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -38,14 +37,23 @@ def stage_options(*stages: Stage[Any]) -> Callable[[F], F]:
 
     Those that are given arrive as ``settings``: options by stage, values by option.
     """
+
+    def settings(**values: OptionValue) -> StageSettings:
+        return settings_of(stages, values)
+
+    return together("settings", settings, each_stage_option(*stages))
+
+
+def each_stage_option(*stages: Stage[Any]) -> list[Callable[[F], F]]:
+    """Return the click options of these stages."""
     of_stages = [options_of(stage) for stage in stages]
-    options = [_option(each, own) for own in of_stages for each in own]
-    return together("settings", partial(_settings, sum(of_stages, ())), options)
+    return [_option(each, own) for own in of_stages for each in own]
 
 
-def _settings(options: Sequence[OptionField], **values: OptionValue | None) -> StageSettings:
+def settings_of(stages: Sequence[Stage[Any]], values: Mapping[str, OptionValue]) -> StageSettings:
+    """Return the options that are given, by stage, out of the values of all of them."""
     settings: dict[str, dict[str, OptionValue]] = {}
-    for option in options:
+    for option in (each for stage in stages for each in options_of(stage)):
         value = values[f"{option.stage}_{option.name}"]
         if value is not None and value != ():
             settings.setdefault(option.stage, {})[option.name] = value

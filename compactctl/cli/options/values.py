@@ -50,8 +50,8 @@ class ParsedText(click.ParamType):  # type: ignore[type-arg]  # older click has 
             self.fail(str(error), param, ctx)
 
 
-class CheckedText(ParsedText):
-    """A text that ``parse`` understands, kept as it is."""
+class KnownName(ParsedText):
+    """A name that ``parse`` finds something by, kept as it is."""
 
     def convert(
         self,
@@ -59,6 +59,6 @@ class CheckedText(ParsedText):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        """Return the text; click.BadParameter for one that means nothing."""
+        """Return the name; click.BadParameter for one of nothing."""
         super().convert(value, param, ctx)
         return str(value)

@@ -7,8 +7,8 @@ from click.core import ParameterSource
 
 from compactctl.cli.emit import emit
 from compactctl.cli.group import Commands
+from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import StageOption
-from compactctl.cli.options.shared import shown_as_options
 from compactctl.cli.settings.names import flag_of, options_of
 from compactctl.cli.settings.project_options import why_not
 from compactctl.cli.settings.settings import Setting, files_in_effect, settings_for

@@ -6,7 +6,8 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.options.completion import complete_model
-from compactctl.cli.options.shared import shown_as_options, windows_option
+from compactctl.cli.options.measure import windows_option
+from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.reference.models import models
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.options.completion import complete_profile
-from compactctl.cli.options.shared import shown_as_options
+from compactctl.cli.options.output import shown_as_options
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile

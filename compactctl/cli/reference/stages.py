@@ -6,8 +6,8 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.options.completion import complete_stages
+from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import StageOption
-from compactctl.cli.options.shared import shown_as_options
 from compactctl.cli.options.stages import stage_options
 from compactctl.commands.reference.stages import StageInfo, stages
 from compactctl.reports.registry import TERMINAL

@@ -13,7 +13,6 @@ from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
-from compactctl.tokens.models.windows import parse_window
 
 # Any window will do to find out whether stages and target mean something.
 _ROOMY = limits_of(Budget(window=1_000_000_000, output_reserve=0, source="any"), None)
@@ -75,8 +74,6 @@ def check_options(options: BatchOptions) -> None:
         format_named(options.format)
     if options.measure.counter:
         counter_asked_for(options.measure.counter)
-    if options.measure.window:
-        parse_window(options.measure.window)
     if options.plan is not None:
         make_plan(options.plan, _ROOMY)
     summarizer_for(options.summarizer)

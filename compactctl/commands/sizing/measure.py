@@ -32,7 +32,7 @@ class MeasureOptions:
     """
 
     model: str | None = None
-    window: str | None = None
+    window: int | None = None
     counter: str | None = None
     chars_per_token: float | None = None
     max_tokens: int | None = None
@@ -109,7 +109,7 @@ def _given(options: MeasureOptions) -> Window | None:
     """Return the window that the user or the profile names."""
     profile = options.profile
     if options.window:
-        return Window(tokens=parse_window(options.window), source="--window")
+        return Window(tokens=options.window, source="--window")
     if profile and profile.window:
         return Window(tokens=parse_window(profile.window), source=f"profile {profile.name}")
     return None

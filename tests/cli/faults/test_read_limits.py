@@ -8,7 +8,7 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import Commands
-from compactctl.cli.options.shared import limit_options
+from compactctl.cli.options.input import limit_options
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits, parse_size
 
 # Commands about one transcript; batch and verify take many and go on after one that is too large.

@@ -1,0 +1,73 @@
+"""Options about what is read: its format, how large it may be, and how strict to be."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+
+from compactctl.cli.options.completion import complete_format
+from compactctl.cli.options.together import with_options
+from compactctl.cli.options.values import KnownName
+from compactctl.errors import UsageError
+from compactctl.formats.registry import ALL_FORMATS, format_named
+from compactctl.store.files.limits import READ_LIMITS, parse_size
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Standard input as FILE, standard output as --output.
+STANDARD_STREAM = "-"
+FORMATS = ", ".join(each.name for each in ALL_FORMATS)
+
+
+def format_option(function: F) -> F:
+    """Add ``--format``."""
+    return click.option(
+        "--format",
+        "format_name",
+        type=KnownName(format_named),
+        metavar="NAME",
+        shell_complete=complete_format,
+        help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
+    )(function)
+
+
+def limit_options(function: F) -> F:
+    """Add the options that say how large an input may be; they arrive as ``limits``."""
+    options = (
+        click.option(
+            "--max-line",
+            metavar="SIZE",
+            default="256M",
+            show_default=True,
+            expose_value=False,
+            callback=partial(_limit, "line"),
+            help="Refuse a transcript with a longer line, such as 64M or 1G bytes.",
+        ),
+        click.option(
+            "--max-unpacked",
+            metavar="SIZE",
+            default="2G",
+            show_default=True,
+            expose_value=False,
+            callback=partial(_limit, "unpacked"),
+            help="Refuse a transcript that is larger, unpacked if it is compressed.",
+        ),
+    )
+    return with_options(function, options)
+
+
+def _limit(field: str, context: click.Context, parameter: click.Parameter, value: str) -> None:
+    try:
+        limit: dict[str, Any] = {field: parse_size(value)}
+    except UsageError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+    context.params["limits"] = replace(context.params.get("limits", READ_LIMITS), **limit)
+
+
+def strict_option(function: F) -> F:
+    """Add ``--strict``."""
+    return click.option(
+        "--strict", is_flag=True, help="Fail (exit 4) when a line is not understood."
+    )(function)

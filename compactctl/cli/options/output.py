@@ -1,0 +1,63 @@
+"""Options about what is written, and in which form a result is shown."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+
+from compactctl.cli.options.input import STANDARD_STREAM
+from compactctl.cli.options.together import with_options
+from compactctl.errors import UsageError
+from compactctl.reports.registry import OUTPUTS, TERMINAL
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def shown_as_options(function: F) -> F:
+    """Add a flag for every output that has to be asked for, such as ``--json``.
+
+    The one asked for, or the terminal, arrives as ``shown_as``.
+    """
+    options = [
+        click.option(
+            f"--{name}",
+            f"as_{name}",
+            is_flag=True,
+            expose_value=False,
+            callback=partial(_show_as, name),
+            help=output.help,
+        )
+        for name, output in OUTPUTS.items()
+        if output.help
+    ]
+    return with_options(function, options)
+
+
+def _show_as(name: str, context: click.Context, parameter: click.Parameter, asked: bool) -> None:  # noqa: ARG001
+    context.params["shown_as"] = name if asked else context.params.get("shown_as", TERMINAL)
+
+
+def one_document(output: str | None, shown_as: str) -> None:
+    """Raise UsageError when both a transcript and a document are to go to standard output."""
+    if shown_as != TERMINAL and output == STANDARD_STREAM:
+        raise UsageError(
+            f"--{shown_as} and a transcript both need standard output; name a file with -o"
+        )
+
+
+def layout_options(function: F) -> F:
+    """Add the options that say what a compacted transcript looks like."""
+    options = (
+        click.option(
+            "--layout",
+            type=click.Choice(["split", "inline"]),
+            default="split",
+            show_default=True,
+            help="Put originals into an archive beside the output, or leave them in it with tags.",
+        ),
+        click.option(
+            "--tags/--no-tags", default=True, help="Write tags into the output. [default: tags]"
+        ),
+    )
+    return with_options(function, options)
