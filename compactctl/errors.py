@@ -72,6 +72,10 @@ class NewerArchiveError(ArchiveError):
     """A newer compactctl wrote the archive, in a way that this one cannot read."""
 
 
+class LargeArchiveError(ArchiveError):
+    """The archive holds more than may be read; options allow more."""
+
+
 class IntegrityError(CompactctlError):
     """A digest does not match: what is on disk is not what was written."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from compactctl.stages.support.cutting import Cutting, Limited, OutputLimits, byte_length, limited
+from compactctl.store.files.content import first_of
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import OUTPUT_LIMITS
 from compactctl.store.files.lines import STANDARD_INPUT, open_input
@@ -88,7 +89,7 @@ def _read(path: str) -> bytes:
     """Return what a tool wrote, which may be nothing."""
     if path != STANDARD_INPUT:
         return open_input(path, OUTPUT_LIMITS).data
-    data = sys.stdin.buffer.read(OUTPUT_LIMITS.unpacked + 1)
+    data = b"".join(first_of(sys.stdin.buffer, OUTPUT_LIMITS.unpacked + 1))
     OUTPUT_LIMITS.check_size(len(data), path)
     return data
 

@@ -95,7 +95,7 @@ def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
             number=number,
             step=step,
             operation=step.operation,
-            groups=_groups(step.file.path, in_effect=in_effect),
+            groups=_groups(step.file.path, step.archive.limits, in_effect=in_effect),
             in_effect=in_effect,
             archive_bytes=step.file.path.stat().st_size,
         )
@@ -104,8 +104,8 @@ def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
     return LogEntry(number=number, step=step, operation=None, groups=groups, in_effect=in_effect)
 
 
-def _groups(path: Path, *, in_effect: bool) -> tuple[ArchivedGroup, ...]:
-    edits = load_edits((row["edits"] for row in read_rows(path, ("edits",))), path)
+def _groups(path: Path, limits: ReadLimits, *, in_effect: bool) -> tuple[ArchivedGroup, ...]:
+    edits = load_edits((row["edits"] for row in read_rows(path, ("edits",), limits)), path)
     stages = stages_from_rows(edits)
     return tuple(
         ArchivedGroup(

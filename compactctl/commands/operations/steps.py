@@ -105,11 +105,11 @@ class Archived:
 
     def before(self) -> Iterator[bytes]:
         """Yield the lines of the state before it, one row group in memory."""
-        return raw_lines(self.file.path)
+        return raw_lines(self.file.path, self.archive.limits)
 
     def rows(self) -> Iterator[ArchivedLine]:
         """Yield the lines of the state before it with what became of them."""
-        return archived_lines(self.file.path)
+        return archived_lines(self.file.path, self.archive.limits)
 
     def outcome(self, now: bytes) -> bytes:
         """Return the state after it."""

@@ -1,20 +1,27 @@
 """Proves every archive in a folder by reading all of it."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.verify.finding import Finding, Severity
-from compactctl.errors import ArchiveError, CompactctlError, NewerArchiveError
-from compactctl.model.operation import Digest, Operation
+from compactctl.errors import (
+    ArchiveError,
+    CompactctlError,
+    LargeArchiveError,
+    NewerArchiveError,
+)
+from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import load_edits
 from compactctl.store.archive.archive_file import archived_lines, read_operation
 from compactctl.store.archive.contents import FolderContents
 from compactctl.store.archive.known_states import beginnings
 from compactctl.store.archive.names import archive_name
+from compactctl.store.files.limits import ReadLimits
 
 _NUMBER = re.compile(r"\d{4,}", re.ASCII)
+_NOT_LOOKED_INTO = (NewerArchiveError, LargeArchiveError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +47,19 @@ class _Named:
     operation: Operation
 
 
-def prove_archives(contents: FolderContents) -> ProvenArchives:
-    """Read every archive in the folder and prove that it gives the state before its operation."""
+def prove_archives(contents: FolderContents, limits: ReadLimits) -> ProvenArchives:
+    """Read every archive in the folder and prove that it gives the state before its operation.
+
+    What holds more than ``limits`` is not looked into.
+    """
     findings: list[Finding] = []
-    known = [*_operations(contents, findings)]
+    known = [*_operations(contents, limits, findings)]
     outcomes = frozenset(each.operation.after for each in known)
     proven: list[_Named] = []
     kept: set[Digest] = set()
     for each in known:
         try:
-            kept |= _read(each, outcomes)
+            kept |= _read(each, limits, outcomes)
         except CompactctlError as error:
             findings.append(_refused(error))
         else:
@@ -65,16 +75,18 @@ def prove_archives(contents: FolderContents) -> ProvenArchives:
     )
 
 
-def _operations(contents: FolderContents, findings: list[Finding]) -> Iterator[_Named]:
+def _operations(
+    contents: FolderContents, limits: ReadLimits, findings: list[Finding]
+) -> Iterator[_Named]:
     for file in contents.archives:
         try:
-            yield _Named(file.path, file.number, read_operation(file.path))
+            yield _Named(file.path, file.number, read_operation(file.path, limits))
         except CompactctlError as error:
             findings.append(_refused(error))
     for path in contents.strays:
         try:
-            yield _Named(path, _number_in(path.name), read_operation(path))
-        except NewerArchiveError as error:
+            yield _Named(path, _number_in(path.name), read_operation(path, limits))
+        except _NOT_LOOKED_INTO as error:
             findings.append(_refused(error))
         except CompactctlError as error:
             text = f"{error}; it is not named as an archive is, and nothing depends on it"
@@ -87,16 +99,17 @@ def _number_in(name: str) -> int | None:
 
 
 def _refused(error: CompactctlError) -> Finding:
-    severity: Severity = "unknown" if isinstance(error, NewerArchiveError) else "damaged"
+    severity: Severity = "unknown" if isinstance(error, _NOT_LOOKED_INTO) else "damaged"
     return Finding(severity=severity, text=str(error))
 
 
-def _read(archive: _Named, outcomes: Collection[Digest]) -> frozenset[Digest]:
+def _read(archive: _Named, limits: ReadLimits, outcomes: Collection[Digest]) -> frozenset[Digest]:
     """Read an archive to its end; return the outcomes that the state in it begins with."""
     before = archive.operation.before
     edits: list[str] = []
     sizes: list[int] = []
-    found = beginnings(_raw(archive.path, edits, sizes), {*outcomes, before})
+    lines = archived_lines(archive.path, limits)
+    found = beginnings(_raw(lines, edits, sizes), {*outcomes, before})
     if before not in found or sum(sizes) != before.n_bytes:
         raise ArchiveError(
             f"{archive.path}: does not give back the state before; restore it from a backup"
@@ -105,8 +118,8 @@ def _read(archive: _Named, outcomes: Collection[Digest]) -> frozenset[Digest]:
     return found & frozenset(outcomes)
 
 
-def _raw(path: Path, edits: list[str], sizes: list[int]) -> Iterator[bytes]:
-    for line in archived_lines(path):
+def _raw(lines: Iterable[ArchivedLine], edits: list[str], sizes: list[int]) -> Iterator[bytes]:
+    for line in lines:
         if line.edits:
             edits.append(line.edits)
         sizes.append(len(line.raw))

@@ -50,7 +50,7 @@ def verify_transcript(
         contents = contents_of(folder)
     except (ArchiveError, OSError) as error:
         return _verified(path, (Finding(severity="unknown", text=_text(folder, error)),))
-    archives = prove_archives(contents)
+    archives = prove_archives(contents, limits)
     findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder, around))
     source = _source(path, limits)
     if not contents.archives and not contents.strays:

@@ -41,7 +41,7 @@ EXIT_CODES: Mapping[TranscriptState, int] = {
 class VerifyOptions:
     """What to look at, what to leave out by shell patterns, and whether to repair.
 
-    ``limits`` are for the transcripts; archives hold what their operations promise.
+    ``limits`` are for the transcripts and for the states in their archives.
     """
 
     paths: tuple[str, ...]

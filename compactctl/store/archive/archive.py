@@ -22,12 +22,12 @@ __all__ = ["Archive", "archive_folder"]
 class Archive:
     """A transcript's archive folder, as it is when first looked at; it need not exist.
 
-    ArchiveError for one that leads back to a state larger than ``limits``.
+    LargeArchiveError for one that holds more than ``limits``.
     """
 
     def __init__(self, folder: Path, limits: ReadLimits = NO_LIMITS) -> None:
         self.folder = folder
-        self._limits = limits
+        self.limits = limits
 
     @cached_property
     def files(self) -> tuple[ArchiveFile, ...]:
@@ -44,7 +44,7 @@ class Archive:
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
         """The operations, oldest first; ArchiveError or IntegrityError if one is unreadable."""
-        return tuple(_operation(file, self._limits) for file in self.files)
+        return tuple(_operation(file, self.limits) for file in self.files)
 
     @property
     def states(self) -> frozenset[Digest]:
@@ -88,7 +88,7 @@ class Archive:
 
     def undo(self, operation: OperationId) -> bytes:
         """Return the state before an operation, proven by digest."""
-        return restore(self.file_of(operation))
+        return restore(self.file_of(operation), self.limits)
 
     def state_after(self, operation: Operation, data: bytes) -> bytes:
         """Return the state after an operation, without what was appended later.
@@ -102,7 +102,7 @@ class Archive:
         for file, each in sorted(steps, key=lambda step: step[1].parent != operation.head):
             if each.before.n_bytes < operation.after.n_bytes:
                 continue
-            before = restore(file.path)
+            before = restore(file.path, self.limits)
             if _Prefixes((before,), [operation.after]).include(operation.after):
                 return before[: operation.after.n_bytes]
         raise ArchiveError(
@@ -134,16 +134,10 @@ def _took_place(operation: Operation, prefixes: "_Prefixes") -> bool:
 
 
 def _operation(file: ArchiveFile, limits: ReadLimits) -> Operation:
-    operation = read_operation(file.path)
+    operation = read_operation(file.path, limits)
     if operation.id != file.id:
         raise ArchiveError(
             f"{file.path}: holds operation {operation.id}; give the file its own name back"
-        )
-    state = operation.before
-    if state.n_bytes > limits.unpacked or state.n_lines > limits.lines:
-        raise ArchiveError(
-            f"{file.path}: leads back to {state.n_bytes:,} bytes in {state.n_lines:,} lines, which "
-            "is more than is read; allow more with --max-unpacked if you trust it"
         )
     return operation
 

@@ -10,23 +10,30 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
-from compactctl.errors import ArchiveError, IntegrityError
-from compactctl.model.operation import ArchivedLine, LineFate, Operation
+from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError
+from compactctl.model.operation import ArchivedLine, Digest, LineFate, Operation
 from compactctl.store.archive.operation_codec import decode_operation, encode_operation
 from compactctl.store.archive.parquet import (
     COLUMNS,
+    GROUP_BYTES,
+    Bounds,
     ParquetRow,
     Sink,
     read_metadata,
     read_parquet,
     write_parquet,
 )
+from compactctl.store.files.limits import NO_LIMITS, ReadLimits
 
 OPERATION = "compactctl.operation"
 CHECKSUM = "compactctl.operation.sha256"
-GROUP_BYTES = 1 << 20
-"""Raw bytes in a row group, which is what is held in memory; a longer line has its own."""
 GROUP_ROWS = 1 << 16
+TEXT_BYTES = 16 << 20
+_LINE_TEXT = 1 << 10
+_STATE_TEXT = 8
+"""What the columns beside ``raw`` may hold: so many bytes, so many for each line, and so many times
+what the states before and after have. They describe the lines and hold what came in their place: in
+real archives a tenth of the state before. JSON escapes make three times of a text at most."""
 FATES = frozenset(get_args(LineFate))
 LINE_COLUMNS = tuple(field.name for field in fields(ArchivedLine))
 
@@ -38,11 +45,12 @@ def encode_archive(operation: Operation, rows: Iterable[ArchivedLine], out: Sink
     write_parquet(out, _groups(rows), {OPERATION: record, CHECKSUM: checksum})
 
 
-def read_operation(path: Path) -> Operation:
+def read_operation(path: Path, limits: ReadLimits = NO_LIMITS) -> Operation:
     """Return the operation of an archive, from its metadata alone.
 
-    Raises ArchiveError when the file is missing, unreadable or of an unknown version, and
-    IntegrityError when the operation is not what was written.
+    Raises ArchiveError when the file is missing, unreadable, of an unknown version or leads back
+    to a state larger than ``limits``, and IntegrityError when the operation is not what was
+    written.
     """
     metadata = read_metadata(path)
     record = metadata.get(OPERATION.encode())
@@ -50,44 +58,53 @@ def read_operation(path: Path) -> Operation:
         raise ArchiveError(f"{path}: is not an archive of compactctl; move it out of the folder")
     if metadata.get(CHECKSUM.encode()) != hashlib.sha256(record).hexdigest().encode("ascii"):
         raise IntegrityError(f"{path}: its operation is damaged; restore the file from a backup")
-    return decode_operation(record, str(path))
+    operation = decode_operation(record, str(path))
+    _check_state(path, operation.before, limits)
+    return operation
 
 
-def read_rows(path: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[ParquetRow]:
+def read_rows(
+    path: Path, columns: Sequence[str] = tuple(COLUMNS), limits: ReadLimits = NO_LIMITS
+) -> Iterator[ParquetRow]:
     """Yield the rows as dicts of these columns, all by default, without checking digests.
 
-    IntegrityError when there are more than the operation says, or they are larger.
+    IntegrityError when there are more than the operation says, or they are larger, and
+    LargeArchiveError when they are larger than ``limits``.
     """
-    state = read_operation(path).before
-    for rows in read_parquet(path, columns, state):
+    operation = read_operation(path, limits)
+    states = operation.before.n_bytes + operation.after.n_bytes
+    text = TEXT_BYTES + _LINE_TEXT * operation.before.n_lines + _STATE_TEXT * states
+    for rows in read_parquet(
+        path, columns, Bounds(state=operation.before, text=text, limits=limits)
+    ):
         yield from rows
 
 
-def archived_lines(path: Path) -> Iterator[ArchivedLine]:
+def archived_lines(path: Path, limits: ReadLimits = NO_LIMITS) -> Iterator[ArchivedLine]:
     """Yield the archived lines in order, each checked against its digest."""
-    for row in _checked_rows(path, tuple(COLUMNS)):
+    for row in _checked_rows(path, tuple(COLUMNS), limits):
         if row["fate"] not in FATES or (row["after_line"] or 0) < 0:
             raise _damaged(path, row["seq"])
         yield ArchivedLine(**{name: row[name] for name in LINE_COLUMNS})
 
 
-def raw_lines(path: Path) -> Iterator[bytes]:
+def raw_lines(path: Path, limits: ReadLimits = NO_LIMITS) -> Iterator[bytes]:
     """Yield the raw lines of the state before; IntegrityError at the first that is not right.
 
     Only when the last one has been yielded, all of them together are known to be right.
     """
     expected = read_operation(path).before
     digest = hashlib.sha256()
-    for row in _checked_rows(path, ("seq", "raw", "sha256")):
+    for row in _checked_rows(path, ("seq", "raw", "sha256"), limits):
         digest.update(row["raw"])
         yield row["raw"]
     if digest.hexdigest() != expected.sha256:
         raise IntegrityError(f"{path}: does not give back the state before; restore a backup")
 
 
-def restore(path: Path) -> bytes:
+def restore(path: Path, limits: ReadLimits = NO_LIMITS) -> bytes:
     """Return the state before the operation, proven by digest."""
-    return b"".join(raw_lines(path))
+    return b"".join(raw_lines(path, limits))
 
 
 def _groups(rows: Iterable[ArchivedLine]) -> Iterator[dict[str, list[Any]]]:
@@ -117,8 +134,16 @@ def _storable(value: bytes | str | int | None) -> bytes | str | int | None:
     return value
 
 
-def _checked_rows(path: Path, columns: Sequence[str]) -> Iterator[ParquetRow]:
-    for seq, row in enumerate(read_rows(path, columns)):
+def _check_state(path: Path, state: Digest, limits: ReadLimits) -> None:
+    if state.n_bytes > limits.unpacked or state.n_lines > limits.lines:
+        raise LargeArchiveError(
+            f"{path}: leads back to {state.n_bytes:,} bytes in {state.n_lines:,} lines, which "
+            "is more than is read; allow more with --max-unpacked if you trust it"
+        )
+
+
+def _checked_rows(path: Path, columns: Sequence[str], limits: ReadLimits) -> Iterator[ParquetRow]:
+    for seq, row in enumerate(read_rows(path, columns, limits)):
         raw = row["raw"]
         if row["seq"] != seq or raw is None or _sha256(raw) != row["sha256"]:
             raise _damaged(path, seq)

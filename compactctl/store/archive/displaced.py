@@ -7,13 +7,12 @@ place. A second name in the archive folder keeps that file.
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from compactctl.errors import ArchiveError
 from compactctl.model.operation import Operation
 from compactctl.store.archive.parquet import regular
 from compactctl.store.files.carry import can_carry, carried, carry_of
-from compactctl.store.files.content import BLOCK, Content
+from compactctl.store.files.content import Content, first_of
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.lines import split_lines
@@ -65,17 +64,12 @@ def _read(link: Path, operation: Operation) -> tuple[Content, bytes]:
         why = error.strerror or error
         raise ArchiveError(f"{link}: cannot be read ({why}); move it out of the folder") from error
     with stream:
-        before = Content.of(_first(stream, operation.before.n_bytes))
-        rest = stream.read(READ_LIMITS.unpacked + 1) if before.digest == operation.before else b""
+        before = Content.of(first_of(stream, operation.before.n_bytes))
+        most = READ_LIMITS.unpacked + 1 if before.digest == operation.before else 0
+        rest = b"".join(first_of(stream, most))
     if len(rest) > READ_LIMITS.unpacked:
         raise ArchiveError(f"{link}: is too large to be read; move it out of the folder")
     return before, rest
-
-
-def _first(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    while block := stream.read(min(size, BLOCK)):
-        size -= len(block)
-        yield block
 
 
 def _links(folder: Path, operation: str) -> Iterator[Path]:

@@ -5,6 +5,7 @@ A header is a struct ``PageHeader`` (parquet.thrift of apache/parquet-format) in
 protocol (thrift-compact-protocol.md of apache/thrift).
 """
 
+from collections.abc import Iterator
 from typing import BinaryIO
 
 HEADER_BYTES = 1 << 14
@@ -16,22 +17,21 @@ _BINARY, _STRUCT = 8, 12
 _MOST_STRUCTS = 4
 
 
-def unpacked_bytes(stream: BinaryIO, start: int, size: int) -> int:
-    """Return how many bytes the pages of a column chunk take once they are unpacked.
+def unpacked_sizes(stream: BinaryIO, start: int, size: int) -> Iterator[int]:
+    """Yield how many bytes each page of a column chunk takes once it is unpacked.
 
     The chunk is ``size`` bytes from ``start`` on. Raises ValueError or IndexError for headers
     that cannot be read or that tell sizes below 0.
     """
-    total, at, end = 0, start, start + size
+    at, end = start, start + size
     while at < end:
         stream.seek(at)
         sizes, length = _integers(stream.read(min(HEADER_BYTES, end - at)), 0)
         unpacked, packed = sizes.get(_UNPACKED_SIZE, -1), sizes.get(_PACKED_SIZE, -1)
         if min(unpacked, packed) < 0:
             raise ValueError("a page without its size")
-        total += unpacked
+        yield unpacked
         at += length + packed
-    return total
 
 
 def _integers(data: bytes, at: int, depth: int = 1) -> tuple[dict[int, int], int]:

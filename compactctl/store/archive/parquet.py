@@ -5,12 +5,14 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from compactctl.errors import ArchiveError, IntegrityError, is_out_of_memory
+from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError, is_out_of_memory
 from compactctl.model.operation import Digest
-from compactctl.store.archive.pages import unpacked_bytes
+from compactctl.store.archive.pages import unpacked_sizes
+from compactctl.store.files.limits import ReadLimits
 
 ParquetRow = dict[str, Any]
 
@@ -36,9 +38,8 @@ REPETITIVE = ["fate", "role", "tool", "stage", "group"]
 """Columns of few different values, which a dictionary makes small."""
 BATCH_ROWS = 256
 """Rows that are unpacked at a time, since a few bytes of a file can stand for any number."""
-TEXT_BYTES = 1 << 30
-"""What all columns but ``raw`` may hold, in bytes beyond those of the state that is archived. They
-describe its lines: in real archives they hold a tenth of them."""
+GROUP_BYTES = 1 << 20
+"""Raw bytes in a row group, which is what is held in memory; a longer line has its own."""
 _VALUE_BYTES = 32
 """What a value takes in a page beside its text or data, at most: its length and its levels."""
 _NO_THREAD = "launch worker thread"
@@ -49,6 +50,19 @@ SHOWN = 160
 # Read when pyarrow is imported: what Python gave back is then used again, instead of a pool beside
 # it.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What the rows of an archive may hold: the lines of ``state``, described in ``text`` bytes.
+
+    ``limits`` are those for what is read: its longest line is also that of all edits together,
+    which are one JSON document spread over the rows.
+    """
+
+    state: Digest
+    text: int
+    limits: ReadLimits
 
 
 class Sink(Protocol):
@@ -90,26 +104,25 @@ def read_metadata(path: Path) -> dict[bytes, bytes]:
         return dict(pq.read_schema(stream).metadata or {})
 
 
-def read_parquet(path: Path, columns: Sequence[str], state: Digest) -> Iterator[list[ParquetRow]]:
-    """Yield rows with these columns, some at a time; they are the lines of ``state``.
+def read_parquet(path: Path, columns: Sequence[str], bounds: Bounds) -> Iterator[list[ParquetRow]]:
+    """Yield rows with these columns, some at a time.
 
-    IntegrityError as soon as there are more rows or bytes than ``state`` has, before they take
+    IntegrityError as soon as there are more rows or bytes than the state has, before they take
     memory, and at the end where the pages hold fewer rows than the footer names.
+    LargeArchiveError for more than the limits allow.
     """
     import pyarrow as pa
 
     wanted, schema = list(columns), _schema()
     with damage_errors(path), regular(path) as stream, opened(stream, path, wanted, schema) as file:
-        rows = raw = text = 0
-        _check(path, file.metadata.num_rows <= state.n_lines)
-        _check_pages(path, stream, file.metadata, wanted, state)
+        rows, sizes = 0, dict.fromkeys(wanted, 0)
+        _check(path, file.metadata.num_rows <= bounds.state.n_lines)
+        _check_pages(path, stream, file.metadata, wanted, bounds)
         for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
-            sizes = {name: n_bytes(batch.column(name)) for name in wanted}
             rows += batch.num_rows
-            raw += sizes.get("raw", 0)
-            text += sum(sizes.values()) - sizes.get("raw", 0)
-            _check(path, rows <= state.n_lines and raw <= state.n_bytes)
-            _check(path, text <= state.n_bytes + TEXT_BYTES)
+            sizes = {name: size + n_bytes(batch.column(name)) for name, size in sizes.items()}
+            _check(path, rows <= bounds.state.n_lines)
+            _check_sizes(path, sizes, bounds)
             yield pa.Table.from_batches([batch]).to_pylist()
         # A document has fewer rows than lines; but what the footer names is in the pages.
         if rows < file.metadata.num_rows:
@@ -121,26 +134,36 @@ def _check_pages(
     stream: BinaryIO,
     metadata: Any,  # noqa: ANN401
     columns: Sequence[str],
-    state: Digest,
+    bounds: Bounds,
 ) -> None:
-    """Raise IntegrityError where unpacked pages would take more than the lines of ``state``."""
-    sizes = page_bytes(stream, metadata, columns)
-    beside = _VALUE_BYTES * state.n_lines
-    _check(path, sizes.pop("raw", 0) <= state.n_bytes + beside)
-    _check(path, sum(sizes.values()) <= state.n_bytes + TEXT_BYTES + beside * len(sizes))
+    """Raise IntegrityError or LargeArchiveError for what unpacked pages would take."""
+    beside, sizes, longest = _VALUE_BYTES * bounds.state.n_lines, dict.fromkeys(columns, 0), 0
+    for name, size in page_sizes(stream, metadata, columns):
+        sizes[name] += size
+        longest = max(longest, size) if name == "raw" else longest
+    _check_sizes(path, sizes, bounds, beside)
+    if longest > bounds.limits.line + GROUP_BYTES + beside:
+        raise _too_large(path, "lines", bounds)
 
 
-def page_bytes(
+def _check_sizes(path: Path, sizes: Mapping[str, int], bounds: Bounds, beside: int = 0) -> None:
+    """Check the bytes in each column; so many in each of them are none of its values'."""
+    raw = sizes.get("raw", 0)
+    _check(path, raw <= bounds.state.n_bytes + beside)
+    _check(path, sum(sizes.values()) - raw <= bounds.text + beside * len(sizes))
+    if sizes.get("edits", 0) > bounds.limits.line + beside:
+        raise _too_large(path, "edits", bounds)
+
+
+def page_sizes(
     stream: BinaryIO,
     metadata: Any,  # noqa: ANN401
     columns: Sequence[str],
-) -> dict[str, int]:
-    """Return what the pages of each column take once they are unpacked, by their headers."""
-    sizes = dict.fromkeys(columns, 0)
+) -> Iterator[tuple[str, int]]:
+    """Yield what each page of these columns takes once it is unpacked, by its header."""
     for chunk in _chunks(metadata, columns):
-        start, size = _place(chunk)
-        sizes[chunk.path_in_schema] += unpacked_bytes(stream, start, size)
-    return sizes
+        for size in unpacked_sizes(stream, *_place(chunk)):
+            yield chunk.path_in_schema, size
 
 
 def _place(chunk: Any) -> tuple[int, int]:  # noqa: ANN401
@@ -176,6 +199,13 @@ def _check(path: Path, is_within: bool) -> None:  # noqa: FBT001 - reads as what
             f"{path}: holds more than the state that its operation names; "
             "restore the file from a backup"
         )
+
+
+def _too_large(path: Path, what: str, bounds: Bounds) -> LargeArchiveError:
+    return LargeArchiveError(
+        f"{path}: its {what} take more than {bounds.limits.line:,} bytes; allow more with "
+        "--max-line if you trust it"
+    )
 
 
 def opened(

@@ -11,16 +11,17 @@ from typing import Any, BinaryIO
 from compactctl.errors import ArchiveError
 from compactctl.store.archive.parquet import (
     BATCH_ROWS,
-    TEXT_BYTES,
     damage_errors,
     n_bytes,
     opened,
-    page_bytes,
+    page_sizes,
     regular,
 )
 from compactctl.store.files.limits import TEXT_LIMITS
 
 SEAL = b"compactctl.seal"
+TEXT_BYTES = 1 << 30
+"""What the text of all columns of a report may take; it is gone through in pieces."""
 LEAST_VALUE = len("0, ")
 """Characters that the shortest value takes in the text that is sealed."""
 _Columns = Iterable[tuple[str, Iterable[list[Any]]]]
@@ -59,8 +60,8 @@ def _is_whole(stream: BinaryIO, path: Path) -> bool:
     if seal is None or not all(map(_is_plain, schema.types)):
         return False
     with opened(stream, path, schema.names) as file:
-        pages = page_bytes(stream, file.metadata, schema.names)
-        if max(sum(pages.values()), _least_bytes(file.metadata)) > TEXT_BYTES:
+        pages = sum(size for _, size in page_sizes(stream, file.metadata, schema.names))
+        if max(pages, _least_bytes(file.metadata)) > TEXT_BYTES:
             raise _too_large(path)
         columns = ((name, _batches(file, name, path)) for name in schema.names)
         return bool(seal == _seal(_bounded(_json(columns), path)))

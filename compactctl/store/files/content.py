@@ -4,7 +4,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import BinaryIO, Self
 
 from compactctl.model.operation import Digest
 
@@ -51,6 +51,16 @@ def blocks_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
             block, size = [], 0
     if size:
         yield b"".join(block)
+
+
+def first_of(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield the first ``size`` bytes of a stream, or all there are, in pieces.
+
+    Asked for all at once, Python takes that much memory before it reads.
+    """
+    while piece := stream.read(min(size, BLOCK)):
+        size -= len(piece)
+        yield piece
 
 
 class Joined:

@@ -30,6 +30,9 @@ COMMANDS = (
     ("compact", "FILE", "-n", "--stages", "truncate"),
     ("compact", "FILE", "--in-place", "--stages", "truncate"),
 )
+LIMITED = pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems do not limit address space"
+)
 
 
 @pytest.fixture(scope="module")
@@ -139,10 +142,46 @@ def test_a_pipe_in_the_place_of_an_archive_is_not_waited_for(
     assert f"{newest}: cannot be read (it is not a regular file)" in said
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
+@LIMITED
 @pytest.mark.parametrize("column", ["raw", "edits"])
 def test_a_page_that_claims_gigabytes_takes_none(compacted: Path, column: str) -> None:
     claim(archives(compacted)[-1], column, unpacked=(1 << 31) - 1)
     found = compactctl(compacted.parent, "view", compacted.name, "--all", megabytes=1_000)
     assert found.returncode == 7, found.stderr
     assert "holds more than the state that its operation names" in found.stderr
+
+
+@pytest.mark.parametrize("column", ["edits", "tool"])
+@pytest.mark.parametrize(
+    "command",
+    [("view", "--all"), ("verify",), ("compact", "-n", "--stages", "truncate", "--target", "3k")],
+    ids=" ".join,
+)
+def test_a_description_larger_than_what_it_is_of_is_damage(
+    ask: Ask, compacted: Path, command: tuple[str, ...], column: str
+) -> None:
+    newest = archives(compacted)[-1]
+    change_rows(newest, lambda rows: rows[2].update({column: " " * (20 << 20) + "[]"}))
+    assert newest.stat().st_size < 100_000
+    name, *options = command
+    found = ask(name, compacted, *options)
+    assert found.code == 7
+    assert f"{newest}: holds more than the state that its operation names" in found.out + found.err
+
+
+def test_verify_reads_no_more_of_an_archive_than_is_allowed(ask: Ask, compacted: Path) -> None:
+    newest = archives(compacted)[-1]
+    change_operation(newest, lambda record: record["before"].update(n_bytes=1 << 40))
+    found = ask("verify", compacted)
+    assert (found.code, found.err) == (6, "")
+    assert f"unknown: {newest}: leads back to {1 << 40:,} bytes" in found.out
+    assert ask("verify", compacted, "--max-unpacked", "2T").code == 7
+
+
+@LIMITED
+@pytest.mark.parametrize("command", [("rewind", "--all", "--check"), ("verify",)], ids=" ".join)
+def test_archives_take_no_more_memory_than_is_in_them(
+    compacted: Path, command: tuple[str, ...]
+) -> None:
+    found = compactctl(compacted.parent, *command, compacted.name, megabytes=600)
+    assert found.returncode == 0, found.stderr

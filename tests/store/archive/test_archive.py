@@ -20,10 +20,9 @@ from hypothesis import strategies as st
 from store.archive.forging import claim, forge
 from store.states import AFTER, BEFORE, a_folder, operation, rows
 
-from compactctl.errors import ArchiveError, IntegrityError
+from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError
 from compactctl.model.operation import ArchivedLine
 from compactctl.store.archive import archive_file as archive_module
-from compactctl.store.archive import parquet as parquet_module
 from compactctl.store.archive.archive_file import (
     archived_lines,
     encode_archive,
@@ -33,6 +32,7 @@ from compactctl.store.archive.archive_file import (
 )
 from compactctl.store.archive.names import readme_text
 from compactctl.store.archive.operation_codec import VERSION, decode_operation, encode_operation
+from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import digest_of, split_lines
 
 COLUMNS = [
@@ -252,8 +252,8 @@ ROW = {"seq": 0, "raw": b"x\n", "fate": "hidden"}
         ([ROW] * 3, 6, 2),
         ([ROW] * 3, 5, 3),
         ([ROW] * 70_000, 140_000, 69_999),
-        ([ROW | {"edits": "e" * 5_000}] * 1_000, 2_000, 1_000),
-        ([ROW | {"tool": "t" * 5_000}] * 1_000, 2_000, 1_000),
+        ([ROW | {"edits": "e" * 20_000}] * 1_000, 2_000, 1_000),
+        ([ROW | {"tool": "t" * 20_000}] * 1_000, 2_000, 1_000),
     ],
 )
 def test_no_more_is_read_than_the_operation_promises(
@@ -263,11 +263,31 @@ def test_no_more_is_read_than_the_operation_promises(
     n_bytes: int,
     n_lines: int,
 ) -> None:
-    monkeypatch.setattr(parquet_module, "TEXT_BYTES", 1_000_000)
+    monkeypatch.setattr(archive_module, "TEXT_BYTES", 1_000_000)
     promising(archive, rows, n_bytes, n_lines)
     for read in (archived_lines, read_rows):
         with pytest.raises(IntegrityError, match="holds more than"):
             list(read(archive))
+
+
+@pytest.mark.parametrize(
+    ("column", "limits", "said"),
+    [
+        ("raw", ReadLimits(line=1_000_000), "its lines take more than 1,000,000 bytes"),
+        ("edits", ReadLimits(line=2_500_000), "its edits take more than 2,500,000 bytes"),
+        ("seq", ReadLimits(unpacked=2_499_999), "leads back to 2,500,000 bytes"),
+        ("seq", ReadLimits(lines=1), "leads back to 2,500,000 bytes in 2 lines"),
+    ],
+)
+def test_no_more_is_read_than_is_allowed(
+    archive: Path, column: str, limits: ReadLimits, said: str
+) -> None:
+    line = b"x" * 2_249_999 + b"\n"
+    few = ROW | {"raw": b"y" * 249_999 + b"\n", "seq": 1, "edits": "e" * 2_000_000}
+    promising(archive, [ROW | {"raw": line, "edits": "e" * 501_000}, few], 2_500_000, 2)
+    assert len(list(archived_lines(archive, ReadLimits()))) == 2
+    with pytest.raises(LargeArchiveError, match=said):
+        list(read_rows(archive, (column,), limits))
 
 
 @pytest.mark.parametrize("column", ["raw", "message_id", "edits"])
