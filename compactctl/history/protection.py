@@ -26,6 +26,7 @@ class ProtectOptions:
     Attributes:
         keep_turns: the number of newest turns; None for the newest turn's prompt and its newest
             steps, and what came with the prompt where these are few.
+        keep_steps: how many newest steps these are.
         pins: message ids, or regular expressions searched in the messages' texts.
         tools: names, in any case.
         freeze_before: a message id or a number of messages: what stands before is left alone.
@@ -34,6 +35,7 @@ class ProtectOptions:
     """
 
     keep_turns: int | None = None
+    keep_steps: int = RECENT_STEPS
     pins: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     freeze_before: str = ""
@@ -63,7 +65,7 @@ def protect(
         *(_front(messages, has_room_in_front) if options.keep_prefix else ()),
         *_pinned(messages, options.pins),
         *_of_tools(messages, options.tools),
-        *_newest(messages, options.keep_turns, has_room),
+        *_newest(messages, options, has_room),
     ):
         reasons.setdefault(messages[index].id, reason)
     return reasons
@@ -158,27 +160,27 @@ def _of_tools(messages: Sequence[Message], tools: Sequence[str]) -> Iterator[tup
 
 
 def _newest(
-    messages: Sequence[Message], keep_turns: int | None, has_room: HasRoom
+    messages: Sequence[Message], options: ProtectOptions, has_room: HasRoom
 ) -> Iterator[tuple[int, str]]:
-    ranges = turns(messages)
+    ranges, keep_turns = turns(messages), options.keep_turns
     if keep_turns is not None:
         kept = ranges[max(0, len(ranges) - keep_turns) :]
         reason = "in the newest turn" if keep_turns == 1 else f"in the newest {keep_turns} turns"
         yield from ((index, reason) for turn in kept for index in turn)
     elif ranges:
-        yield from _newest_steps(messages, ranges[-1], has_room)
+        yield from _newest_steps(messages, ranges[-1], options.keep_steps, has_room)
 
 
 def _newest_steps(
-    messages: Sequence[Message], turn: range, has_room: HasRoom
+    messages: Sequence[Message], turn: range, most: int, has_room: HasRoom
 ) -> Iterator[tuple[int, str]]:
     prompt = next((index for index in turn if messages[index].starts_turn), None)
     if prompt is not None:
         yield prompt, "prompt of the newest turn"
-    begun = [first for first, *_ in steps(messages) if first in turn][-RECENT_STEPS:]
+    begun = [first for first, *_ in steps(messages) if first in turn][-most:]
     kept = [first for first in begun if has_room(messages[first:])] or begun[-1:]
-    with_prompt = prompt is not None and len(begun) < RECENT_STEPS and kept == begun
-    count = RECENT_STEPS if kept == begun else len(kept)
+    with_prompt = prompt is not None and len(begun) < most and kept == begun
+    count = most if kept == begun else len(kept)
     reason = f"in the newest {count} steps" if count > 1 else "the newest step"
     for index in turn:
         came_along = with_prompt and messages[index].injected

@@ -44,6 +44,10 @@ class View:
     no_stubs: frozenset[MessageId] = frozenset()
     writes_pairs: bool = False
 
-    def with_room(self) -> "View":
-        """Return the view with the target for what it holds now."""
-        return self if self.room is None else replace(self, target=self.room(self.messages))
+    def with_room(self, leeway: int = 0) -> "View":
+        """Return the view with the target for what it holds now, and so many tokens more."""
+        room = self.room
+        target = self.target if room is None else room(self.messages)
+        if room is None or target is None or not leeway:
+            return replace(self, target=None if target is None else target + leeway)
+        return replace(self, target=target + leeway, room=lambda messages: room(messages) + leeway)

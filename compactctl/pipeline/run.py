@@ -1,7 +1,7 @@
 """Runs stages in order on one conversation and keeps what makes it smaller."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic
 
@@ -22,10 +22,24 @@ _MAX_ROUNDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStep(Generic[Options]):
-    """A stage and the options it runs with."""
+    """A stage and the options it runs with.
+
+    ``falls_back`` steps in a row and the one behind them are alternatives: the first one that gets
+    down to the target wins, else the one that leaves least, and the others are taken back.
+    ``leeway`` are the tokens by which the step's own target is above that of the run; ``asked`` is
+    the name it was asked for by, where that is another than the stage's.
+    """
 
     stage: Stage[Options]
     options: Options
+    falls_back: bool = False
+    leeway: int = 0
+    asked: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the step is reported as."""
+        return self.asked or self.stage.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +87,7 @@ def idle(view: View, steps: Sequence[StageStep[Any]], meter: Meter, why: str) ->
 
 def _not_needed(step: StageStep[Any], tokens: int, why: str = "") -> StageRecord:
     return StageRecord(
-        name=step.stage.name,
+        name=step.name,
         options=asdict(step.options),
         outcome="not-needed",
         tokens_before=tokens,
@@ -158,40 +172,98 @@ def _rewritten_in_vain(edits: Sequence[Edit]) -> frozenset[MessageId]:
     return frozenset(found)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tried:
+    """What a step came to, and the view it leaves; ``proposal`` None changes nothing."""
+
+    step: StageStep[Any]
+    record: StageRecord
+    proposal: Proposal | None
+    view: View
+
+
 def _in_order(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
-    records: list[StageRecord] = []
-    edits: list[Edit] = []
-    groups: dict[str, str] = {}
-    notes: list[str] = []
-    for step in steps:
-        record, proposal, view = _run_stage(view, step, meter)
-        records.append(record)
-        if proposal is not None:
-            edits += proposal.edits
-            groups |= dict.fromkeys(groups_of(proposal.edits), step.stage.name)
-            notes += proposal.notes
+    done: list[_Tried] = []
+    for alternatives in _alternatives(steps):
+        tries = _first_fitting(view, alternatives, meter)
+        view = next((each.view for each in tries if each.proposal is not None), tries[-1].view)
+        done += tries
+    proposals = [(each.step, each.proposal) for each in done if each.proposal is not None]
+    groups: dict[str, str] = {
+        name: step.stage.name for step, found in proposals for name in groups_of(found.edits)
+    }
     return Run(
-        stages=tuple(records),
-        edits=tuple(edits),
+        stages=tuple(each.record for each in done),
+        edits=tuple(edit for _, found in proposals for edit in found.edits),
         groups=groups,
         view=view,
-        notes=tuple(notes),
+        notes=tuple(note for _, found in proposals for note in found.notes),
     )
 
 
-def _run_stage(
-    view: View, step: StageStep[Any], meter: Meter
-) -> tuple[StageRecord, Proposal | None, View]:
-    view = view.with_room()
-    before = meter.total(view.messages)
+def _alternatives(steps: Sequence[StageStep[Any]]) -> Iterator[tuple[StageStep[Any], ...]]:
+    """Yield the steps in order, those together of which one is to do."""
+    together: tuple[StageStep[Any], ...] = ()
+    for step in steps:
+        together = (*together, step)
+        if not step.falls_back:
+            yield together
+            together = ()
+    if together:
+        yield together
+
+
+def _first_fitting(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> tuple[_Tried, ...]:
+    """Try steps on the same view until one of them fits; at most one proposal is left."""
+    tries: list[_Tried] = []
+    for step in steps:
+        found = _run_stage(view, step, meter)
+        tries.append(found)
+        if found.proposal is not None and _fits(found):
+            break
+    changing = [each for each in tries if each.proposal is not None]
+    if not changing:
+        return tuple(tries)
+    chosen = min(changing, key=lambda each: (not _fits(each), each.record.tokens_after))
+    tried = (each if each is chosen else _taken_back(each, chosen) for each in tries)
+    return (*tried, *(_spared_step(step, chosen) for step in steps[len(tries) :]))
+
+
+def _fits(tried: _Tried) -> bool:
+    target = tried.view.with_room().target
+    return target is None or tried.record.tokens_after <= target + tried.step.leeway
+
+
+def _taken_back(tried: _Tried, chosen: _Tried) -> _Tried:
+    """Return the step without what it did, as another one is better."""
+    if tried.proposal is None:
+        return tried
+    record, left = tried.record, tried.record.tokens_after
+    detail = f"it does not fit with {left:,} tokens; {chosen.step.name} leaves "
+    detail += f"{chosen.record.tokens_after:,}"
+    record = _not_needed(tried.step, record.tokens_before, detail)
+    return replace(
+        tried, record=replace(record, outcome="rolled-back"), proposal=None, view=chosen.view
+    )
+
+
+def _spared_step(step: StageStep[Any], chosen: _Tried) -> _Tried:
+    record = _not_needed(step, chosen.record.tokens_after, f"{chosen.step.name} fits")
+    return _Tried(step=step, record=record, proposal=None, view=chosen.view)
+
+
+def _run_stage(view: View, step: StageStep[Any], meter: Meter) -> _Tried:
+    seen = view.with_room(step.leeway)
+    before = meter.total(seen.messages)
     record = _not_needed(step, before)
-    if view.target is not None and before <= view.target and not step.stage.repairs:
-        detail = f"the context is {before:,} tokens, within the target of {view.target:,}"
-        return replace(record, detail=detail), None, view
-    proposal = step.stage.propose(view, meter, step.options)
+    unchanged = _Tried(step=step, record=record, proposal=None, view=view)
+    if seen.target is not None and before <= seen.target and not step.stage.repairs:
+        detail = f"the context is {before:,} tokens, within the target of {seen.target:,}"
+        return replace(unchanged, record=replace(record, detail=detail))
+    proposal = step.stage.propose(seen, meter, step.options)
     if isinstance(proposal, Skipped):
         detail = "; ".join(filter(None, (proposal.reason, proposal.detail)))
-        return replace(record, outcome="skipped", detail=detail), None, view
+        return replace(unchanged, record=replace(record, outcome="skipped", detail=detail))
     after = apply(view.messages, proposal.edits)
     tokens = meter.total(after)
     if tokens >= before and not step.stage.repairs:
@@ -199,10 +271,12 @@ def _run_stage(
     else:
         refusal = _parting(view.messages, after, proposal)
     if refusal:
-        return replace(record, outcome="rolled-back", detail=refusal), None, view
+        return replace(unchanged, record=replace(record, outcome="rolled-back", detail=refusal))
     known = known_after(view, proposal.edits)
     left = replace(view, messages=after, originals=known)
-    return _applied(record, proposal, tokens), proposal, left
+    return _Tried(
+        step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=left
+    )
 
 
 def _parting(before: Sequence[Message], after: Sequence[Message], proposal: Proposal) -> str:

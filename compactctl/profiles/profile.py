@@ -15,18 +15,37 @@ Reach = Literal["trigger", "all"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileStage:
-    """One stage of a profile; ``why`` says in a sentence what the system does there."""
+    """One stage of a profile.
+
+    Attributes:
+        name: the stage, by the name of ours.
+        asked: the name that the system has for it, "" for ours.
+        settings: its options.
+        why: what the system does there, in a sentence.
+        falls_back: it is taken back where it does not get down to the target, and the next stage is
+            tried instead.
+        target: its own size to reach, where that is more than the profile's; None for that.
+    """
 
     name: str
+    asked: str = ""
     settings: Mapping[str, OptionValue] = field(default_factory=dict)
     why: str = ""
+    falls_back: bool = False
+    target: TargetSize | None = None
+
+    @property
+    def called(self) -> str:
+        """The name it is reported by."""
+        return self.asked or self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRule:
     """A warning level: its name, when it is reached, and what is then said.
 
-    In ``text``, ``{percent}``, ``{left}``, ``{used}`` and ``{available}`` are filled in.
+    In ``text``, ``{percent}``, ``{percent_of_window}``, ``{left}``, ``{used}`` and ``{available}``
+    are filled in.
     """
 
     name: str
@@ -65,6 +84,11 @@ class Profile:
         background: when it compacts beside the work; None when it always waits for it.
         levels: its warning levels, from the least to the worst.
         stages: what it runs, in order.
+        reactive: what it runs after an error that the context was too long; () for ``stages``.
+        keep_turns: how many newest turns no stage touches; None for compactctl's own protection of
+            the newest work.
+        keep_steps: how many newest steps that protects beside the newest turn's prompt; None for
+            as many as compactctl's own.
         estimator: the counter the system itself estimates with, to be told; "" for an exact one.
         counter: the counter to use; "" for the model's.
         window: the context window to use, such as ``16k``; "" for the model's.
@@ -83,8 +107,11 @@ class Profile:
     budget: BudgetRule = DEFAULT_RULE
     background: Background | None = None
     levels: tuple[LevelRule, ...] = ()
+    reactive: tuple[ProfileStage, ...] = ()
     source: str = ""
     differs: tuple[str, ...] = ()
+    keep_turns: int | None = None
+    keep_steps: int | None = None
     estimator: str = ""
     counter: str = ""
     window: str = ""

@@ -1,6 +1,7 @@
 """Reads profiles: TOML as people write it, checked key by key."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 from typing import Any
@@ -16,18 +17,20 @@ from compactctl.profiles.profile import (
     Reach,
 )
 from compactctl.profiles.system_keys import with_system_keys
+from compactctl.stages.aliases import own_name
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
-from compactctl.tokens.trigger import parse_trigger
+from compactctl.tokens.trigger import Trigger, parse_trigger
 
 # Whose own configuration a file may hold instead of a profile.
 _SYSTEM = "neurolink"
 _KEYS = frozenset({
     "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
-    "enabled",
+    "enabled", "keep_turns", "keep_steps", "reactive",
 })  # fmt: skip
-_STAGE_WORDS = frozenset({"stage", "why"})
+_STAGE_WORDS = frozenset({"stage", "why", "falls_back", "target"})
+_DUE = "due"
 _BUDGET_KEYS = frozenset({
     "reserve", "reserve_percent", "reserve_max", "longest_answer", "divide_by", "multiply_by",
 })  # fmt: skip
@@ -82,17 +85,21 @@ def _profile(
     stages = entries.get("stages")
     if not isinstance(stages, list) or not stages:
         raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
+    trigger = parse_trigger(str(entries.get("trigger", "always")))
     return Profile(
         name=name,
         title=table.get("title", text, "") or name,
         source=table.get("source", text, ""),
         differs=table.get("differs", texts, ()),
-        trigger=parse_trigger(str(entries.get("trigger", "always"))),
+        trigger=trigger,
         target=_target(entries.get("target", "trigger")),
         budget=_budget(entries.get("budget", {})),
         background=_background(entries.get("background")),
-        levels=tuple(_level(each) for each in entries.get("levels", ())),
+        levels=tuple(_level(each, trigger) for each in entries.get("levels", ())),
         stages=tuple(map(stage, stages)),
+        reactive=tuple(map(stage, entries.get("reactive", ()))),
+        keep_turns=table.get("keep_turns", count, None),
+        keep_steps=table.get("keep_steps", _at_least_one, None),
         estimator=table.get("estimator", text, ""),
         counter=table.get("counter", text, ""),
         window=table.get("window", text, ""),
@@ -110,7 +117,20 @@ def _own_stage(table: Mapping[str, Any]) -> ProfileStage:
         for key, value in table.items()
         if key not in _STAGE_WORDS
     }
-    return ProfileStage(name=table["stage"], settings=settings, why=table.get("why", ""))
+    return _with_words(ProfileStage(name=own_name(table["stage"]), settings=settings), table)
+
+
+def _with_words(made: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
+    """Return a stage with what a table says of it beside its options."""
+    table, asked = SettingsTable(entries, f"stage {made.name}: "), entries["stage"]
+    size = entries.get("target")
+    return replace(
+        made,
+        asked="" if asked == made.name else asked,
+        why=str(entries.get("why", "")),
+        falls_back=table.get("falls_back", switch, default=False),
+        target=None if size is None else parse_target(str(size)),
+    )
 
 
 def read_stage(entries: object) -> ProfileStage:
@@ -127,22 +147,20 @@ def read_stage(entries: object) -> ProfileStage:
     options = {each.name: each for each in options_of(stage)}
     settings = {key: value for key, value in entries.items() if key not in _STAGE_WORDS}
     check_keys(settings, options, f"stage {stage.name}")
-    return ProfileStage(
-        name=stage.name,
-        settings={
-            key: read_value(f"stage {stage.name}: {key} = ", options[key].read, value)
-            for key, value in settings.items()
-        },
-        why=str(entries.get("why", "")),
-    )
+    read = {
+        key: read_value(f"stage {stage.name}: {key} = ", options[key].read, value)
+        for key, value in settings.items()
+    }
+    return _with_words(ProfileStage(name=stage.name, settings=read), entries)
 
 
-def _level(entries: object) -> LevelRule:
+def _level(entries: object, trigger: Trigger) -> LevelRule:
     if not isinstance(entries, Mapping):
         raise UsageError('a level is written as {name = "warning", when = "ratio >= 0.8"}')
     check_keys(entries, _LEVEL_KEYS, "a level")
     table = SettingsTable(entries)
-    when = parse_trigger(str(entries.get("when", "always")))
+    written = str(entries.get("when", "always"))
+    when = trigger if written == _DUE else parse_trigger(written)
     return LevelRule(
         name=table.get("name", text, ""), trigger=when, text=table.get("text", text, "")
     )
@@ -187,6 +205,13 @@ def _table(entries: object, keys: Iterable[str], where: str) -> SettingsTable:
 
 def _target(value: object) -> TargetSize | Reach:
     return _REACHES.get(str(value)) or parse_target(str(value))
+
+
+def _at_least_one(value: object) -> int:
+    found = count(value)
+    if not found:
+        raise ValueError("is not at least 1")
+    return found
 
 
 def _factor(value: object) -> Fraction:

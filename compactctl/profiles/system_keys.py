@@ -10,6 +10,7 @@ from typing import Any
 from compactctl.errors import UsageError
 from compactctl.model.settings_table import SettingsTable, check_keys
 from compactctl.model.shapes import switch
+from compactctl.stages.aliases import own_name
 
 # Where such a block may stand in a user's file; "" is the top level.
 _BLOCKS = ("conversationMemory", "contextCompaction", "CompactionConfig")
@@ -92,7 +93,7 @@ def _set(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[s
     for key, (name, option) in _OPTIONS.items():
         if key not in theirs:
             continue
-        chosen = [stage for stage in stages if stage["stage"] == name]
+        chosen = [stage for stage in stages if own_name(stage["stage"]) == name]
         if not chosen:
             chosen = [{"stage": name}]
             stages.insert(0, chosen[0])
@@ -104,4 +105,4 @@ def _set(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[s
 def _switched(stages: list[dict[str, Any]], theirs: Mapping[str, Any]) -> list[dict[str, Any]]:
     table = SettingsTable(theirs)
     off = {name for key, name in _SWITCHES.items() if not table.get(key, switch, default=True)}
-    return [stage for stage in stages if stage["stage"] not in off]
+    return [stage for stage in stages if own_name(stage["stage"]) not in off]

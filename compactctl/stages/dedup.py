@@ -67,8 +67,7 @@ class DedupOptions:
     )
     threshold: float = option(
         0.3,
-        'The least part that must be saved (0 to 1); with "regex", and with any policy when '
-        "``base`` is given.",
+        'The least part that must be saved (0 to 1); with "identical" only when ``base`` is given.',
     )
     base: ThresholdBase = option(
         "replaced",
@@ -215,7 +214,7 @@ def _saved_share(
     """Return the part that is saved of what the base names; 1 where no share is asked for."""
     if options.base == "tokens":
         return sum(r.saved for r in rewrites) / max(1, meter.total(view.messages))
-    if options.base == "replaced" and options.policy != "regex":
+    if options.base == "replaced" and options.policy == "identical":
         return 1.0
     texts = dict(results_in(view))
     before = sum(len(texts[rewrite.place].text) for rewrite in rewrites)

@@ -18,6 +18,7 @@ from compactctl.stages import (
     truncate,
     window,
 )
+from compactctl.stages.aliases import ALIASES, own_name
 from compactctl.stages.summarizing import chunk, distill, partial, plain, recursive, summarize
 from compactctl.stages.support.stage import Stage
 
@@ -45,13 +46,15 @@ ALL_STAGES: tuple[Stage[Any], ...] = (
 
 
 def stage_named(name: str) -> Stage[Any]:
-    """Return the stage of that name.
+    """Return the stage of that name, be it ours or that of another system's document.
 
     Raises:
         UsageError: there is none; the message names those that come close, or all.
     """
     stages = {stage.name: stage for stage in ALL_STAGES}
-    if name not in stages:
-        hint = suggestion(name.lower(), stages, f"stages: {', '.join(stages)}", most=2)
+    found = stages.get(own_name(name))
+    if found is None:
+        known = (*stages, *ALIASES)
+        hint = suggestion(name.lower(), known, f"stages: {', '.join(stages)}", most=2)
         raise UsageError(f"there is no stage {name!r}; {hint}")
-    return stages[name]
+    return found

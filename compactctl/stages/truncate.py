@@ -29,6 +29,11 @@ class TruncateOptions:
         "How much of the messages after the first exchange to hide when there is no target (0 to "
         "1).",
     )
+    at_least: bool = option(
+        False,
+        "With a target, hide at least ``fraction``, as NeuroLink hides it whatever the target is; "
+        "else no more than the target needs.",
+    )
     even: bool = option(
         True, "Round that number down to an even one, so that prompts and answers alternate."
     )
@@ -99,11 +104,12 @@ def _fitting(
     if hiding.total <= target:
         return within_target(NAME, target)
     end = _evened(hiding, start, ends, hiding.fitting_end(start, ends, target) or ends[-1], options)
-    if not options.margin:
-        return end
-    over = (hiding.total - target) / hiding.total
-    share = min(_MOST, max(_LEAST, over + options.margin))
-    return max(end, _end_of_share(hiding, start, ends, share, even=options.even) or start)
+    shares = [options.fraction] if options.at_least else []
+    if options.margin:
+        over = (hiding.total - target) / hiding.total
+        shares.append(min(_MOST, max(_LEAST, over + options.margin)))
+    least = (_end_of_share(hiding, start, ends, share, even=options.even) for share in shares)
+    return max(end, *(each or start for each in least), start)
 
 
 def _evened(hiding: Hiding, start: int, ends: list[int], end: int, options: TruncateOptions) -> int:

@@ -43,12 +43,16 @@ class BudgetRule:
     usable: Fraction = Fraction(1)
 
     def kept(self, window: int, max_output: int | None = None) -> int:
-        """Return the tokens of ``window`` kept for the answer of a model with that limit."""
+        """Return the tokens of ``window`` kept for the answer of a model with that limit.
+
+        Where that would leave nothing for input, it is the share that is kept without a rule.
+        """
         share = -(-window * self.percent // 100)
         wanted = share if self.reserve is None else self.reserve
         if self.longest_answer and max_output is not None:
             wanted = max_output
-        return wanted if self.most is None else min(self.most, wanted)
+        kept = wanted if self.most is None else min(self.most, wanted)
+        return kept if kept < window else -(-window * DEFAULT_RESERVE_PERCENT // 100)
 
 
 DEFAULT_RULE = BudgetRule()

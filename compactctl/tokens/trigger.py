@@ -9,10 +9,11 @@ from compactctl.errors import UsageError
 from compactctl.tokens.budget import SMALLEST_TOKEN_TARGET
 from compactctl.tokens.models.windows import parse_size
 
-Measured = Literal["ratio", "tokens", "free", "turns", "messages"]
+Measured = Literal["ratio", "window", "tokens", "free", "turns", "messages"]
 Operator = Literal[">=", ">", "<=", "<"]
 
 _MEASURED: dict[str, Measured] = {each: each for each in get_args(Measured)}
+_COUNTED = frozenset({"tokens", "free", "turns", "messages"})
 _OPERATORS: dict[str, Operator] = {each: each for each in get_args(Operator)}
 _CONDITION = re.compile(r"(?P<what>[a-z]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<value>\S+)", re.ASCII)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.])")
@@ -26,18 +27,22 @@ class Situation:
     """What a trigger looks at.
 
     ``tokens`` are those of the next request, ``available`` those free for input, or another limit
-    that shares refer to; ``turns`` and ``messages`` are those of the effective history.
+    that shares refer to; ``window`` is the context window, 0 for what is available; ``turns`` and
+    ``messages`` are those of the effective history.
     """
 
     tokens: int
     available: int
     turns: int
     messages: int
+    window: int = 0
 
     def value(self, what: Measured) -> Fraction:
         """Return one measurement; the ratio is 1 when nothing is available."""
         if what == "ratio":
             return Fraction(self.tokens, self.available) if self.available > 0 else Fraction(1)
+        if what == "window":
+            return Fraction(self.tokens, max(1, self.window or self.available))
         values = {
             "tokens": self.tokens,
             "free": self.available - self.tokens,
@@ -49,7 +54,11 @@ class Situation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One comparison, such as ``ratio >= 0.8``; ``free`` are tokens left of what is available."""
+    """One comparison, such as ``ratio >= 0.8``.
+
+    ``free`` are tokens left of what is available, ``window`` is the share of the window. Tokens
+    above what is available mean that: Copilot Chat clamps its threshold to the window as well.
+    """
 
     what: Measured
     operator: Operator
@@ -57,24 +66,27 @@ class Condition:
 
     def holds(self, situation: Situation) -> bool:
         """Tell whether the comparison holds."""
-        found = situation.value(self.what)
+        found, value = situation.value(self.what), self.value
+        if self.what == "tokens" and self.operator in (">=", ">") and situation.available > 0:
+            value = min(value, Fraction(situation.available))
         match self.operator:
             case ">=":
-                return found >= self.value
+                return found >= value
             case ">":
-                return found > self.value
+                return found > value
             case "<=":
-                return found <= self.value
+                return found <= value
             case "<":
-                return found < self.value
+                return found < value
 
     def limit(self, available: int) -> int | None:
         """Return the size in tokens where it begins to hold; None if size does not matter."""
         match self.what:
-            case "ratio":
+            case "ratio" | "window":
                 return int(self.value * available)
             case "tokens":
-                return int(self.value)
+                limit = int(self.value)
+                return min(limit, available) if available > 0 else limit
             case "free":
                 return max(0, available - int(self.value))
             case _:
@@ -82,7 +94,9 @@ class Condition:
 
     def __str__(self) -> str:
         number = float(self.value)
-        text = f"{number:,.0f}" if number == int(number) and self.what != "ratio" else f"{number:g}"
+        text = (
+            f"{number:,.0f}" if number == int(number) and self.what in _COUNTED else f"{number:g}"
+        )
         return f"{self.what} {self.operator} {text}"
 
 
@@ -143,7 +157,7 @@ def _condition(text: str) -> Condition:
     what, size = _MEASURED.get(match["what"]), _size(match["value"])
     if what is None or size is None:
         raise UsageError(f"{text!r} is not a trigger; {_EXAMPLES}")
-    if what == "ratio" and size > 1:
+    if what in ("ratio", "window") and size > 1:
         raise UsageError(f"the trigger {text!r} can never fire in time; a ratio is at most 1")
     return Condition(what=what, operator=_OPERATORS[match["operator"]], value=size)
 

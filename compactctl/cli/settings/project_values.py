@@ -66,7 +66,7 @@ def _texts(profile: "Profile") -> Iterator[tuple[str, object]]:
     from compactctl.stages.registry import stage_named
     from compactctl.stages.support.option_field import options_of
 
-    for each in profile.stages:
+    for each in (*profile.stages, *profile.reactive):
         for option in options_of(stage_named(each.name)):
             value = each.settings.get(option.name, option.default)
             if option.kind == "text" and value != option.default:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.model.summary import NO_TEXTS
+from compactctl.stages.aliases import own_name
 from compactctl.stages.summarizing.summarize import NAME as SUMMARIZE
 
 
@@ -39,7 +40,7 @@ def _tools(result: CompactResult, options: CompactOptions) -> Iterator[str]:
 
 
 def _settings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
-    ran = [record.name for record in result.stages]
+    ran = [own_name(record.name) for record in result.stages]
     of_summaries = (SUMMARIZE,) if options.plan.texts != NO_TEXTS else ()
     for stage in dict.fromkeys((*options.plan.settings, *of_summaries)):
         if stage not in ran:

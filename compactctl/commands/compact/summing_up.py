@@ -37,7 +37,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         stages=outcome.stages,
         summaries=_summaries(outcome.edits),
         profile=options.plan.chosen,
-        keep_turns=options.protect.keep_turns,
+        keep_turns=job.plan.protecting(options.protect).keep_turns,
         cache=outcome.cache,
         pays_after=_pays_after(job),
         tokens_before=outcome.tokens_before,

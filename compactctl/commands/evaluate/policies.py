@@ -71,7 +71,8 @@ class Compactor:
             return self.control(policy.name, prefix, room)
         measured = self._measured_for(policy.plan)
         plan = make_plan(policy.plan, measured.limits)
-        view = view_of(prefix, self._transcript, measured, ProtectOptions(), lambda _: room)
+        protect = plan.protecting(ProtectOptions())
+        view = view_of(prefix, self._transcript, measured, protect, lambda _: room)
         return run(view, plan.steps, measured.meter).view.messages
 
     def control(self, name: str, prefix: tuple[Message, ...], room: int) -> tuple[Message, ...]:

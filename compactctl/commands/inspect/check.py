@@ -78,6 +78,7 @@ def check(options: CheckOptions) -> CheckResult:
         available=found.usage.available,
         turns=sum(message.starts_turn for message in found.transcript.effective),
         messages=len(found.transcript.effective),
+        window=found.measure.budget.window,
     )
     level = profile.level_at(situation)
     return CheckResult(
@@ -98,6 +99,7 @@ def _text(level: LevelRule, found: StatsResult) -> str:
     percent = int(usage.ratio * 100 + 0.5)
     values = {
         "{percent}": f"{percent}",
+        "{percent_of_window}": f"{int(usage.tokens / found.measure.budget.window * 100 + 0.5)}",
         "{left}": f"{usage.percent_left}",
         "{used}": f"{usage.tokens:,}",
         "{available}": f"{usage.available:,}",

@@ -1,18 +1,19 @@
 """Which stages a compaction runs, with which options, down to which size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compactctl.errors import UsageError
+from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
 from compactctl.pipeline.run import StageStep
 from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in, is_of_system
 from compactctl.profiles.overflow.overflow import Overflow
-from compactctl.profiles.profile import Profile
+from compactctl.profiles.profile import Profile, ProfileStage
+from compactctl.stages.aliases import own_name
 from compactctl.stages.registry import stage_named
-from compactctl.stages.support.stage import Stage
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Trigger
@@ -71,7 +72,8 @@ class Plan:
     any; ``below`` is 1 where the target itself would be too large, as the size at which a trigger
     fires; ``excess`` are the tokens that a conversation must lose at least;
     ``summarizer`` writes summaries, None is the built-in one, with the ``texts`` that are given;
-    ``held`` says why no step may run, "" when they may.
+    ``held`` says why no step may run, "" when they may; ``keep_turns`` and ``keep_steps`` are what
+    the profile leaves alone of the newest work, None for what is left alone without one.
     """
 
     steps: tuple[StageStep[Any], ...]
@@ -83,6 +85,13 @@ class Plan:
     excess: int = 0
     below: int = 0
     held: str = ""
+    keep_turns: int | None = None
+    keep_steps: int | None = None
+
+    def protecting(self, asked: ProtectOptions) -> ProtectOptions:
+        """Return what is left alone: what was asked for, else what the profile leaves alone."""
+        turns = self.keep_turns if asked.keep_turns is None else asked.keep_turns
+        return replace(asked, keep_turns=turns, keep_steps=self.keep_steps or asked.keep_steps)
 
 
 def make_plan(options: PlanOptions, limits: Limits) -> Plan:
@@ -97,12 +106,14 @@ def make_plan(options: PlanOptions, limits: Limits) -> Plan:
     target = _target(options, whole)
     fires = _is_of_trigger(options) and target is not None
     return Plan(
-        steps=tuple(_steps(options)),
+        steps=tuple(_steps(options, whole, target)),
         target=target,
         keep=options.keep,
         gate=options.due if options.if_needed else None,
         texts=options.texts,
         excess=_excess(options.overflow),
+        keep_turns=options.chosen.keep_turns,
+        keep_steps=options.chosen.keep_steps,
         below=int(fires and _until(options).holds_at(target or 0, whole)),
     )
 
@@ -114,15 +125,25 @@ def _excess(overflow: Overflow | None) -> int:
     return UNKNOWN_EXCESS if overflow.gap is None else -(-overflow.gap * 11 // 10)
 
 
-def _steps(options: PlanOptions) -> Iterator[StageStep[Any]]:
+def _steps(options: PlanOptions, whole: int, target: int | None) -> Iterator[StageStep[Any]]:
     own = options.chosen.stages
-    if not options.stages:
-        for each in own:
-            yield _step(stage_named(each.name), each.settings, options)
-        return
-    known = {each.name: each.settings for each in reversed(own)} if options.profile else {}
-    for name in options.stages:
-        yield _step(stage_named(name), known.get(name, {}), options)
+    if options.overflow is not None:
+        own = options.chosen.reactive or own
+    known = {each.name: each for each in reversed(own)} if options.profile else {}
+    chosen = [
+        replace(known.get(own_name(name), ProfileStage(name=own_name(name))), asked=name)
+        for name in options.stages
+    ]
+    for each in chosen or own:
+        reach = None if each.target is None else each.target.within(whole)
+        stage = stage_named(each.name)
+        yield StageStep(
+            stage=stage,
+            options=stage.options(**{**each.settings, **options.settings.get(each.name, {})}),
+            falls_back=each.falls_back,
+            leeway=0 if reach is None or target is None else max(0, reach - target),
+            asked=each.asked,
+        )
 
 
 def _whole(options: PlanOptions, limits: Limits) -> int:
@@ -150,8 +171,12 @@ def _target(options: PlanOptions, whole: int) -> int | None:
 
 
 def _quiet(options: PlanOptions, whole: int) -> int | None:
-    """Return the size that the profile asks for, or where its trigger fires if that is less."""
+    """Return the size that the profile asks for, or where its trigger fires if that is less.
+
+    A trigger that fires at any size, as one of agent-code's in a small window, names none.
+    """
     reach, limit = options.chosen.target, _until(options).limit(whole)
+    limit = whole if limit == 0 else limit
     sizes = [] if limit is None else [limit]
     sizes += [reach.within(whole)] if isinstance(reach, TargetSize) else []
     return max(1, min(*sizes, whole)) if sizes else None
@@ -166,13 +191,6 @@ def _is_of_trigger(options: PlanOptions) -> bool:
 
 def _until(options: PlanOptions) -> Trigger:
     return options.trigger or options.chosen.trigger
-
-
-def _step(
-    stage: Stage[Any], settings: Mapping[str, OptionValue], options: PlanOptions
-) -> StageStep[Any]:
-    given = options.settings.get(stage.name, {})
-    return StageStep(stage=stage, options=stage.options(**{**settings, **given}))
 
 
 def stage_list(text: str) -> tuple[str, ...]:

@@ -73,6 +73,7 @@ def run_all(
 
     The target is for the whole request: what it holds beside the conversation is taken off.
     """
+    options = plan.protecting(options)
     meter = measured.meter
     meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)
@@ -168,6 +169,7 @@ def _not_due(
         available=measured.limits.base_tokens,
         turns=sum(message.starts_turn for message in messages),
         messages=len(messages),
+        window=measured.budget.window,
     )
     if gate.fired(situation):
         return ""

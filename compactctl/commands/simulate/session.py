@@ -6,7 +6,7 @@ from fractions import Fraction
 from random import Random
 from typing import Literal
 
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import room_for, view_of
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest
@@ -37,6 +37,7 @@ class SimulatedCompaction:
         tokens_before, tokens_after: the request before and after it.
         fits: whether the request was then within the available input, or the window where the
             trigger refers to that or to the client.
+        stages: those that were used, by name.
     """
 
     turn: int
@@ -47,6 +48,7 @@ class SimulatedCompaction:
     tokens_before: int
     tokens_after: int
     fits: bool
+    stages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,8 @@ class _SessionState:
     tokens: int = 0
     weight: float = 0.0
     turns: int = 0
+    # The stages that the newest compaction used.
+    ran: tuple[str, ...] = ()
     # It is not tried to compact it below so many tokens.
     idle_below: int = 0
 
@@ -127,6 +131,9 @@ class SessionSimulator:
         self._most = limits.base_tokens if is_reserved else limits.budget.window
         self._most_named = "the available input" if is_reserved else "the window"
         self._plan = make_plan(options, limits)
+        after = replace(profile, stages=profile.reactive or profile.stages)
+        self._reactive = make_plan(PlanOptions(profile=after), limits)
+        self._protect = self._plan.protecting(ProtectOptions())
 
     def live(self, messages: Sequence[Message]) -> SimulatedSession:
         """Go through all requests of a conversation and the next one."""
@@ -140,7 +147,7 @@ class SessionSimulator:
             before = self._situation(life)
             path, why = self._fired(before, moment)
             if why and life.tokens >= life.idle_below:
-                if self._compact(life):
+                if self._compact(life, self._reactive if path == "reactive" else self._plan):
                     firings.append(self._firing(moment, path, why, before, life))
                 else:
                     idle += 1
@@ -165,6 +172,7 @@ class SessionSimulator:
             available=self._limit,
             turns=life.turns,
             messages=len(life.messages),
+            window=self.measured.budget.window,
         )
 
     def _fired(
@@ -187,15 +195,16 @@ class SessionSimulator:
         share = 0.5 if self._random is None else self._random.random()
         return background.warm + background.jitter * share
 
-    def _compact(self, life: _SessionState) -> bool:
+    def _compact(self, life: _SessionState, plan: Plan) -> bool:
         """Run the stages; tell whether they changed anything."""
         messages = life.messages
-        room = room_for(self._plan, messages, self.request)
+        room = room_for(plan, messages, self.request)
         view = replace(
-            view_of(messages, self.transcript, self.measured, ProtectOptions(), room),
+            view_of(messages, self.transcript, self.measured, self._protect, room),
             originals=life.originals,
         )
-        result = run(view, self._plan.steps, self.measured.meter)
+        result = run(view, plan.steps, self.measured.meter)
+        life.ran = tuple(each.name for each in result.stages if each.outcome == "applied")
         life.originals = result.view.originals
         if result.edits:
             life.messages, life.tokens, life.weight, life.turns = (), 0, 0.0, 0
@@ -221,6 +230,7 @@ class SessionSimulator:
             tokens_before=before.tokens,
             tokens_after=after.tokens,
             fits=after.tokens <= self._most,
+            stages=life.ran,
         )
 
     def _replayed(

@@ -104,5 +104,6 @@ def _level(result: CompactResult) -> str:
         available=result.measure.limits.base_tokens,
         turns=0,
         messages=result.messages_after,
+        window=result.measure.budget.window,
     )
     return result.profile.level_at(situation).name

@@ -106,6 +106,7 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
         text("Path", spare=2),
         number("Before"),
         number("After"),
+        text("Stages", "end", least=12, spare=1),
         text("Why", "end", least=12),
     )
     yield table(
@@ -118,6 +119,7 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
                 each.path,
                 f"{each.tokens_before:,}",
                 f"{each.tokens_after:,}",
+                ", ".join(each.stages),
                 each.why if each.fits else f"{each.why}; still too large",
             )
             for each in replayed.firings

@@ -213,10 +213,10 @@ def test_after_an_overflow_what_was_too_much_has_to_go(ask: Ask, desk: Path) -> 
 
 
 def test_a_profile_without_room_does_not_stop_the_others(ask: Ask, desk: Path) -> None:
-    outcome = ask("simulate", desk, "--window", "16k")
+    outcome = ask("simulate", desk, "--window", "2")
     assert outcome.code == 0
-    assert "not simulated: agent-code: " in outcome.err
-    assert ask("simulate", desk, "--window", "16k", "--profile", "agent-code").code == 2
+    assert "not simulated: codebuddy: " in outcome.err
+    assert ask("simulate", desk, "--window", "2", "--profile", "codebuddy").code == 2
 
 
 @pytest.mark.parametrize(

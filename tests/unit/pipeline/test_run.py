@@ -1,7 +1,7 @@
 """Stages in order: where they stop, what is refused, and that they come to rest."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -258,3 +258,45 @@ def test_what_a_stage_writes_is_counted() -> None:
 
     (record,) = run(view(TALK), [made_up("swap", swap)], meter()).stages
     assert (record.tokens_before, record.tokens_after) == (80, 72)
+
+
+# What is left of ten messages of one token each, after a stage that hides so many of them.
+def alternatives(*counts: int, target: int) -> Run:
+    messages = conversation(*(user("a") for _ in range(10)))
+    ids = [message.id for message in messages]
+    steps = [
+        replace(hiding(f"hide{count}", *ids[:count]), falls_back=True) for count in counts[:-1]
+    ]
+    steps.append(hiding(f"hide{counts[-1]}", *ids[: counts[-1]]))
+    return run(replace(view(messages), target=target), steps, meter())
+
+
+@pytest.mark.parametrize(
+    ("counts", "target", "told", "left"),
+    [
+        ((6, 8), 5, ["applied", "not-needed"], 4),
+        ((2, 6, 8), 5, ["rolled-back", "applied", "not-needed"], 4),
+        ((2, 4, 3), 1, ["rolled-back", "applied", "rolled-back"], 6),
+        ((0, 8), 5, ["skipped", "applied"], 2),
+    ],
+)
+def test_of_alternatives_the_first_that_fits_wins_else_the_smallest(
+    counts: tuple[int, ...], target: int, told: list[str], left: int
+) -> None:
+    result = alternatives(*counts, target=target)
+    assert outcomes(result) == told
+    assert len(result.view.messages) == left
+    assert sum(record.saved for record in result.stages) == 10 - left
+
+
+def test_what_is_taken_back_is_said() -> None:
+    result = alternatives(2, 6, target=5)
+    assert result.stages[0].detail == "it does not fit with 8 tokens; hide6 leaves 4"
+
+
+def test_a_step_may_have_a_larger_target_of_its_own() -> None:
+    ids = [f"m{n}" for n in range(10)]
+    steps = [replace(hiding("some", *ids[:2]), leeway=5), hiding("more", *ids[:6])]
+    messages = conversation(*(user("a") for _ in range(10)))
+    result = run(replace(view(messages), target=5), steps, meter())
+    assert outcomes(result) == ["not-needed", "applied"]

@@ -76,8 +76,8 @@ def test_a_profile_brings_stages_options_trigger_and_target() -> None:
     profile = built_in("agent-code")
     plan = make_plan(PlanOptions(profile=profile), limits(profile))
     names = [step.stage.name for step in plan.steps]
-    assert names == ["microcompact", "summarize", "collapse", "microcompact"]
-    assert [step.options.keep_recent for step in plan.steps[::3]] == [5, 2]
+    assert names == ["microcompact", "summarize", "collapse"]
+    assert plan.steps[0].options.keep_recent == 2
     assert plan.target == 167_000
 
 
@@ -88,7 +88,7 @@ def test_options_given_count_more_than_those_of_the_profile() -> None:
         trigger=parse_trigger("0.5"),
     )
     plan = make_plan(options, limits(options.chosen))
-    assert [s.options.keep_recent for s in plan.steps if s.stage.name == "microcompact"] == [9, 9]
+    assert [s.options.keep_recent for s in plan.steps if s.stage.name == "microcompact"] == [9]
     assert plan.target == 90_000
 
 
@@ -170,8 +170,8 @@ CONTEXT_COMPACTION = {
 
 def test_the_keys_of_compaction_config_are_live(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, json.dumps(COMPACTION_CONFIG), "c.json"))
-    assert [stage.name for stage in profile.stages] == ["prune", "summarize"]
-    prune, summarize = (stage.settings for stage in profile.stages)
+    assert [stage.name for stage in profile.stages] == ["prune", "summarize", "repair"]
+    prune, summarize, _ = (stage.settings for stage in profile.stages)
     assert (prune["protect_tokens"], prune["min_savings"]) == (1_234, 7)
     assert prune["protect_tools"] == ("plan",)
     assert summarize["keep_ratio"] == 0.5
@@ -181,14 +181,14 @@ def test_the_keys_of_compaction_config_are_live(tmp_path: Path) -> None:
 
 def test_the_truncation_fraction_is_live(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, "truncationFraction = 0.25"))
-    assert profile.stages[-1].settings["fraction"] == 0.25
+    assert {each.name: each for each in profile.stages}["truncate"].settings["fraction"] == 0.25
 
 
 def test_the_keys_of_context_compaction_are_live(tmp_path: Path) -> None:
     table = {"conversationMemory": {"enabled": True, "contextCompaction": CONTEXT_COMPACTION}}
     profile = load_profile(write(tmp_path, json.dumps(table), "c.json"))
     names = [stage.name for stage in profile.stages]
-    assert names == ["limit", "prune", "dedup", "summarize", "truncate"]
+    assert names == ["limit", "prune", "dedup", "summarize", "truncate", "repair"]
     assert profile.stages[0].settings == {"max_bytes": 1_000, "max_lines": 20}
     assert str(profile.trigger) == "ratio >= 0.7"
     assert profile.file_share == 0.4

@@ -3,7 +3,7 @@
 from typing import Any
 
 from compactctl.commands.reference.profiles import ProfilesResult
-from compactctl.profiles.profile import Profile
+from compactctl.profiles.profile import Profile, ProfileStage
 from compactctl.tokens.budget import BudgetRule, TargetSize
 
 
@@ -28,15 +28,25 @@ def _fields(profile: Profile) -> dict[str, Any]:
         "counter": profile.counter or None,
         "estimator": profile.estimator or None,
         "window": profile.window or None,
+        "keepTurns": profile.keep_turns,
+        "keepSteps": profile.keep_steps,
         "fileShare": profile.file_share,
         "levels": [
             {"name": level.name, "when": str(level.trigger), "text": level.text}
             for level in profile.levels
         ],
-        "stages": [
-            {"stage": stage.name, "options": dict(stage.settings), "why": stage.why}
-            for stage in profile.stages
-        ],
+        "stages": [_stage(stage) for stage in profile.stages],
+        "reactive": [_stage(stage) for stage in profile.reactive],
+    }
+
+
+def _stage(stage: ProfileStage) -> dict[str, Any]:
+    return {
+        "stage": stage.called,
+        "options": dict(stage.settings),
+        "why": stage.why,
+        "fallsBack": stage.falls_back,
+        "target": None if stage.target is None else _target(stage.target),
     }
 
 

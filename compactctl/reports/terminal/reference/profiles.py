@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from compactctl.commands.reference.profiles import ProfilesResult
+from compactctl.history.protection import RECENT_STEPS
 from compactctl.model.operation import OptionValue
 from compactctl.profiles.profile import LevelRule, Profile, ProfileStage
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
@@ -32,7 +33,7 @@ def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
         (
             each.name,
             str(each.trigger),
-            ", ".join(dict.fromkeys(stage.name for stage in each.stages)),
+            ", ".join(dict.fromkeys(stage.called for stage in each.stages)),
             one_line(each.title),
         )
         for each in profiles
@@ -49,13 +50,20 @@ def _explained(profile: Profile) -> Iterator[ScreenItem]:
     yield ""
     yield Accent("stages", "bold")
     yield Facts(tuple(row for stage in profile.stages for row in _stage(stage)))
+    if profile.reactive:
+        yield ""
+        yield Accent("stages after an overflow", "bold")
+        yield Facts(tuple(row for stage in profile.reactive for row in _stage(stage)))
     if profile.differs:
         yield ""
         yield Facts(tuple(_differences(profile)))
 
 
 def _stage(stage: ProfileStage) -> Iterator[Fact]:
-    yield Fact(stage.name, one_line(stage.why))
+    taken_back = "; taken back if it does not fit" if stage.falls_back else ""
+    yield Fact(stage.called, one_line(stage.why) + taken_back)
+    if stage.target is not None:
+        yield Fact("", f"down to {_target(stage.target)}")
     if stage.settings:
         yield Fact("", ", ".join(f"{name} {_value(each)}" for name, each in stage.settings.items()))
 
@@ -71,6 +79,7 @@ def _facts(profile: Profile) -> Iterator[Fact]:
     for name, value in (("window", profile.window), ("counter", profile.counter)):
         if value:
             yield Fact(name, one_line(value))
+    yield Fact("leaves alone", _left_alone(profile))
     if profile.estimator:
         yield Fact("counts itself with", f"{profile.estimator}; see --counter")
     yield from _levels(profile.levels)
@@ -94,6 +103,14 @@ def _target(target: TargetSize | str) -> str:
     if target.unit == "ratio":
         return f"{target.value:g} of the available input"
     return f"{target.value:,.0f} tokens"
+
+
+def _left_alone(profile: Profile) -> str:
+    if profile.keep_turns is not None:
+        newest = f"the newest {profile.keep_turns:,} turns and " if profile.keep_turns else ""
+        return f"{newest}the newest message, beside what its stages keep"
+    count = profile.keep_steps or RECENT_STEPS
+    return f"the newest turn's prompt and its newest {'step' if count == 1 else f'{count:,} steps'}"
 
 
 def _reserve(rule: BudgetRule) -> str:
