@@ -11,6 +11,7 @@ from compactctl.profiles.library import load_profile
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.read import read_stage
 from compactctl.tokens.budget import parse_share, parse_target
+from compactctl.tokens.models.windows import parse_window
 
 
 class Measuring(TypedDict, total=False):
@@ -56,11 +57,11 @@ class Choosing(Measuring, total=False):
 
 
 def measure_options(chosen: Choosing | Measuring) -> MeasureOptions:
-    """Return how to measure. Raises UsageError for a profile that is not one."""
+    """Return how to measure. Raises UsageError for what means nothing."""
     window = chosen.get("window")
     return MeasureOptions(
         model=chosen.get("model"),
-        window=None if window is None else str(window),
+        window=None if window is None else parse_window(str(window)),
         max_tokens=chosen.get("max_tokens"),
         counter=chosen.get("counter"),
         profile=_profile(chosen),
