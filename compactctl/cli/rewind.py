@@ -15,6 +15,9 @@ FILE is a transcript or a session (compactctl sessions) that compactctl wrote; w
 with -, one in inline layout is read from standard input. Without options the last compaction of
 FILE is undone. Lines appended since are kept. A rewind is an operation too and can itself be
 undone with --to.
+
+What FILE's own client compacted is undone with --client: as a new session where FILE is one in
+its client's store, else where -o says, or in FILE with --in-place. rewind undoes that as well.
 """
 
 
@@ -23,6 +26,11 @@ undone with --to.
 @click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
 @click.option("--group", metavar="ID", help="Bring back the messages of one group only.")
 @click.option("--all", is_flag=True, help="Go back to the first state.")
+@click.option(
+    "--client",
+    is_flag=True,
+    help="Undo what FILE's own client compacted last, with --all everything it ever did.",
+)
 @click.option("--check", is_flag=True, help="Prove that it can be done; write nothing.")
 @click.option(
     "-o",
@@ -30,6 +38,7 @@ undone with --to.
     metavar="FILE",
     help="Write the restored state here instead; - is standard output.",
 )
+@click.option("--in-place", is_flag=True, help="With --client, replace FILE itself.")
 @click.option(
     "-f",
     "--force",
@@ -44,22 +53,26 @@ def command(
     to: str | None,
     group: str | None,
     all: bool,  # noqa: A002
+    client: bool,
     check: bool,
     output: str | None,
+    in_place: bool,
     force: bool,
     limits: ReadLimits,
     shown_as: str,
 ) -> None:
     """Run ``compactctl rewind``."""
     if not check:
-        one_document(output or path, shown_as)
+        one_document(output or ("" if client else path), shown_as)
     options = RewindOptions(
         path=path,
         to=to,
         group=group,
         all=all,
+        client=client,
         check=check,
         output=output,
+        in_place=in_place,
         force=force,
         limits=limits,
     )

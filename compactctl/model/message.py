@@ -10,6 +10,8 @@ CallId = NewType("CallId", str)
 Role = Literal["system", "user", "assistant", "tool"]
 SyntheticKind = Literal["summary", "marker", "call", "result"]
 JsonPath = tuple[str | int, ...]
+RecordPlace = tuple[int, JsonPath]
+"""Where a record stands: the index of its line, and its path in it, () for all of it."""
 # Among the details of a marker: what it hides was dropped for good.
 FINAL = "final"
 

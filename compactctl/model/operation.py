@@ -72,15 +72,16 @@ class StageRecord:
 class Operation:
     """One step in the life of a transcript, from the state ``before`` to the state ``after``.
 
-    ``head`` is the compaction in effect afterwards: the operation itself for a compaction, an
-    earlier one (or None for the first state) for a rewind. ``parent`` is the compaction in effect
-    before. ``recorded_at`` (ISO 8601, UTC) is not part of the id.
+    ``head`` is the compaction in effect afterwards: the operation itself for a compaction, and
+    where one of a client's was undone, an earlier one (or None for the first state) for a rewind.
+    ``parent`` is the compaction in effect before. ``recorded_at`` (ISO 8601, UTC) is not part of
+    the id.
     """
 
     id: OperationId
     parent: OperationId | None
     head: OperationId | None
-    kind: Literal["compact", "rewind"]
+    kind: Literal["compact", "undo", "rewind"]
     before: Digest
     after: Digest
     format: str

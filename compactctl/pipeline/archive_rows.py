@@ -52,6 +52,14 @@ def _on_lines(messages: Iterable[Message], n_lines: int) -> Iterator[Sequence[Me
         yield ordered[start:at]
 
 
+def moved_rows(lines: Sequence[bytes], after: NewFile) -> Iterator[ArchivedLine]:
+    """Yield rows for a state from which records went without any edit of a stage."""
+    for index, raw in enumerate(lines):
+        place = after.places.get(index)
+        fate: LineFate = "hidden" if place is None else "kept" if after.keeps(place) else "replaced"
+        yield ArchivedLine(raw=raw, fate=fate, after_line=place)
+
+
 def plain_rows(lines: Iterable[bytes]) -> Iterator[ArchivedLine]:
     """Yield rows for a state that is left as a whole, as a rewind does."""
     return (ArchivedLine(raw=raw, fate="replaced", after_line=None) for raw in lines)

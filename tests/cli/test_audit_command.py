@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask, Sample
 from summarizers.talks import program
-from unit.commands.audit import clients
+from unit.commands.by_client import clients
 
 
 @pytest.fixture

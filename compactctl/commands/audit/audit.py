@@ -49,7 +49,8 @@ def _found(past: Sequence[PastState]) -> Iterator[FoundCompaction]:
     for place, state in enumerate(past):
         start = 0
         if state.step is not None and state.outcome is not None:
-            yield by_compactctl(state.step, past[:place], state)
+            if not state.step.undoes_client:
+                yield by_compactctl(state.step, past[:place], state)
             start = state.outcome.n_lines
         yield from by_client(state, start)
 

@@ -51,6 +51,12 @@ def states(loaded: Loaded, history: OperationHistory) -> Iterator[PastState]:
         step = following
 
 
+def present(loaded: Loaded) -> PastState:
+    """Return the state that a transcript is in now, whatever led to it."""
+    decoded = decode_lines(RawLine(index, 0, line) for index, line in enumerate(loaded.lines))
+    return PastState(format=loaded.format, decoded=tuple(decoded), transcript=loaded.transcript)
+
+
 def sent(transcript: Transcript) -> tuple[Message, ...]:
     """Return what would be sent in the order of the file, so that places say where it stands."""
     there = {message.id: message for message in transcript.effective}

@@ -4,14 +4,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.commands.loading.load import is_tagged, open_transcript
+from compactctl.commands.by_client.compactions import ClientCompaction, compactions_of
+from compactctl.commands.by_client.states import present
+from compactctl.commands.loading.load import is_tagged, loaded_from, open_transcript
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
-from compactctl.errors import IntegrityError
+from compactctl.errors import IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import load_edits, sizes_from_rows, stages_from_rows
 from compactctl.store.archive.archive_file import read_rows
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.store.files.lines import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,8 @@ class LogResult:
 
     ``missing`` is set when records carry compactctl's tags, and what they stand for is in an
     archive that is not there; ``below`` is the operation under the oldest one in effect when that
-    one is not there.
+    one is not there. ``by_client`` are the compactions by the client whose originals the
+    transcript holds.
     """
 
     path: str
@@ -58,6 +62,7 @@ class LogResult:
     appended: int = 0
     missing: bool = False
     below: str | None = None
+    by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -66,7 +71,8 @@ def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
     source = open_transcript(path, limits)
     history = history_of(source, path)
     if not history.steps:
-        return LogResult(path=path, missing=is_tagged(source.lines, path))
+        missing = is_tagged(source.lines, path)
+        return LogResult(path=path, missing=missing, by_client=_by_client(source, path))
     effective = {step.id for step in history.chain}
     return LogResult(
         path=path,
@@ -76,8 +82,16 @@ def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
         ),
         appended=_appended(history),
         below=history.missing,
+        by_client=_by_client(source, path),
         warnings=history.warnings,
     )
+
+
+def _by_client(source: Source, path: str) -> tuple[ClientCompaction, ...]:
+    """Return what the client compacted; nothing where no format fits what the archive knows."""
+    with suppress(NotUnderstoodError):
+        return compactions_of(present(loaded_from(source, path)))
+    return ()
 
 
 def _appended(history: OperationHistory) -> int:

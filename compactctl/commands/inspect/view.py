@@ -5,10 +5,14 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import Literal
 
-from compactctl.commands.loading.load import Loaded, load
+from compactctl.commands.by_client.compactions import compactions_of
+from compactctl.commands.by_client.states import present
+from compactctl.commands.by_client.undo import as_said
+from compactctl.commands.loading.load import Loaded, is_compacted, load
 from compactctl.commands.operations.archive_states import Hidden, KeptState, State, states_of
-from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.history import OperationHistory, history_behind, way_to
 from compactctl.commands.operations.steps import Archived, OperationStep
+from compactctl.errors import ArchiveError
 from compactctl.model.message import Message
 from compactctl.pipeline.merge_for_view import Shown, interleave
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -55,11 +59,16 @@ def view(
     format_name: str | None = None,
     limits: ReadLimits = READ_LIMITS,
 ) -> ViewResult:
-    """Show a transcript. Raises as reading does, and ArchiveError for a damaged archive."""
+    """Show a transcript.
+
+    Raises as reading does, and ArchiveError for an archive that is damaged, or missing where what
+    it holds is asked for.
+    """
     loaded = load(path, format_name, limits)
     if what == "effective":
         return _effective(loaded, path)
     history = history_behind(loaded)
+    _require_archive(loaded, history, path)
     lines, states = _whole(loaded, history)
     messages = tuple(_viewed(lines, states))
     if what == "archived":
@@ -93,7 +102,36 @@ def _whole(
     if rows:
         lines = interleave(list(zip(rows, after, strict=True)))
     states = states_of(kept, loaded.transcript, loaded.format)
+    states = (*states[:-1], _with_client(states[-1], loaded))
     return tuple(_marked(lines, states)), states
+
+
+def _with_client(newest: State, loaded: Loaded) -> State:
+    """Return the newest state with what the client compacted in it among what is hidden."""
+    state = present(loaded)
+    found = compactions_of(state)
+    if not found:
+        return newest
+    sent = {message.id: message.parts for message in loaded.transcript.effective}
+    said = as_said(state, loaded.lines)
+    there = {m.id: said.get(m.id, m) for m in loaded.transcript.messages}
+    hidden = {
+        name: Hidden(group=each.id, tag="", stage=each.client)
+        for each in reversed(found)
+        for name in each.hidden
+        if name in there and sent.get(name) != there[name].parts
+    }
+    messages = {
+        line: [there[message.id] for message in some] for line, some in newest.messages.items()
+    }
+    return State(messages=messages, hidden={**newest.hidden, **hidden})
+
+
+def _require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
+    """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
+    if history.steps or not is_compacted(loaded.transcript):
+        return
+    raise ArchiveError(f"{path}: was compacted, but its archive is not beside it; {way_to(path)}")
 
 
 def _kept_apart(chain: Sequence[OperationStep]) -> Iterator[OperationStep]:

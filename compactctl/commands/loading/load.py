@@ -110,7 +110,12 @@ def parse(lines: Iterable[bytes], chosen: Format) -> Transcript:
 
 def is_tagged(lines: Sequence[bytes], where: str) -> bool:
     """Tell whether records carry compactctl's tags. Raises NotUnderstoodError."""
-    tags = (message.tags for message in parse(*split(lines, where, None)).messages)
+    return is_compacted(parse(*split(lines, where, None)))
+
+
+def is_compacted(transcript: Transcript) -> bool:
+    """Tell the same of a transcript that is read already."""
+    tags = (message.tags for message in transcript.messages)
     return any(each.operation or each.through for each in tags)
 
 

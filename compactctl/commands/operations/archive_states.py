@@ -21,7 +21,7 @@ _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "tru
 class Hidden:
     """What hides or rewrote a message: a group, and its stage where that is known.
 
-    ``tag`` is the field of ``Tags`` that says so.
+    ``tag`` is the field of ``Tags`` that says so, "" where no tag does, as of clients.
     """
 
     group: str
@@ -30,7 +30,7 @@ class Hidden:
 
     def tagged(self, tags: Tags) -> Tags:
         """Return ``tags`` with this one among them."""
-        found: dict[str, Any] = {self.tag: self.group}
+        found: dict[str, Any] = {self.tag: self.group} if self.tag else {}
         return replace(tags, **found)
 
 

@@ -27,6 +27,11 @@ def history_behind(loaded: Loaded) -> "OperationHistory":
     return history_of(loaded.source, where, loaded.format.name)
 
 
+def way_to(path: str) -> str:
+    """Return what to do where the archive of a compacted transcript is not found."""
+    return "name the file instead" if path == STANDARD_INPUT else f"put {path}.archive back"
+
+
 class OperationHistory:
     """The operations behind a transcript.
 

@@ -49,6 +49,10 @@ class OperationStep(Protocol):
     def after(self) -> Digest:
         """The digest of the state after it; IntegrityError when it cannot be told any more."""
 
+    @property
+    def undoes_client(self) -> bool:
+        """Whether it undid compactions by the client of the transcript."""
+
     def before(self) -> Iterable[bytes]:
         """Give the lines of the state before it, proven by digest once the last one is read.
 
@@ -103,6 +107,11 @@ class Archived:
         """The digest of the state after it."""
         return self.operation.after
 
+    @property
+    def undoes_client(self) -> bool:
+        """Whether it undid compactions by the client, as its record says."""
+        return self.operation.kind == "undo"
+
     def before(self) -> Iterator[bytes]:
         """Yield the lines of the state before it, one row group in memory."""
         return raw_lines(self.file.path, self.archive.limits)
@@ -146,6 +155,11 @@ class Spliced:
         if rest.startswith(b"\n") and is_open(b"".join(self.before())):
             size += 1
         return digest_of(state[:size])
+
+    @property
+    def undoes_client(self) -> bool:
+        """Whether it undid compactions by the client: what is inside hides, and never does."""
+        return False
 
     def before(self) -> Iterator[bytes]:
         """Yield the lines of the state before it; none unless all of them are right."""

@@ -4,72 +4,28 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compactctl.commands.forking.outside_stores import check_outside_stores
 from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.operations.appended_lines import appended, appended_since
-from compactctl.commands.operations.history import OperationHistory, history_of
+from compactctl.commands.operations.history import OperationHistory, history_of, way_to
 from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.rewind.client import undo_by_client
 from compactctl.commands.rewind.operation import rewind_operation
+from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
 from compactctl.errors import ArchiveError, ChangedError, UsageError
-from compactctl.model.operation import Digest, OperationId
+from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import plain_rows
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.archive.displaced import late_lines
 from compactctl.store.files.carry import carried, carry_of, is_open
 from compactctl.store.files.content import Content, Joined, parted
 from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.lines import STANDARD_INPUT, Source, open_input, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewindOptions:
-    """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction."""
-
-    path: str
-    to: str | None = None
-    group: str | None = None
-    all: bool = False
-    check: bool = False
-    output: str | None = None
-    force: bool = False
-    limits: ReadLimits = READ_LIMITS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewindResult:
-    """What a rewind restored, or would restore with ``check``.
-
-    ``undone`` are the compactions no longer in effect, newest first; ``carried`` counts the bytes
-    that were appended since and are kept; ``late`` those of them that a program with the old file
-    open went on writing there. ``way_back`` are the options that lead back to the state that was
-    left, where it was replaced. ``carried_lines`` counts lines that were appended while this was
-    done and end the file, behind what ``after`` describes. ``moved`` is False when there was
-    nothing to undo.
-    """
-
-    path: str
-    output: str | None
-    layout: str
-    before: Digest
-    after: Digest
-    undone: tuple[str, ...]
-    in_effect: tuple[str, ...]
-    carried: int
-    late: int
-    checked: bool
-    group: str | None = None
-    way_back: str | None = None
-    carried_lines: int = 0
-    warnings: tuple[str, ...] = ()
-    data: Iterable[bytes] | None = None
-
-    @property
-    def moved(self) -> bool:
-        """Whether the state, or what is in effect in it, differs from the one before."""
-        return self.before != self.after or bool(self.undone)
+__all__ = ["RewindOptions", "RewindResult", "rewind"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +45,8 @@ def rewind(options: RewindOptions) -> RewindResult:
     is not a transcript at all.
     """
     _check_options(options)
+    if options.client:
+        return undo_by_client(options)
     source = open_input(options.path, options.limits)
     history, late = _with_late(_history(options, source))
     if not history.steps:
@@ -126,9 +84,13 @@ def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
 
 def _check_options(options: RewindOptions) -> None:
     chosen = [name for name in ("to", "group", "all") if getattr(options, name)]
+    if options.client and options.group:
+        chosen = ["client", "group"]
     if len(chosen) > 1:
         names = " and ".join(f"--{name}" for name in chosen)
         raise UsageError(f"{names} contradict each other; choose one")
+    if options.in_place and not options.client:
+        raise UsageError("--in-place goes with --client; anything else is rewound in place anyway")
 
 
 _Destination = Callable[[RewindOptions, OperationHistory], _Move]
@@ -202,6 +164,8 @@ def _finish(
 ) -> RewindResult:
     left = tuple(step.id for step in history.chain)
     place = _place(options)
+    if place is not None and place != STANDARD_INPUT:
+        check_outside_stores(options.path, Path(place), named=True)
     result = RewindResult(
         path=options.path,
         output=None,
@@ -294,9 +258,7 @@ def _rewind_record(source: Source, history: OperationHistory, move: _Move) -> De
 
 def _no_way_back(source: Source, path: str) -> str:
     if is_tagged(source.lines, path):
-        is_piped = path == STANDARD_INPUT
-        way = "name the file instead" if is_piped else f"put {path}.archive back"
-        return f"{path}: was compacted, but its archive is not beside it; {way}"
+        return f"{path}: was compacted, but its archive is not beside it; {way_to(path)}"
     where = Path(path)
     beside = sorted(
         other.name

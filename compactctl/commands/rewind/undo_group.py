@@ -91,6 +91,11 @@ def _archived(steps: Sequence[OperationStep], group: str) -> list[Archived]:
     Those inside one transcript with the first of all are changed there instead.
     """
     later = list(itertools.dropwhile(lambda step: isinstance(step, Spliced), steps))
+    if any(step.undoes_client for step in later):
+        raise ChangedError(
+            f"group {group} cannot be taken back alone: a compaction by the client was undone "
+            "after it; take that back first"
+        )
     found = [step for step in later if isinstance(step, Archived)]
     if len(found) != len(later):
         raise ChangedError(

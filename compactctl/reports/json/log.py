@@ -4,7 +4,12 @@ from typing import Any
 
 from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.model.operation import Operation
-from compactctl.reports.rendering.json_document import digest_fields, fields_of, stage_fields
+from compactctl.reports.rendering.json_document import (
+    client_compaction_fields,
+    digest_fields,
+    fields_of,
+    stage_fields,
+)
 
 
 def log_json(result: LogResult) -> dict[str, Any]:
@@ -16,6 +21,7 @@ def log_json(result: LogResult) -> dict[str, Any]:
         "archiveMissing": result.missing,
         "buildsUpon": result.below,
         "operations": [_entry(entry) for entry in result.entries],
+        "byClient": [client_compaction_fields(each) for each in result.by_client],
         "warnings": list(result.warnings),
     }
 

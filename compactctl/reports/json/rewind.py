@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from compactctl.commands.rewind.rewind import RewindResult
-from compactctl.reports.rendering.json_document import digest_fields
+from compactctl.commands.rewind.result import RewindResult
+from compactctl.reports.rendering.json_document import client_compaction_fields, digest_fields
 
 
 def rewind_json(result: RewindResult) -> dict[str, Any]:
@@ -19,6 +19,10 @@ def rewind_json(result: RewindResult) -> dict[str, Any]:
         "inEffect": list(result.in_effect),
         "carriedBytes": result.carried,
         "carriedLines": result.carried_lines,
+        "byClient": [client_compaction_fields(each) for each in result.by_client],
+        "archive": result.archive,
+        "forkedFrom": result.forked_from,
+        "continueWith": result.continue_with,
         "before": digest_fields(result.before),
         "after": digest_fields(result.after),
         "warnings": list(result.warnings),

@@ -1,10 +1,10 @@
 """``sessions`` as a JSON document."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from compactctl.commands.sessions.row import Row
 from compactctl.commands.sessions.sessions import SessionsResult
+from compactctl.reports.rendering.wording import utc_text
 from compactctl.sessions.registry import store_named
 
 
@@ -29,7 +29,7 @@ def _session(row: Row) -> dict[str, Any]:
         "title": details.title or None,
         "project": details.project or None,
         "path": str(entry.path),
-        "modifiedAt": _time(entry.modified),
+        "modifiedAt": utc_text(entry.modified),
         "bytes": entry.n_bytes,
         "model": details.model or None,
         "contextTokens": details.context,
@@ -40,11 +40,3 @@ def _session(row: Row) -> dict[str, Any]:
         "open": details.open,
         "readable": not store_named(entry.client).instead,
     }
-
-
-def _time(seconds: float) -> str | None:
-    """Return a time as ISO 8601, None for one that no calendar has."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (OverflowError, ValueError, OSError):
-        return None

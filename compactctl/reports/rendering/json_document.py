@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.sizing.measure import Measure
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
+from compactctl.reports.rendering.wording import utc_text
 from compactctl.tokens.budget import usage_of
 from compactctl.tokens.fit import fit_of
 
@@ -120,3 +122,16 @@ def _dumped(document: Mapping[str, Any]) -> str:
         import json
 
         return json.dumps(document, indent=2) + "\n"
+
+
+def client_compaction_fields(compaction: ClientCompaction) -> dict[str, Any]:
+    """Return the fields of a compaction by a client."""
+    return {
+        "id": compaction.id,
+        "client": compaction.client,
+        "what": compaction.what,
+        "line": compaction.line,
+        "recordedAt": utc_text(compaction.time),
+        "messages": len(compaction.hidden),
+        "inEffect": compaction.in_effect,
+    }

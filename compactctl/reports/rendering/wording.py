@@ -1,6 +1,7 @@
 """What reports of different commands say alike: how figures were measured, what grew."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 from compactctl.commands.sizing.measure import Measure
 from compactctl.reports.rendering.screen import Fact
@@ -69,3 +70,13 @@ def carried_text(lines: int) -> str:
     """Return that lines were appended to a transcript while it was worked on, and kept."""
     were = "line was" if lines == 1 else "lines were"
     return f"{lines:,} {were} appended meanwhile; carried over"
+
+
+def utc_text(seconds: float | None) -> str | None:
+    """Return a time as ISO 8601; None without one, and for one that no calendar has."""
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (OverflowError, ValueError, OSError):
+        return None

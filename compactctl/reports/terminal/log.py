@@ -2,18 +2,25 @@
 
 from collections.abc import Iterator
 
+from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.inspect.log import LogEntry, LogResult
 from compactctl.model.operation import Operation
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import line_text, one_line, path_name, shell_path, size_text
+from compactctl.reports.rendering.wording import utc_text
 
 
 def log_screen(result: LogResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per operation, then a row per group in effect."""
-    if not result.entries:
+    if result.entries:
+        yield from _operations(result)
+    elif result.missing or not result.by_client:
         yield from _nothing(result)
-        return
+    yield from _by_client(result)
+
+
+def _operations(result: LogResult) -> Iterator[ScreenItem]:
     columns = (
         number("No"),
         text("Operation"),
@@ -93,6 +100,30 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
         ],
     )
     yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
+
+
+def _by_client(result: LogResult) -> Iterator[ScreenItem]:
+    if not result.by_client:
+        return
+    columns = (
+        text("Compaction"),
+        number("Line"),
+        text("When (UTC)", spare=2),
+        text("What", spare=1),
+        number("Messages"),
+        text("State", "end", least=9),
+    )
+    if result.entries or result.missing:
+        yield ""
+    yield f"By {result.by_client[0].client} itself"
+    yield table(columns, map(_client_cells, result.by_client))
+    yield f"undo the newest with: compactctl rewind {shell_path(result.path)} --client"
+
+
+def _client_cells(each: ClientCompaction) -> tuple[str, ...]:
+    when = (utc_text(each.time) or "").removesuffix("+00:00").replace("T", " ")
+    state = "in effect" if each.in_effect else "under a newer one"
+    return (each.id, f"{each.line:,}", when, each.what, f"{len(each.hidden):,}", state)
 
 
 def _count(number: int | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compactctl.commands.rewind.rewind import RewindResult
+from compactctl.commands.rewind.result import RewindResult
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import line_text, path_name, plural, shell_path, size_text
 from compactctl.reports.rendering.wording import carried_text
@@ -24,13 +24,31 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if result.output is None or result.output == "-":
         return
     yield f"wrote {line_text(result.output)}"
+    if result.forked_from:
+        yield f"this is a session of its own; {line_text(result.forked_from)} is as it was"
     if result.carried_lines:
         yield carried_text(result.carried_lines)
+    if result.archive:
+        yield f"undo with: compactctl rewind {shell_path(result.output)}"
+    if result.continue_with:
+        yield f"continue with: {result.continue_with}"
     if result.way_back:
         yield f"go back with: compactctl rewind {shell_path(result.path)} {result.way_back}"
 
 
+def _client_facts(result: RewindResult) -> Iterator[Fact]:
+    verb = "can be sent again" if result.checked else "sent again"
+    for each in result.by_client:
+        hidden = plural(len(each.hidden), "message")
+        yield Fact(verb, f"{hidden} that {each.client} had {each.what} on line {each.line:,}")
+    if result.in_effect:
+        yield Fact("still in effect", ", ".join(result.in_effect))
+
+
 def _facts(result: RewindResult) -> Iterator[Fact]:
+    if result.by_client:
+        yield from _client_facts(result)
+        return
     verb = "can be restored" if result.checked else "restored"
     size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
     yield Fact(verb, f"{size}, proven by digest")

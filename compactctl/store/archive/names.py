@@ -15,7 +15,7 @@ README = "README"
 ID = re.compile(r"[\w-]+", re.ASCII)
 """How the id of an operation is spelled, which is part of a file's name."""
 NAME = re.compile(
-    rf"(?P<number>\d{{4,}})-(?P<kind>compact|rewind)-(?P<id>{ID.pattern})\.parquet", re.ASCII
+    rf"(?P<number>\d{{4,}})-(?P<kind>compact|undo|rewind)-(?P<id>{ID.pattern})\.parquet", re.ASCII
 )
 
 

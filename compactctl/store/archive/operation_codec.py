@@ -120,7 +120,7 @@ _OPERATION = record(
         "id": _WORD,
         "parent": optional(_WORD),
         "head": optional(_WORD),
-        "kind": one_of("compact", "rewind"),
+        "kind": one_of("compact", "undo", "rewind"),
         "before": _digest,
         "after": _digest,
         "format": text,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from unit.commands.audit import clients
+from unit.commands.by_client import clients
 
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditedCompaction, AuditGate, AuditOptions, AuditResult

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from formats.claude_code import sessions as claude
+from formats.cline import tasks as roo
 from formats.codex import rollouts as codex
 from formats.copilot_cli import sessions as copilot
 from formats.opencode import sessions as opencode
@@ -19,7 +20,7 @@ Record = dict[str, Any]
 
 
 def claude_code() -> bytes:
-    return _lines(
+    return lines(
         claude.user("u1", None, RULE),
         claude.called("a1", "u1", PATH),
         claude.answered("u2", "a1", PATH, FILE),
@@ -35,7 +36,7 @@ def claude_code() -> bytes:
 
 def claude_talk() -> bytes:
     """Return more lines for the end of that session."""
-    return _lines(
+    return lines(
         claude.said("a4", "u4", "They say nothing new. " * 200),
         claude.user("u5", "a4", "Thanks."),
     )
@@ -43,7 +44,7 @@ def claude_talk() -> bytes:
 
 def codex_cli(text: str = SUMMARY) -> bytes:
     read = json.dumps({"cmd": f"cat {PATH}"})
-    return _lines(
+    return lines(
         codex.record("session_meta", id="s", cwd="/w"),
         codex.message("user", "Look at the settings."),
         codex.message("assistant", RULE),
@@ -61,9 +62,9 @@ def codex_sealed() -> bytes:
         codex.message("user", RULE)["payload"],
         {"type": "compaction", "encrypted_content": "c2VjcmV0"},
     ]
-    lines = codex_cli().splitlines(keepends=True)
+    split = codex_cli().splitlines(keepends=True)
     sealed = codex.record("compacted", message="", replacement_history=history)
-    return b"".join((*lines[:5], _lines(sealed), *lines[6:]))
+    return b"".join((*split[:5], lines(sealed), *split[6:]))
 
 
 def pi_session() -> bytes:
@@ -78,7 +79,7 @@ def pi_session() -> bytes:
         pi.called(PATH),
         pi.answered(PATH, FILE),
     )
-    return _lines(pi.HEADER, *entries)
+    return lines(pi.HEADER, *entries)
 
 
 def opencode_session() -> bytes:
@@ -119,12 +120,25 @@ def copilot_cli() -> bytes:
         copilot.called(PATH),
         copilot.answered(PATH, FILE),
     )
-    return _lines(*events)
+    return lines(*events)
+
+
+def roo_task() -> bytes:
+    """Return a task whose client tagged what the summary at its end stands for."""
+    said = [
+        roo.user(roo.text(RULE)),
+        roo.assistant(roo.call("read_file", "t1", path=PATH)),
+        roo.user(roo.result("t1", FILE)),
+        roo.assistant(roo.text("They are read.")),
+    ]
+    summary = roo.user(roo.text(SUMMARY), isSummary=True, condenseId="c1")
+    records = [{**each, "condenseParent": "c1"} for each in said]
+    return json.dumps([*records, summary, roo.user(roo.text(LATER))]).encode()
 
 
 def _read(call: str) -> Record:
     return {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": PATH}}
 
 
-def _lines(*records: Record) -> bytes:
+def lines(*records: Record) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)

@@ -1,0 +1,167 @@
+"""The compactions by a client that a transcript still holds the originals of."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from compactctl.commands.by_client.moments import Moment, moments, read_after, read_before
+from compactctl.commands.by_client.states import PastState
+from compactctl.formats.opencode.compactions import asking, cleared_outputs
+from compactctl.formats.records.json_values import object_or_empty
+from compactctl.formats.records.timestamps import seconds, time_of
+from compactctl.model.message import Message, MessageId, RecordPlace
+from compactctl.model.operation import OperationId
+
+Removal = Literal["summarized", "cleared", "left out"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientCompaction:
+    """What a client did at one moment to what it sends.
+
+    Attributes:
+        id: from what its records say, so that it stays when the file grows.
+        client: the format of the client.
+        what: whether a summary stands for messages, results were cleared, or neither says more.
+        places: its records, without which what it hides would be sent again.
+        values: by line and path, values without what says that an output was cleared.
+        time: when it was, in seconds since 1970; None where nothing tells.
+        hidden: the messages that it took away, or took the content from.
+        in_effect: whether that still makes a difference.
+    """
+
+    id: OperationId
+    client: str
+    what: Removal
+    places: tuple[RecordPlace, ...] = ()
+    values: Mapping[RecordPlace, Any] = field(default_factory=dict)
+    time: float | None
+    hidden: tuple[MessageId, ...]
+    in_effect: bool
+
+    @property
+    def line(self) -> int:
+        """The line that it stands on, from 1."""
+        return min(line for line, _ in (*self.places, *self.values)) + 1
+
+
+# Where a person of pi went to another branch, whose summary stands for the one that was left.
+_BRANCH = "branch_summary"
+
+
+def compactions_of(state: PastState) -> tuple[ClientCompaction, ...]:
+    """Return the compactions whose originals are in the file, oldest first.
+
+    The part of the file before each of them is read once more.
+    """
+    found = (_found(state, moment) for moment in moments(state.transcript, 0))
+    return (*filter(None, found), *_cleared(state))
+
+
+def _found(state: PastState, moment: Moment) -> ClientCompaction | None:
+    """Return what happened at a moment; None where it took nothing away that is still there."""
+    if object_or_empty(_at(state, (moment.last, ()))).get("type") == _BRANCH:
+        return None
+    before, after = read_before(state, moment).effective, read_after(state, moment).effective
+    left = {message.id: message for message in after}
+    known = {message.id for message in before}
+    new = [message for message in after if message.id not in known]
+    hidden = _tagged(state, new) or tuple(
+        m.id for m in before if m.id not in left or left[m.id].parts != m.parts
+    )
+    if not hidden:
+        return None
+    places = _places(state, moment)
+    return ClientCompaction(
+        id=_id(state, places),
+        client=state.transcript.format,
+        what="summarized" if new else "cleared" if hidden[0] in left else "left out",
+        places=places,
+        time=_time(state, places),
+        hidden=hidden,
+        in_effect=_is_in_effect(state, new or [left[name] for name in hidden if name in left]),
+    )
+
+
+def _tagged(state: PastState, new: Sequence[Message]) -> tuple[MessageId, ...]:
+    """Return the messages that name a new summary as what stands for them."""
+    groups = {message.tags.condense_id for message in new} - {None}
+    there = state.transcript.messages
+    return tuple(message.id for message in there if message.tags.condense_parent in groups)
+
+
+def _is_in_effect(state: PastState, made: Sequence[Message]) -> bool:
+    """Tell whether anything is sent as it was made then, or was left out without a trace."""
+    now = {message.id: message for message in state.transcript.effective}
+    same = (m.id in now and now[m.id].parts == m.parts for m in made)
+    return any(same) if made else True
+
+
+def _places(state: PastState, moment: Moment) -> tuple[RecordPlace, ...]:
+    """Return the records of a moment: boundary, summary, and the request for it."""
+    marked = set(state.transcript.compactions)
+    marked |= {m.line for m in state.transcript.messages if m.summary and not m.aside}
+    lines = [line for line in range(moment.first, moment.last + 1) if line in marked]
+    places: list[RecordPlace] = [(line, ()) for line in lines]
+    if moment.element:
+        places = [moment.place]
+    if state.transcript.format == "opencode":
+        places += [asked for place in places for asked in asking(state.decoded, place)]
+    return tuple(sorted(places))
+
+
+def _cleared(state: PastState) -> Iterator[ClientCompaction]:
+    """Yield what a client cleared where it stands, as one: it clears outputs one by one."""
+    if state.transcript.format != "opencode":
+        return
+    found = {(line, path): rest for line, path, rest in cleared_outputs(state.decoded)}
+    shown = (m for m in state.transcript.effective if any(part.cleared for part in m.results))
+    hidden = tuple(message.id for message in shown)
+    if found:
+        yield ClientCompaction(
+            id=_id(state, tuple(found)),
+            client=state.transcript.format,
+            what="cleared",
+            values=found,
+            time=max(filter(None, (_cleared_time(state, place) for place in found)), default=None),
+            hidden=hidden,
+            in_effect=bool(hidden),
+        )
+
+
+def _cleared_time(state: PastState, place: RecordPlace) -> float | None:
+    return seconds(object_or_empty(_at(state, place)).get("compacted"))
+
+
+def _id(state: PastState, places: Sequence[RecordPlace]) -> OperationId:
+    text = json.dumps([_named(_at(state, place)) for place in places], sort_keys=True)
+    return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
+
+
+def _named(record: object) -> object:
+    """Return the name of a record, which stays when it is linked anew; without one all of it."""
+    fields = object_or_empty(record)
+    names = (fields.get("uuid"), fields.get("id"), object_or_empty(fields.get("info")).get("id"))
+    return next(filter(None, names), record)
+
+
+def _time(state: PastState, places: Sequence[RecordPlace]) -> float | None:
+    """Return when the last of the records was written."""
+    times = (_time_at(state, place) for place in reversed(places))
+    return next((time for time in times if time is not None), None)
+
+
+def _time_at(state: PastState, place: RecordPlace) -> float | None:
+    told = time_of(object_or_empty(_at(state, place)))
+    there = (m.time for m in state.transcript.messages if (m.line, m.element) == place)
+    return told if told is not None else next(there, None)
+
+
+def _at(state: PastState, place: RecordPlace) -> Any:  # noqa: ANN401 - JSON is any value
+    line, element = place
+    value: Any = state.decoded[line].values[0]
+    for step in element:
+        value = value[step]
+    return value

@@ -1,0 +1,172 @@
+"""Undoes compactions by the client of a transcript, whose originals are in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compactctl.commands.by_client.compactions import ClientCompaction, compactions_of
+from compactctl.commands.by_client.states import present
+from compactctl.commands.by_client.undo import Undone, undo
+from compactctl.commands.forking.new_session import (
+    archives_under,
+    continued_with,
+    load_fork,
+    make_room,
+    new_session,
+)
+from compactctl.commands.forking.outside_stores import check_outside_stores
+from compactctl.commands.loading.load import Loaded, load
+from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.operations.steps import Archived
+from compactctl.commands.rewind.result import RewindOptions, RewindResult
+from compactctl.errors import UsageError
+from compactctl.sessions.forks import Fork
+from compactctl.store.archive.archive import archive_folder
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.publish import publish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """A transcript as it was read, what is to be undone in it, and where that goes."""
+
+    options: RewindOptions
+    source: Source
+    history: OperationHistory
+    loaded: Loaded
+    fork: Fork | None
+    wanted: tuple[ClientCompaction, ...]
+
+    @property
+    def target(self) -> Path:
+        if self.fork is not None:
+            return self.fork.path
+        return Path(self.options.output or self.options.path)
+
+
+def undo_by_client(options: RewindOptions) -> RewindResult:
+    """Undo the client's newest compaction in effect, or those that ``all`` or ``to`` ask for.
+
+    What is left is a new session where the transcript is one in its client's store, and else goes
+    where ``output`` says; it is in place with ``in_place``. An archive leads back.
+
+    Raises as reading does, UsageError where nothing can be undone or nobody said where to write,
+    IntegrityError when what was hidden would still not be sent, and as publishing does.
+    """
+    job = _job(options)
+    if not job.wanted:
+        return _result(job, Content.of(job.source.lines))
+    chain = job.history.chain
+    undone = undo(job.loaded, job.wanted, chain[-1].id if chain else None)
+    result = _result(job, undone.content, undone)
+    if options.check:
+        return result
+    if options.output == STANDARD_INPUT:
+        return replace(result, output=STANDARD_INPUT, data=undone.content.pieces)
+    return _published(job, undone, result)
+
+
+def _job(options: RewindOptions) -> _Job:
+    fork = _checked_place(options)
+    if fork is not None:
+        source, history, loaded = load_fork(options.path, None, options.limits, fork)
+    else:
+        loaded = load(options.path, limits=options.limits)
+        source, history = loaded.source, history_behind(loaded)
+    return _Job(
+        options=options,
+        source=source,
+        history=history,
+        loaded=loaded,
+        fork=fork,
+        wanted=_wanted(options, compactions_of(present(loaded))),
+    )
+
+
+def _checked_place(options: RewindOptions) -> Fork | None:
+    """Return the new session to be written, None for another place; UsageError without any."""
+    if options.in_place and options.output is not None:
+        raise UsageError("--in-place and --output contradict each other; choose one")
+    if options.in_place or options.check or options.output == STANDARD_INPUT:
+        return None
+    if options.output is not None:
+        check_outside_stores(options.path, Path(options.output), named=True)
+        return None
+    fork = None if options.path == STANDARD_INPUT else new_session(options.path)
+    if fork is None:
+        raise UsageError(
+            f"{options.path}: what its client compacted is undone in another file, which -o names, "
+            "or in this one with --in-place"
+        )
+    return fork
+
+
+def _wanted(
+    options: RewindOptions, found: Sequence[ClientCompaction]
+) -> tuple[ClientCompaction, ...]:
+    """Return what is to be undone; UsageError for a compaction that is not there."""
+    if options.to:
+        names = [each.id for each in found if each.id.startswith(options.to)]
+        if len(names) == 1:
+            place = [each.id for each in found].index(names[0])
+            return tuple(found[place + 1 :])
+        raise UsageError(
+            f"{options.to!r} is not one compaction by the client of this transcript; see "
+            "compactctl log"
+        )
+    return tuple(found) if options.all else tuple(each for each in found if each.in_effect)[-1:]
+
+
+def _result(job: _Job, content: Content, undone: Undone | None = None) -> RewindResult:
+    chain = tuple(step.id for step in job.history.chain)
+    return RewindResult(
+        path=job.options.path,
+        output=None,
+        layout="split",
+        before=job.source.digest,
+        after=content.digest,
+        undone=tuple(each.id for each in reversed(job.wanted)),
+        in_effect=chain,
+        carried=0,
+        late=0,
+        checked=job.options.check,
+        by_client=undone.compactions if undone else (),
+        warnings=(*job.loaded.transcript.warnings, *job.history.warnings),
+    )
+
+
+def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
+    if job.fork is not None:
+        make_room(job.fork)
+    published = publish(
+        FileSystem(),
+        source=job.source,
+        target=job.target,
+        archives=[*_earlier(job), undone.archive],
+        content=undone.content,
+        force=job.options.force,
+    )
+    is_session = job.fork is not None or job.options.in_place
+    return replace(
+        result,
+        output=str(job.target),
+        archive=str(archive_folder(job.target)),
+        carried_lines=published.growth.lines,
+        forked_from=job.fork.original.id if job.fork else None,
+        continue_with=continued_with(job.options.path, job.fork) if is_session else None,
+        warnings=(*result.warnings, *published.warnings),
+    )
+
+
+def _earlier(job: _Job) -> list[Deposit]:
+    """Return the operations behind the transcript, where it goes to another place."""
+    if job.source.path is None or is_same_place(job.source.path, job.target):
+        return []
+    if job.fork is not None:
+        return archives_under(job.fork, job.history)
+    steps = (step for step in job.history.chain if isinstance(step, Archived))
+    return [(step.operation, step.rows()) for step in steps]

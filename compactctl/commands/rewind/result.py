@@ -1,0 +1,68 @@
+"""What a rewind is asked for, and what it did."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from compactctl.commands.by_client.compactions import ClientCompaction
+from compactctl.model.operation import Digest
+from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindOptions:
+    """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction.
+
+    With ``client`` it is the client's own newest compaction that is undone, with ``all`` every one;
+    ``in_place`` replaces the transcript then.
+    """
+
+    path: str
+    to: str | None = None
+    group: str | None = None
+    all: bool = False
+    client: bool = False
+    in_place: bool = False
+    check: bool = False
+    output: str | None = None
+    force: bool = False
+    limits: ReadLimits = READ_LIMITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindResult:
+    """What a rewind restored, or would restore with ``check``.
+
+    ``undone`` are the compactions no longer in effect, newest first; ``carried`` counts the bytes
+    that were appended since and are kept; ``late`` those of them that a program with the old file
+    open went on writing there. ``way_back`` are the options that lead back to the state that was
+    left, where it was replaced. ``carried_lines`` counts lines that were appended while this was
+    done and end the file, behind what ``after`` describes. ``moved`` is False when there was
+    nothing to undo. ``by_client`` are compactions by the client that were undone, oldest first;
+    ``archive`` is what leads back to them then, ``forked_from`` the id of the session that a new
+    one was made of, and ``continue_with`` the command that goes on with what was written.
+    """
+
+    path: str
+    output: str | None
+    layout: str
+    before: Digest
+    after: Digest
+    undone: tuple[str, ...]
+    in_effect: tuple[str, ...]
+    carried: int
+    late: int
+    checked: bool
+    group: str | None = None
+    way_back: str | None = None
+    carried_lines: int = 0
+    by_client: tuple[ClientCompaction, ...] = ()
+    archive: str | None = None
+    forked_from: str | None = None
+    continue_with: str | None = None
+    warnings: tuple[str, ...] = ()
+    data: Iterable[bytes] | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the state, or what is in effect in it, differs from the one before."""
+        return self.before != self.after or bool(self.undone)

@@ -1,0 +1,63 @@
+"""Takes whole records out of a transcript, and links what followed them to what came before."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from compactctl.model.message import JsonPath, RecordPlace
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.layout import NewLine
+from compactctl.pipeline.record_splice import changed
+from compactctl.pipeline.relink import relink
+from compactctl.pipeline.spans import element_spans, rebuild, splice
+from compactctl.pipeline.writer import Writer
+
+
+def without_records(
+    lines: Sequence[bytes],
+    transcript: Transcript,
+    writer: Writer,
+    dropped: Collection[RecordPlace],
+    values: Mapping[int, Mapping[JsonPath, Any]],
+) -> Iterator[NewLine]:
+    """Yield the lines without the records at ``dropped``; all others are the same bytes.
+
+    But for links: what followed a record follows what that one followed, as ``transcript.links``
+    has it. ``values`` are put in place of others, by line and path, in lines that stay.
+    """
+    whole = {line for line, element in dropped if not element}
+    damaged = {opaque.line for opaque in transcript.opaque}
+    new = relink(transcript.links, whole, (), damaged, transcript.pointers)
+    paths = {pointer.line: pointer.path for pointer in transcript.pointers}
+    inside = _inside(dropped)
+    for index, data in enumerate(lines):
+        wanted = dict(values.get(index, {}))
+        if index in new.lines and writer.parent_path is not None:
+            wanted[writer.parent_path] = new.lines[index]
+        if index in new.pointers:
+            wanted[paths[index]] = new.pointers[index]
+        if index in whole:
+            continue
+        if wanted or index in inside:
+            text = data.decode()
+            text = splice(text, changed(text, wanted.items()))
+            yield NewLine(_without_elements(text, inside.get(index, {})).encode(), index)
+        else:
+            yield NewLine(data, index, kept=True)
+
+
+def _inside(dropped: Collection[RecordPlace]) -> dict[int, dict[JsonPath, set[int]]]:
+    """Return the elements to be taken out by line and by the path of their array."""
+    found: dict[int, dict[JsonPath, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for line, element in dropped:
+        if element:
+            found[line][element[:-1]].add(int(element[-1]))
+    return found
+
+
+def _without_elements(text: str, arrays: Mapping[JsonPath, Collection[int]]) -> str:
+    for path, gone in sorted(arrays.items(), reverse=True):
+        spans = element_spans(text, path)
+        items = [(at, text[slice(*span)]) for at, span in enumerate(spans) if at not in gone]
+        text = splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
+    return text

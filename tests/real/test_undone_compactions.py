@@ -1,0 +1,31 @@
+"""What real clients compacted is sent again once it is undone, and all of it can be had back."""
+
+from pathlib import Path
+
+from real.choice import each_file, needs_files
+
+from compactctl.commands.by_client.compactions import compactions_of
+from compactctl.commands.by_client.states import present
+from compactctl.commands.loading.load import load
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+
+
+@needs_files
+@each_file
+def test_everything_is_sent_again_and_rewound_exactly(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / path.name
+    copy.write_bytes(path.read_bytes())
+    loaded = load(str(copy))
+    found = compactions_of(present(loaded))
+    result = rewind(RewindOptions(path=str(copy), client=True, all=True, in_place=True))
+    assert result.by_client == found
+    assert result.moved is bool(found)
+    if not found:
+        return
+    hidden = {name for each in found for name in each.hidden if each.what != "cleared"}
+    now = load(str(copy)).transcript
+    assert len(now.effective) >= len(loaded.transcript.effective)
+    assert len(hidden & {message.id for message in now.effective}) > len(hidden) * 0.8
+    assert not [each for each in compactions_of(present(load(str(copy)))) if each.in_effect]
+    rewind(RewindOptions(path=str(copy)))
+    assert copy.read_bytes() == path.read_bytes()

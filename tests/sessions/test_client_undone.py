@@ -1,0 +1,108 @@
+"""A compaction by the client undone in the client's own store."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask
+from sessions.homes import Home, Record, Said
+
+SAID = Said(name="tides", title="Tide windows", project="/home/dev/quay side")
+OLD, SUMMARY, NEW = "The gate is at four.", "A gate was spoken of.", "And the moon?"
+
+
+def claude(home: Home) -> Path:
+    def record(kind: str, uuid: str, parent: str | None, **fields: Any) -> Record:
+        return {"type": kind, "uuid": uuid, "parentUuid": parent, **fields}
+
+    def said(text: str) -> Record:
+        return {"role": "user", "content": text}
+
+    return home.claude(
+        SAID,
+        record("user", "u1", "a1", message=said(OLD)),
+        record("system", "b1", None, subtype="compact_boundary"),
+        record("user", "s1", "b1", message=said(SUMMARY), isCompactSummary=True),
+        record("user", "u2", "s1", message=said(NEW)),
+    )
+
+
+def codex(home: Home) -> Path:
+    def said(role: str, kind: str, text: str) -> Record:
+        content = [{"type": kind, "text": text}]
+        payload = {"type": "message", "role": role, "content": content}
+        return {"timestamp": "t", "type": "response_item", "payload": payload}
+
+    compacted = {"timestamp": "t", "type": "compacted", "payload": {"message": SUMMARY}}
+    old, new = said("assistant", "output_text", OLD), said("user", "input_text", NEW)
+    return home.codex(SAID, old, compacted, new)
+
+
+def pi(home: Home) -> Path:
+    def said(name: str, parent: str, text: str) -> Record:
+        content = [{"type": "text", "text": text}]
+        message = {"role": "user", "content": content}
+        return {"type": "message", "id": name, "parentId": parent, "message": message}
+
+    compaction = {
+        "type": "compaction",
+        "id": "00000011",
+        "parentId": "00000010",
+        "summary": SUMMARY,
+        "firstKeptEntryId": "00000011",
+        "tokensBefore": 9,
+    }
+    return home.pi(
+        SAID, said("00000010", "0000000b", OLD), compaction, said("00000012", "00000011", NEW)
+    )
+
+
+WRITERS = {"claude": claude, "codex": codex, "pi": pi}
+EACH = pytest.mark.parametrize("client", WRITERS)
+
+
+@EACH
+def test_it_is_a_new_session_that_sends_everything_again(home: Home, ask: Ask, client: str) -> None:
+    path = WRITERS[client](home)
+    before = path.read_bytes()
+    assert OLD not in ask("view", path).out
+    outcome = ask("rewind", SAID.id, "--client", "--json")
+    assert outcome.code == 0, outcome.err
+    result = json.loads(outcome.out)
+    fork = Path(result["output"])
+    assert path.read_bytes() == before
+    assert fork != path
+    assert result["forkedFrom"] == SAID.id
+    assert fork.stem[-36:] in result["continueWith"]
+    shown = ask("view", fork).out
+    assert OLD in shown
+    assert NEW in shown
+    assert SUMMARY not in shown
+    assert ask("rewind", fork).code == 0
+    assert SUMMARY in ask("view", fork).out
+    assert OLD not in ask("view", fork).out
+
+
+@EACH
+def test_in_place_it_is_the_same_session(home: Home, ask: Ask, client: str) -> None:
+    path = WRITERS[client](home)
+    before = path.read_bytes()
+    outcome = ask("rewind", SAID.id, "--client", "--in-place")
+    assert outcome.code == 0
+    assert SAID.id in next(x for x in outcome.err.splitlines() if x.startswith("continue with: "))
+    assert OLD in ask("view", path).out
+    assert ask("rewind", path).code == 0
+    assert path.read_bytes() == before
+
+
+def test_no_restored_copy_lands_among_sessions(home: Home, ask: Ask, tmp_path: Path) -> None:
+    path = claude(home)
+    copy = path.with_name("copy.jsonl")
+    assert ask("rewind", path, "--client", "-o", copy).code == 2
+    small = tmp_path / "small.jsonl"
+    assert ask("rewind", path, "--client", "-o", small).code == 0
+    outcome = ask("rewind", small, "-o", copy)
+    assert outcome.code == 2
+    assert "among a client's sessions" in outcome.err
+    assert not copy.exists()
