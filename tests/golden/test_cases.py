@@ -3,7 +3,7 @@
 ``case.toml`` holds the ``source``, the arguments of ``run`` and the ``talk``, which is written as
 NeuroLink writes it: groups of messages, each group so many ``times``; a text is repeated up to its
 ``chars``, and ``{n}`` in it counts messages. ``expect`` are fields of the JSON document by their
-path, ``most`` what they may come to at the most. What a compaction wrote is restored to the byte.
+path, ``contains`` texts in them, ``most`` what they may come to at the most. What a compaction wrote is restored to the byte.
 """
 
 import json
@@ -57,6 +57,8 @@ def test_case(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
         assert found_at(document, path) == value, path
     for path, value in case.get("most", {}).items():
         assert found_at(document, path) <= value, path
+    for path, value in case.get("contains", {}).items():
+        assert value in found_at(document, path), path
     written = tmp_path / "talk.compacted.jsonl"
     if written.exists():
         assert run(["rewind", str(written), "-o", str(tmp_path / "back.jsonl")]) == 0

@@ -69,9 +69,9 @@ class _Writing:
     def __init__(self, view: View, found: Chunks, meter: Meter, options: ChunkOptions) -> None:
         self._view = view
         self._meter = meter
-        self._source = max(1, sum(chunk.tokens for chunk in found.chunks))
+        source = sum(chunk.tokens for chunk in found.chunks)
         half = meter.total(found.hidden) // 2
-        usual = max(summary_budget(self._source), len(found.chunks) * SMALLEST_PART)
+        usual = max(summary_budget(source), len(found.chunks) * SMALLEST_PART)
         kept = without(view.messages, found.hidden)
         self.whole = min(
             options.summary_tokens or usual, half, room_for(view, meter, kept, _AROUND)
@@ -79,11 +79,13 @@ class _Writing:
         shown = [chunk for chunk in found.chunks if chunk.shown]
         most = len(shown) if view.summarizer else max(1, self.whole // SMALLEST_PART)
         self.chunks = together(shown, most)
+        # What is left out is told by a note, and needs no part of the summary.
+        self._shown = max(1, sum(meter.total(chunk.shown) for chunk in shown))
         between = meter.text(SEPARATOR) * (len(self.chunks) - 1) + meter.text(_notes(found.chunks))
         self._room = max(0, (half if view.summarizer else self.whole) - between)
 
     def summary(self, chunk: Chunk) -> Summary:
-        budget = self._room * chunk.tokens // self._source
+        budget = self._room * self._meter.total(chunk.shown) // self._shown
         if self._view.summarizer:
             budget = min(budget, summary_budget(chunk.tokens))
         return self._write(chunk.shown, budget)
