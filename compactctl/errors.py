@@ -38,6 +38,12 @@ class AuditFailedError(CompactctlError):
     exit_code = 1
 
 
+class SummarizerFailedError(CompactctlError):
+    """A summarizer gave no usable summary (``--on-summarizer-failure fail``)."""
+
+    exit_code = 1
+
+
 class UsageError(CompactctlError):
     """Options contradict each other or have no meaning here."""
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.llm.ask import Ask
-from compactctl.model.summary import Summarizer
+from compactctl.model.summary import FailurePolicy, Summarizer
 from compactctl.summaries.by_model.prompt import PromptStyle
 
 SummarizerKind = Literal["offline", "command", "openai", "llm"]
@@ -24,6 +24,7 @@ class SummarizerOptions:
     timeout: float = TIMEOUT
     allow_network: bool = False
     style: PromptStyle = field(default_factory=PromptStyle)
+    on_failure: FailurePolicy = "builtin"
 
 
 def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
@@ -36,7 +37,7 @@ def summarizer_for(options: SummarizerOptions) -> Summarizer | None:
         return None
     from compactctl.llm.guarded import guarded
 
-    return guarded(_ask(options), _source(options), options.style)
+    return guarded(_ask(options), _source(options), options.style, options.on_failure)
 
 
 def _ask(options: SummarizerOptions) -> Ask:

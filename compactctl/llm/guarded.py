@@ -3,19 +3,23 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from compactctl.errors import SummarizerFailedError
 from compactctl.llm.ask import Ask, NoAnswerError
-from compactctl.model.summary import Summarizer, Summary, SummaryRequest
+from compactctl.model.summary import FailurePolicy, Summarizer, Summary, SummaryRequest
 from compactctl.summaries.by_model.answers import extracted
 from compactctl.summaries.by_model.guards import judged
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 from compactctl.summaries.document import offline
 
 
-def guarded(ask: Ask, source: str, style: PromptStyle) -> Summarizer:
+def guarded(
+    ask: Ask, source: str, style: PromptStyle, on_failure: FailurePolicy = "builtin"
+) -> Summarizer:
     """Return a summarizer that has ``ask`` write, and names it ``source``.
 
     Each distinct request is asked once: stages are proposed several times in a run. Where there is
-    no answer or a guard rejects it, the built-in summarizer writes, and the note says why.
+    no answer or a guard rejects it, the built-in summarizer writes, and the note says why; with
+    "skip" there is no summary, with "fail" SummarizerFailedError is raised.
     """
     known: dict[SummaryRequest, Summary] = {}
 
@@ -24,11 +28,26 @@ def guarded(ask: Ask, source: str, style: PromptStyle) -> Summarizer:
             try:
                 known[request] = Summary(text=_asked(ask, request, style, count), source=source)
             except NoAnswerError as error:
-                note = f"written without a model: {source} gave no usable summary: {error}"
-                known[request] = replace(offline.write(request, count), note=note)
+                reason = f"{source} gave no usable summary: {error}"
+                known[request] = _instead(request, count, reason, on_failure)
         return known[request]
 
     return write
+
+
+def _instead(
+    request: SummaryRequest, count: Callable[[str], int], reason: str, on_failure: FailurePolicy
+) -> Summary:
+    match on_failure:
+        case "builtin":
+            note = f"written without a model: {reason}"
+            return replace(offline.write(request, count), note=note)
+        case "skip":
+            return Summary(text="", note=reason)
+        case "fail":
+            raise SummarizerFailedError(
+                f"{reason}; nothing was written, see --on-summarizer-failure"
+            )
 
 
 def _asked(

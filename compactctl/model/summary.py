@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from compactctl.model.message import Message
 
@@ -9,6 +10,9 @@ BUILT_IN = "offline"
 """What the built-in summarizer is called."""
 OUTSIDE = ("openai", "llm")
 """Summarizers that hand the conversation to something else, as options and profiles name them."""
+
+FailurePolicy = Literal["builtin", "skip", "fail"]
+"""What to do without a usable summary: the built-in one, none, or an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.model.operation import OptionValue
+from compactctl.model.summary import FailurePolicy
 from compactctl.tokens.budget import DEFAULT_RULE, BudgetRule, TargetSize
 from compactctl.tokens.file_budget import DEFAULT_SHARE
 from compactctl.tokens.trigger import ALWAYS, NEVER, Situation, Trigger
@@ -94,6 +95,7 @@ class Profile:
         window: the context window to use, such as ``16k``; "" for the model's.
         summarizer: what writes the summaries; "" for the built-in summarizer.
         summarizer_model: the model that it is to use; "" for its own default.
+        on_summarizer_failure: what becomes of a stage whose summarizer gives no usable summary.
         file_share: part of the remaining input that file reads may take.
         enabled: False when the user switched compaction off.
         text: the file it was read from.
@@ -117,6 +119,7 @@ class Profile:
     window: str = ""
     summarizer: str = ""
     summarizer_model: str = ""
+    on_summarizer_failure: FailurePolicy = "builtin"
     file_share: float = DEFAULT_SHARE
     enabled: bool = True
     text: str = ""

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
-from typing import Any
+from typing import Any, get_args
 
 from compactctl.errors import UsageError
 from compactctl.model.settings_table import SettingsTable, check_keys, read_value
 from compactctl.model.shapes import count, share, switch, text, texts
+from compactctl.model.summary import FailurePolicy
 from compactctl.profiles.profile import (
     Background,
     LevelRule,
@@ -28,6 +29,7 @@ _KEYS = frozenset({
     "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
     "enabled", "keep_turns", "keep_steps", "reactive",
+    "on_summarizer_failure",
 })  # fmt: skip
 _STAGE_WORDS = frozenset({"stage", "why", "falls_back", "target"})
 _DUE = "due"
@@ -105,6 +107,7 @@ def _profile(
         window=table.get("window", text, ""),
         summarizer=table.get("summarizer", text, ""),
         summarizer_model=table.get("summarizer_model", text, ""),
+        on_summarizer_failure=table.get("on_summarizer_failure", _failure_policy, "builtin"),
         file_share=table.get("file_share", share, DEFAULT_SHARE),
         enabled=table.get("enabled", switch, default=True),
         text=toml,
@@ -205,6 +208,14 @@ def _table(entries: object, keys: Iterable[str], where: str) -> SettingsTable:
 
 def _target(value: object) -> TargetSize | Reach:
     return _REACHES.get(str(value)) or parse_target(str(value))
+
+
+def _failure_policy(value: object) -> FailurePolicy:
+    found = next((each for each in get_args(FailurePolicy) if each == value), None)
+    if found is None:
+        raise ValueError(f"is none of {', '.join(get_args(FailurePolicy))}")
+    policy: FailurePolicy = found
+    return policy
 
 
 def _at_least_one(value: object) -> int:

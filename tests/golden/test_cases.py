@@ -3,7 +3,8 @@
 ``case.toml`` holds the ``source``, the arguments of ``run`` and the ``talk``, which is written as
 NeuroLink writes it: groups of messages, each group so many ``times``; a text is repeated up to its
 ``chars``, and ``{n}`` in it counts messages. ``expect`` are fields of the JSON document by their
-path, ``contains`` texts in them, ``most`` what they may come to at the most. What a compaction wrote is restored to the byte.
+path, ``contains`` texts in them, ``most`` what they may come to at the most. What a compaction
+wrote is restored to the byte.
 """
 
 import json

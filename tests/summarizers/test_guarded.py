@@ -3,6 +3,7 @@
 import pytest
 from summarizers.talks import GOOD, REQUEST, Reply, completion, count, program, served
 
+from compactctl.errors import SummarizerFailedError
 from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.by_model.prompt import PromptStyle
@@ -54,6 +55,21 @@ def test_a_bad_answer_gives_the_built_in_summary_with_a_note(reply: Reply, why: 
     assert (found.text, found.source) == (OWN.text, "offline")
     assert found.note.startswith("written without a model: openai:small gave no usable summary: ")
     assert why in found.note
+
+
+def test_without_a_usable_answer_there_is_no_summary_where_that_is_wanted() -> None:
+    with served(lambda _: completion("")) as stub:
+        found = summary(by_server(stub.url, on_failure="skip"))
+    assert found.text == ""
+    assert found.note == "openai:small gave no usable summary: the answer holds no summary"
+
+
+def test_without_a_usable_answer_all_fails_where_that_is_wanted() -> None:
+    with (
+        served(lambda _: completion("")) as stub,
+        pytest.raises(SummarizerFailedError, match="gave no usable summary"),
+    ):
+        summary(by_server(stub.url, on_failure="fail"))
 
 
 def test_the_same_request_is_asked_once() -> None:

@@ -12,7 +12,7 @@ from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.llm.choice import TIMEOUT, SummarizerKind, SummarizerOptions
-from compactctl.model.summary import BUILT_IN, OUTSIDE
+from compactctl.model.summary import BUILT_IN, OUTSIDE, FailurePolicy
 from compactctl.profiles.profile import Profile
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
@@ -41,6 +41,7 @@ class SummarizerParameters:
     label_style: LabelStyle
     mask_secrets: bool
     summarizer_context: int
+    on_summarizer_failure: FailurePolicy | None
 
     @property
     def asked(self) -> str:
@@ -92,6 +93,13 @@ def summarizer_options(function: F) -> F:
             metavar="SECONDS",
             default=TIMEOUT,
             help=f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
+        ),
+        click.option(
+            "--on-summarizer-failure",
+            type=click.Choice(get_args(FailurePolicy)),
+            help="What to do without a usable summary: let the built-in summarizer write, skip the "
+            "stage so that the next one runs, or fail with exit code 1. [default: that of the "
+            "profile, builtin]",
         ),
         *_style_options(),
     )
@@ -163,9 +171,14 @@ def summarizer_from(asked: SummarizerParameters, profile: Profile | None) -> Sum
         timeout=asked.summarizer_timeout,
         allow_network=asked.allow_network,
         style=_style(asked.label_style, asked.mask_secrets, asked.summarizer_context),
+        on_failure=asked.on_summarizer_failure or _on_failure(profile),
     )
     _check(options)
     return options
+
+
+def _on_failure(profile: Profile | None) -> FailurePolicy:
+    return "builtin" if profile is None else profile.on_summarizer_failure
 
 
 def with_template(plan: PlanOptions, template: str | None) -> PlanOptions:

@@ -35,7 +35,7 @@ REFUSED = {
     "says who writes summaries, or what leaves this machine": frozenset({
         "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",
         "summarizer-context", "label-style", "base-url", "api-key-env", "allow-network",
-        "mask-secrets", "answers", "answers-timeout",
+        "mask-secrets", "on-summarizer-failure", "answers", "answers-timeout",
     }),
     "says what else is read": frozenset({
         "system", "tools", "prompt", "attach", "summary-file", "from-error", "include", "exclude",

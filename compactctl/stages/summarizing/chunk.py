@@ -47,7 +47,8 @@ def propose(view: View, meter: Meter, options: ChunkOptions) -> Proposal | Skipp
     parts = [writing.summary(chunk) for chunk in writing.chunks]
     missing = next((n for n, part in enumerate(parts, 1) if not part.text), 0)
     if missing:
-        reason = f"chunk {missing} of {len(parts)} got no summary"
+        why = f": {parts[missing - 1].note}" if parts[missing - 1].note else ""
+        reason = f"chunk {missing} of {len(parts)} got no summary{why}"
         return Skipped(stage=NAME, reason=reason, detail="see --chunk-ratio and --chunk-formula")
     summary = _with_notes(writing.joined(parts), found.chunks)
     how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL))

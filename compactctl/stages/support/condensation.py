@@ -201,6 +201,8 @@ def condense(
     count = len(originals(view, hidden))
     tokens = how.shape.tokens(summary.text, count, meter)
     replaced = meter.total(hidden)
+    if not summary.text and summary.note:
+        return Skipped(stage=how.stage, reason=summary.note, detail="see --on-summarizer-failure")
     if not summary.text or tokens >= replaced:
         return no_smaller(how.stage, replaced)
     return hide_behind_summary(view, meter, hidden, summary, how)

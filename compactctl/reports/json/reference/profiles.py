@@ -30,6 +30,7 @@ def _fields(profile: Profile) -> dict[str, Any]:
         "window": profile.window or None,
         "keepTurns": profile.keep_turns,
         "keepSteps": profile.keep_steps,
+        "onSummarizerFailure": profile.on_summarizer_failure,
         "fileShare": profile.file_share,
         "levels": [
             {"name": level.name, "when": str(level.trigger), "text": level.text}
