@@ -5,6 +5,14 @@ from dataclasses import replace
 import click
 from click.core import ParameterSource
 
+from compactctl.cli.batch_files import (
+    JUNIT,
+    REPORT_FORMATS,
+    RUNNERS,
+    annotate,
+    report_format,
+    with_report,
+)
 from compactctl.cli.emit import emit
 from compactctl.cli.options.input import format_option, limit_options, strict_option
 from compactctl.cli.options.measure import fail_base_option, fail_over_option, measure_options
@@ -17,13 +25,17 @@ from compactctl.cli.options.summarizer import (
     summarizer_from,
     summarizer_options,
 )
-from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.cli.options.values import ParsedText
+from compactctl.commands.batch.batch import BatchOptions, batch
+from compactctl.commands.batch.row import Flag, parse_flags
+from compactctl.commands.loading.path_list import listed_paths
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
+from compactctl.tokens.models.windows import parse_window
 
 _PLAN_OPTIONS = (
     "profile",
@@ -48,13 +60,60 @@ others; the highest of their exit codes is that of the batch.
 
 
 @click.command("batch", help=_HELP, cls=SectionedCommand)
-@click.argument("paths", metavar="PATHS...", nargs=-1, required=True)
+@click.argument("paths", metavar="[PATHS]...", nargs=-1)
+@click.option(
+    "--files-from",
+    metavar="FILE",
+    help="Also work on the paths that this file lists, one a line; - is standard input.",
+)
 @click.option("--out", metavar="DIR", help="Write compacted transcripts below this folder.")
 @plan_options
 @summarizer_options
 @protect_options
-@click.option("--report", metavar="FILE", help="Write a row per file to this Parquet file.")
+@click.option(
+    "--report",
+    metavar="FILE",
+    multiple=True,
+    help="Write a row per file to this file, as its ending or --report-format says (repeatable).",
+)
+@click.option(
+    "--report-format",
+    "report_as",
+    type=click.Choice(REPORT_FORMATS),
+    metavar="FORMAT",
+    help=f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, else "
+    "parquet]",
+)
+@click.option(
+    "--junit",
+    metavar="FILE",
+    help="Write a JUnit report, in which each file is a test.",
+)
+@click.option(
+    "--annotate",
+    "runner",
+    type=click.Choice(("none", "auto", *RUNNERS)),
+    default="none",
+    show_default=True,
+    help="Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
+    "finds out which runner.",
+)
 @fail_over_option
+@click.option(
+    "--fail-over-tokens",
+    type=ParsedText(parse_window),
+    metavar="SIZE",
+    help="Exit with 1 when the next request of a file holds more tokens, such as 120k.",
+)
+@click.option(
+    "--fail-on",
+    type=ParsedText(parse_flags),
+    metavar="LIST",
+    default="",
+    help="Exit with 1 when a file has one of these: opaque (lines that are not understood), "
+    "orphans (tool calls or results without the other half), errors (of tools), over-window.",
+)
+@click.option("--require-fit", is_flag=True, help="Fail a file (exit 5) that does not fit then.")
 @fail_base_option
 @click.option(
     "--include",
@@ -92,8 +151,15 @@ def command(
     plan: PlanOptions,
     summarizer: SummarizerParameters,
     protect: ProtectOptions,
-    report: str | None,
+    files_from: str | None,
+    report: tuple[str, ...],
+    report_as: str | None,
+    junit: str | None,
+    runner: str,
     fail_over: float | None,
+    fail_over_tokens: int | None,
+    fail_on: tuple[Flag, ...],
+    require_fit: bool,
     fail_base: Base | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -110,7 +176,7 @@ def command(
 ) -> int:
     """Run ``compactctl batch``."""
     options = BatchOptions(
-        paths=paths,
+        paths=(*paths, *(listed_paths(files_from) if files_from else ())),
         include=include,
         exclude=exclude,
         out=out,
@@ -127,13 +193,21 @@ def command(
         dry_run=dry_run,
         jobs=jobs,
         fail_over=fail_over,
-        report=report,
+        fail_over_tokens=fail_over_tokens,
+        fail_on=fail_on,
+        require_fit=require_fit,
+        reports=(*report, *filter(None, (junit,))),
     )
     from compactctl.reports.rendering.progress import BatchProgress
 
     with BatchProgress() as progress:
         result = batch(options, progress.tell)
-    emit(_with_report(result, options), shown_as)
+    for path in report:
+        result = with_report(result, path, report_format(path, report_as), force=force)
+    if junit is not None:
+        result = with_report(result, junit, JUNIT, force=force)
+    emit(result, shown_as)
+    annotate(result, runner)
     return result.exit_code
 
 
@@ -144,13 +218,3 @@ def _is_plan_given(context: click.Context) -> bool:
         context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         for name in (*_PLAN_OPTIONS, *filter(None, names))
     )
-
-
-def _with_report(result: BatchResult, options: BatchOptions) -> BatchResult:
-    """Write a row per file where that is asked for. Raises as ``write_report`` does."""
-    if options.report is None:
-        return result
-    from compactctl.reports.parquet.batch import write_report
-
-    warnings = write_report(result.rows, options.report, force=options.force)
-    return replace(result, report=options.report, warnings=warnings)

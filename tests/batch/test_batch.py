@@ -1,6 +1,7 @@
 """Measuring and compacting many transcripts."""
 
 import gzip
+import hashlib
 import os
 from multiprocessing import active_children
 from pathlib import Path
@@ -63,7 +64,10 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
     expected = stats(StatsOptions(path=path))
     assert row == BatchRow(
         path=path,
+        sha256=hashlib.sha256(data).hexdigest(),
+        project="/home/dev",
         format="claude-code",
+        client_version="2.1.0",
         model="claude-sonnet-4-5",
         counter=expected.measure.counter.id,
         exactness=expected.measure.counter.exactness,
@@ -72,6 +76,7 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
         tokens_before=expected.breakdown.total,
         unseen=expected.size.unseen,
         ratio_before=usage_of(expected.usage.tokens, expected.measure.budget.available).ratio,
+        context=expected.largest_conversation,
         base="client",
         base_tokens=expected.measure.limits.compacts_at,
         used=expected.usage.ratio,
@@ -82,6 +87,8 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
         lines=24,
         bytes=len(data),
         opaque_lines=0,
+        orphans=0,
+        tool_errors=0,
         categories=expected.breakdown.categories,
     )
 
@@ -265,9 +272,9 @@ def test_a_report_never_overwrites_an_input_or_output() -> None:
     data = write(Path("run.jsonl")).read_bytes()
     for report in ("run.jsonl", "out/run.compacted.jsonl", "out", "missing/report.parquet"):
         with pytest.raises(UsageError, match=report):
-            run("run.jsonl", out="out", report=report)
+            run("run.jsonl", out="out", reports=(report,))
     assert Path("run.jsonl").read_bytes() == data
-    assert run("run.jsonl", out="out", report="out/report.parquet").exit_code == 0
+    assert run("run.jsonl", out="out", reports=("out/report.parquet",)).exit_code == 0
 
 
 def test_an_output_folder_that_is_a_file_is_refused() -> None:

@@ -12,7 +12,8 @@ from pyarrow import parquet
 from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.categories import CATEGORIES
-from compactctl.reports.parquet.batch import COLUMNS, METADATA, VERSION, write_report
+from compactctl.reports.parquet.batch import METADATA, VERSION, write_report
+from compactctl.reports.rendering.batch_rows import COLUMNS
 from compactctl.store.files.disk_errors import DiskError
 
 
@@ -35,11 +36,12 @@ def test_every_field_of_a_row_is_a_column(rows: tuple[BatchRow, ...], tmp_path: 
     write_report(rows, path)
     bad, good = read(path)
     for row, line in zip(rows, (bad, good), strict=True):
-        for name in set(COLUMNS) - {"stages"}:
+        for name in set(COLUMNS) - {"stages", "flags"}:
             assert line[name] == getattr(row, name)
     assert good["stages"] == "dedup,truncate"
     assert (bad["stages"], bad["tokens_before"], bad["tokens_user"]) == ("", None, None)
-    assert {field.name for field in fields(BatchRow)} == {*COLUMNS, "categories"}
+    assert good["saved_by_dedup"] == dict(rows[1].saved_by)["dedup"]
+    assert {field.name for field in fields(BatchRow)} == {*COLUMNS, "categories", "saved_by"}
 
 
 def test_categories_are_columns_that_add_up(rows: tuple[BatchRow, ...], tmp_path: Path) -> None:

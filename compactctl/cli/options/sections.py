@@ -11,7 +11,8 @@ SECTIONS = {
     "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
     "Where a session is cut": ("at", "every"),
     "Gates and questions": (
-        "fail-on", "require-audit", "gate", "baseline", "answers", "answers-timeout",
+        "fail-on", "fail-over-tokens", "require-audit", "gate", "baseline", "answers",
+        "answers-timeout",
     ),
     "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix"),
     "Summaries": (
@@ -21,11 +22,12 @@ SECTIONS = {
         "mask-secrets",
     ),
     "Where to write": (
-        "output", "out", "in-place", "layout", "tags", "dry-run", "force", "report", "rounds-out",
-        "plot",
+        "output", "out", "in-place", "layout", "tags", "dry-run", "force", "report",
+        "report-format", "junit", "annotate", "rounds-out", "plot",
     ),
     "What is read": (
-        "format", "scope", "include", "exclude", "strict", "max-line", "max-unpacked", "jobs",
+        "format", "scope", "files-from", "include", "exclude", "strict", "max-line",
+        "max-unpacked", "jobs",
     ),
     "How it is measured": (
         "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "system", "tools",

@@ -13,7 +13,8 @@ from compactctl.cli.settings.names import flag_of, variable_of
 from compactctl.store.settings import user_settings
 
 _MEASURING = frozenset({
-    "format", "scope", "top", "strict", "fail-over", "fail-base", "fail-on", "require-fit",
+    "format", "scope", "top", "strict", "fail-over", "fail-over-tokens", "fail-base", "fail-on",
+    "require-fit",
     "require-audit",
     "model", "window", "windows", "max-tokens", "counter", "chars-per-token",
     "seed", "at", "every", "gate", "used", "share", "aggregate", "neurolink",
@@ -29,8 +30,9 @@ _TEXT = "puts text into a transcript or a prompt"
 # What an option does that no project decides -> the options.
 REFUSED = {
     "says where or whether something is written": frozenset({
-        "output", "out", "report", "plot", "rounds-out", "spill-dir", "in-place", "force",
-        "dry-run", "layout", "tags", "to", "group", "check", "repair",
+        "output", "out", "report", "report-format", "junit", "annotate", "plot", "rounds-out",
+        "spill-dir", "in-place", "force", "dry-run", "layout", "tags", "to", "group", "check",
+        "repair",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
         "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",
@@ -38,8 +40,8 @@ REFUSED = {
         "mask-secrets", "on-summarizer-failure", "answers", "answers-timeout",
     }),
     "says what else is read": frozenset({
-        "system", "tools", "prompt", "attach", "summary-file", "from-error", "include", "exclude",
-        "prices", "baseline",
+        "system", "tools", "prompt", "attach", "files-from", "summary-file", "from-error",
+        "include", "exclude", "prices", "baseline",
     }),
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({

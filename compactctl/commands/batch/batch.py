@@ -6,11 +6,11 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from compactctl.commands.batch.one_file import GATE, FileTask, died_row, run_file
+from compactctl.commands.batch.one_file import FileTask, died_row, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.loading.discover import Choice, Input, discover
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.report_file import check_report
@@ -30,6 +30,7 @@ class BatchTotals:
     ok: int
     unchanged: int
     over: int
+    flagged: int
     failed: int
     tokens_before: int
     tokens_after: int | None
@@ -47,7 +48,7 @@ class BatchResult:
     """What became of all files, in input order.
 
     ``compacted`` tells whether stages ran, ``written`` whether their outcome was written to
-    ``--out``. ``report`` is the file with a row per file, once it is written, and ``warnings`` what
+    ``--out``. ``reports`` are the files about it, once they are written, and ``warnings`` what
     there was to say about that.
     """
 
@@ -56,18 +57,19 @@ class BatchResult:
     compacted: bool
     written: bool
     fail_over: float | None
-    report: str | None = None
+    fail_over_tokens: int | None = None
+    fail_on: tuple[Flag, ...] = ()
+    reports: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """The highest code among the files that failed, else 1 if one is over the limit, else 0.
+        """The highest code among the files that failed, else 1 if a gate is not passed, else 0.
 
         Codes rise with severity, so files that fail in one way give their own code and a file
         that failed is never hidden by the gate.
         """
-        failed = [row.exit_code for row in self.rows if row.status == "failed"]
-        return max(failed) if failed else GATE * any(row.status == "over" for row in self.rows)
+        return max((row.exit_code for row in self.rows), default=0)
 
 
 def batch(options: BatchOptions, progress: FilesProgress | None = None) -> BatchResult:
@@ -86,6 +88,8 @@ def batch(options: BatchOptions, progress: FilesProgress | None = None) -> Batch
         compacted=options.compacts,
         written=options.writes,
         fail_over=options.fail_over,
+        fail_over_tokens=options.fail_over_tokens,
+        fail_on=options.fail_on,
     )
 
 
@@ -93,9 +97,10 @@ def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ..
     outputs = {} if options.out is None else output_names(inputs, options.out)
     if options.out is not None and options.writes:
         make_folder(options.out)
-    if options.report is not None:
-        taken = (*(item.path for item in inputs), *outputs.values())
-        check_report(options.report, taken, force=options.force)
+    taken = [*(item.path for item in inputs), *outputs.values()]
+    for report in options.reports:
+        check_report(report, taken, force=options.force)
+        taken.append(report)
     return tuple(FileTask(input=item, output=outputs.get(item.path)) for item in inputs)
 
 
@@ -125,6 +130,7 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
         ok=status["ok"],
         unchanged=status["unchanged"],
         over=status["over"],
+        flagged=status["flagged"],
         failed=status["failed"],
         tokens_before=sum(row.tokens_before or 0 for row in done),
         tokens_after=sum(row.tokens_after or 0 for row in done) if compacted else None,

@@ -1,11 +1,14 @@
 """One file of a batch, from its path to its row; runs in a worker process."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.outputs import make_folder
-from compactctl.commands.batch.row import INTERNAL_ERROR, BatchRow, failed_row
+from compactctl.commands.batch.row import INTERNAL_ERROR, BatchRow, Flag, failed_row
 from compactctl.commands.compact.compact import (
     CompactOptions,
     CompactResult,
@@ -19,6 +22,8 @@ from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.errors import CompactctlError, NoInputError, is_out_of_memory
+from compactctl.model.operation import StageRecord
+from compactctl.store.files.lines import sha256_of
 from compactctl.tokens.budget import usage_of
 
 GATE = 1
@@ -36,9 +41,30 @@ class FileTask:
 
 def run_file(options: BatchOptions, task: FileTask) -> BatchRow:
     """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
+    started = monotonic()
+    row = judged(_worked_on(options, task), options)
+    return replace(row, milliseconds=round(1000 * (monotonic() - started)))
+
+
+def judged(row: BatchRow, options: BatchOptions) -> BatchRow:
+    """Return a row with the gate that it does not pass, if any, as its status."""
+    if row.status == "failed":
+        return row
+    if _is_over(row.used, options.fail_over) or _is_over(row.context, options.fail_over_tokens):
+        return replace(row, status="over", exit_code=GATE)
+    if set(options.fail_on).intersection(row.flags):
+        return replace(row, status="flagged", exit_code=GATE)
+    return row
+
+
+def _is_over(found: float | None, limit: float | None) -> bool:
+    return limit is not None and found is not None and found > limit
+
+
+def _worked_on(options: BatchOptions, task: FileTask) -> BatchRow:
     path = task.input.path
     try:
-        row = _compacted(options, task) if options.compacts else _measured(options, task)
+        return _compacted(options, task) if options.compacts else _measured(options, task)
     except CompactctlError as error:
         return failed_row(path, type(error).__name__, str(error), error.exit_code)
     except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others
@@ -47,9 +73,6 @@ def run_file(options: BatchOptions, task: FileTask) -> BatchRow:
             why = f"{path}: there is not enough memory; give batch fewer --jobs, or the file alone"
             return failed_row(path, name, why, OUT_OF_MEMORY)
         return failed_row(path, name, f"{path}: {name}: {error}", INTERNAL_ERROR)
-    limit, used = options.fail_over, row.used
-    is_over = limit is not None and used is not None and used > limit
-    return replace(row, status="over", exit_code=GATE) if is_over else row
 
 
 def died_row(task: FileTask) -> BatchRow:
@@ -82,9 +105,11 @@ def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
         tokens_after=result.tokens_after,
         saved=result.tokens_before - result.tokens_after,
         ratio_after=usage_of(result.largest_after, budget.available).ratio,
+        context=result.largest_after,
         used=usage.ratio,
         level=usage.level,
         stages=tuple(record.name for record in result.stages if record.outcome == "applied"),
+        saved_by=_saved_by(result.stages),
         output=result.output,
         archive=result.archive,
         operation=result.operation,
@@ -111,8 +136,17 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
             dry_run=not options.writes,
             force=options.force,
             strict=options.strict,
+            require_fit=options.require_fit,
         )
     )
+
+
+def _saved_by(stages: Iterable[StageRecord]) -> dict[str, int]:
+    saved: Counter[str] = Counter()
+    for record in stages:
+        if record.outcome == "applied":
+            saved[record.name] += record.tokens_before - record.tokens_after
+    return dict(saved)
 
 
 def _check_problem(task: FileTask) -> None:
@@ -125,7 +159,10 @@ def _row(path: str, format_name: str, measured: Measure, figures: Figures) -> Ba
     usage = usage_of(figures.largest, limits.base_tokens)
     return BatchRow(
         path=path,
+        sha256=sha256_of(Path(path)),
+        project=figures.project,
         format=format_name,
+        client_version=figures.client_version,
         model=measured.model.name,
         counter=measured.counter.id,
         exactness=measured.counter.exactness,
@@ -134,6 +171,7 @@ def _row(path: str, format_name: str, measured: Measure, figures: Figures) -> Ba
         tokens_before=figures.tokens,
         unseen=figures.unseen,
         ratio_before=usage_of(figures.largest, budget.available).ratio,
+        context=figures.largest,
         base=limits.base,
         base_tokens=limits.base_tokens,
         used=usage.ratio,
@@ -144,5 +182,19 @@ def _row(path: str, format_name: str, measured: Measure, figures: Figures) -> Ba
         lines=figures.lines,
         bytes=figures.n_bytes,
         opaque_lines=figures.opaque_lines,
+        orphans=figures.orphans,
+        tool_errors=figures.tool_errors,
+        flags=tuple(_flags(figures, budget.window)),
         categories=figures.categories,
     )
+
+
+def _flags(figures: Figures, window: int) -> Iterator[Flag]:
+    if figures.opaque_lines:
+        yield "opaque"
+    if figures.orphans:
+        yield "orphans"
+    if figures.tool_errors:
+        yield "errors"
+    if figures.largest > window:
+        yield "over-window"

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
+from compactctl.commands.batch.row import Flag
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.sizing.measure import MeasureOptions, counter_asked_for
 from compactctl.errors import UsageError
@@ -31,7 +32,10 @@ class BatchOptions:
         summarizer: who writes summaries; every worker process asks on its own.
         jobs: number of worker processes; 0 chooses.
         fail_over: share of the measure's base that no transcript may be over.
-        report: a file that is written when the batch is done; kept apart from inputs and outputs.
+        fail_over_tokens: size that no transcript's next request may be over.
+        fail_on: what no transcript may have.
+        require_fit: fail a file whose context does not fit after all stages.
+        reports: files that are written when the batch is done; kept apart from inputs and outputs.
     """
 
     paths: tuple[str, ...]
@@ -51,7 +55,10 @@ class BatchOptions:
     dry_run: bool = False
     jobs: int = 0
     fail_over: float | None = None
-    report: str | None = None
+    fail_over_tokens: int | None = None
+    fail_on: tuple[Flag, ...] = ()
+    require_fit: bool = False
+    reports: tuple[str, ...] = ()
 
     @property
     def compacts(self) -> bool:

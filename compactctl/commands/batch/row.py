@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast, get_args
 
+from compactctl.errors import UsageError
 from compactctl.history.categories import Category
 from compactctl.tokens.fit import Base
 
-Status = Literal["ok", "unchanged", "over", "failed"]
+Status = Literal["ok", "unchanged", "over", "flagged", "failed"]
+Flag = Literal["opaque", "orphans", "errors", "over-window"]
 
 INTERNAL_ERROR = 70
 
@@ -18,7 +20,10 @@ class BatchRow:
 
     Attributes:
         status: ``over`` is over the limit of ``--fail-over``, whatever else is true;
-            ``unchanged`` means that stages ran and found nothing to do.
+            ``flagged`` has what ``--fail-on`` names; ``unchanged`` means that stages ran and found
+            nothing to do.
+        sha256: of the bytes on disk, None for what could not be read.
+        project: the session's working folder, where the transcript tells it.
         exactness: how far the token counts can be trusted, in the counter's words.
         window, available: the context window, and what of it is free for input, in tokens.
         tokens_before, tokens_after: the effective history over all conversations; ``after`` and
@@ -27,22 +32,31 @@ class BatchRow:
             tells; 0 where nothing does.
         ratio_before, ratio_after: the largest conversation and ``unseen`` as a share of
             ``available``.
+        context: the largest conversation and ``unseen`` in the end, in tokens.
         base: what levels and ``--fail-over`` refer to; base_tokens: its size.
-        used: the largest conversation and ``unseen`` in the end, as a share of that.
+        used: ``context`` as a share of that.
         level: how full that is.
         messages, turns, steps, categories: the effective history before; categories add up to
             ``tokens_before``.
         lines, bytes: of the unpacked input.
         opaque_lines: lines that were carried without being understood.
+        orphans: tool calls without a result, and results without a call.
+        tool_errors: results of tools that say that the call failed.
+        flags: which of the things are found that ``--fail-on`` can name.
         stages: names of the stages that changed something.
+        saved_by: tokens that each of these saved.
         output, archive: paths of what was written; operation: the compaction's id.
         error_class, error: one line about why it failed.
         exit_code: the code this file alone would give.
+        milliseconds: how long it took; rows that differ in this alone are equal.
     """
 
     path: str
     status: Status = "ok"
+    sha256: str | None = None
+    project: str | None = None
     format: str | None = None
+    client_version: str | None = None
     model: str | None = None
     counter: str | None = None
     exactness: str | None = None
@@ -54,6 +68,7 @@ class BatchRow:
     unseen: int | None = None
     ratio_before: float | None = None
     ratio_after: float | None = None
+    context: int | None = None
     base: Base | None = None
     base_tokens: int | None = None
     used: float | None = None
@@ -64,14 +79,28 @@ class BatchRow:
     lines: int | None = None
     bytes: int | None = None
     opaque_lines: int | None = None
+    orphans: int | None = None
+    tool_errors: int | None = None
+    flags: tuple[Flag, ...] = ()
     categories: Mapping[Category, int] = field(default_factory=dict)
     stages: tuple[str, ...] = ()
+    saved_by: Mapping[str, int] = field(default_factory=dict)
     output: str | None = None
     archive: str | None = None
     operation: str | None = None
     error_class: str | None = None
     error: str | None = None
     exit_code: int = 0
+    milliseconds: int = field(default=0, compare=False)
+
+
+def parse_flags(text: str) -> tuple[Flag, ...]:
+    """Read names of flags with commas between them. Raises UsageError for another name."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    wrong = [name for name in names if name not in get_args(Flag)]
+    if wrong:
+        raise UsageError(f"{wrong[0]!r} is none of {', '.join(get_args(Flag))}")
+    return cast("tuple[Flag, ...]", names)
 
 
 def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:

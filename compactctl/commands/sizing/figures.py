@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from compactctl.commands.sizing.measure import Measure
 from compactctl.history.categories import Category, category_tokens
 from compactctl.history.conversations import conversations
+from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
 from compactctl.history.turns import steps
 from compactctl.model.transcript import Transcript
@@ -17,7 +18,8 @@ class Figures:
 
     ``unseen`` are the tokens that every request has beside it, ``largest`` those of the largest
     conversation with them; ``lines``, ``n_bytes`` and ``opaque_lines`` are of the whole file,
-    unpacked.
+    unpacked. ``orphans`` are tool calls without a result and the other way round, ``tool_errors``
+    results that say that the call failed; ``project`` is the session's working folder.
     """
 
     tokens: int
@@ -30,6 +32,10 @@ class Figures:
     n_bytes: int
     opaque_lines: int
     categories: Mapping[Category, int]
+    orphans: int
+    tool_errors: int
+    project: str | None
+    client_version: str | None
 
 
 def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figures:
@@ -48,4 +54,8 @@ def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figure
         n_bytes=transcript.n_bytes,
         opaque_lines=len({opaque.line for opaque in transcript.opaque}),
         categories=categories,
+        orphans=sum(len(orphans(talk)) for talk in talks),
+        tool_errors=sum(result.is_error for message in history for result in message.results),
+        project=transcript.cwd,
+        client_version=transcript.client_version,
     )

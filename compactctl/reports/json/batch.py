@@ -14,6 +14,8 @@ def batch_json(result: BatchResult) -> dict[str, Any]:
         "compacted": result.compacted,
         "written": result.written,
         "failOver": result.fail_over,
+        "failOverTokens": result.fail_over_tokens,
+        "failOn": list(result.fail_on),
         "exitCode": result.exit_code,
         "totals": {**fields_of(result.totals), "counters": list(result.totals.counters)},
         "files": [_row(row) for row in result.rows],
@@ -21,4 +23,4 @@ def batch_json(result: BatchResult) -> dict[str, Any]:
 
 
 def _row(row: BatchRow) -> dict[str, Any]:
-    return {**fields_of(row), "stages": list(row.stages)}
+    return {**fields_of(row), "stages": list(row.stages), "flags": list(row.flags)}

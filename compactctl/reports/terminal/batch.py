@@ -16,7 +16,7 @@ from compactctl.reports.rendering.text import (
 )
 from compactctl.reports.rendering.wording import BASES, tokens_text
 
-_STATUSES = ("ok", "unchanged", "over", "failed")
+_STATUSES = ("ok", "unchanged", "over", "flagged", "failed")
 
 
 def batch_screen(result: BatchResult) -> Iterator[ScreenItem]:
@@ -39,13 +39,20 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
     elif result.compacted:
         yield "no transcript was written"
-    if result.report is not None:
-        yield f"wrote {line_text(result.report)} ({plural(len(result.rows), 'row')})"
+    for report in result.reports:
+        yield f"wrote {line_text(report)} ({plural(len(result.rows), 'row')})"
+    limits = " or ".join(_limits(result))
+    if limits:
+        yield f"{plural(result.totals.over, 'file')} over the limit of {limits}"
+    if result.fail_on:
+        yield f"{plural(result.totals.flagged, 'file')} with {' or '.join(result.fail_on)}"
+
+
+def _limits(result: BatchResult) -> Iterator[str]:
     if result.fail_over is not None:
-        yield (
-            f"{plural(result.totals.over, 'file')} over the limit of "
-            f"{share_text(result.fail_over)} of {_bases(result.rows)}"
-        )
+        yield f"{share_text(result.fail_over)} of {_bases(result.rows)}"
+    if result.fail_over_tokens is not None:
+        yield f"{result.fail_over_tokens:,} tokens"
 
 
 def _bases(rows: Sequence[BatchRow]) -> str:

@@ -1,0 +1,1 @@
+"""Results as CI systems read them."""
