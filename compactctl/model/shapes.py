@@ -7,6 +7,7 @@ and what is wrong. Nothing is converted on the way: ``true`` is not a number, no
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import isfinite
 from typing import Any
 
 Shape = Callable[[object], Any]
@@ -47,18 +48,37 @@ def spelled(pattern: re.Pattern[str]) -> Shape:
     return read
 
 
-def count(value: object, most: int = LARGEST) -> int:
-    """Take a whole number from 0 to ``most``."""
+def word(value: object) -> str:
+    """Take any string, and a number as one: 60000 is ``"60000"``."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _wrong("is not text")
+    return str(value)
+
+
+def whole(value: object) -> int:
+    """Take any whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise _wrong("is not a whole number")
-    if not 0 <= value <= most:
-        raise ValueError("is negative or too large")
     return value
+
+
+def count(value: object, most: int = LARGEST) -> int:
+    """Take a whole number from 0 to ``most``."""
+    if not 0 <= whole(value) <= most:
+        raise ValueError("is negative or too large")
+    return whole(value)
 
 
 def count_to(most: int) -> Shape:
     """Return the shape of whole numbers from 0 to ``most``."""
     return partial(count, most=most)
+
+
+def finite(value: object) -> float:
+    """Take any number; neither infinite nor ``nan``."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise _wrong("is not a number")
+    return value
 
 
 def number(value: object, most: float) -> float:

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import isfinite
 from typing import Any, get_args
 
 from compactctl.errors import UsageError
 from compactctl.model.settings_table import SettingsTable, check_keys, read_value
-from compactctl.model.shapes import count, share, switch, text, texts
+from compactctl.model.shapes import count, finite, share, switch, text, texts
 from compactctl.model.summary import FailurePolicy
 from compactctl.profiles.profile import (
     Background,
@@ -226,6 +225,4 @@ def _at_least_one(value: object) -> int:
 
 
 def _factor(value: object) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise ValueError("is not a number")
-    return Fraction(str(value))
+    return Fraction(str(finite(value)))

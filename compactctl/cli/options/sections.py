@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from compactctl.stages.support.option_field import OptionField
+
 # Title -> the options below it, by their names without dashes, in every command that has them.
 SECTIONS = {
     "Profile and stages": ("profile", "stages"),
@@ -39,20 +41,16 @@ OTHERS = "Other options"
 
 
 class StageOption(click.Option):
-    """An option of one stage; ``stage`` is its name.
-
-    The value of one that ``is_text`` is any text, and goes into a transcript or a prompt.
-    """
+    """An option of one stage: the ``field`` of its options that it sets."""
 
     def __init__(
         self,
         *args: Any,  # noqa: ANN401
-        stage: str,
-        is_text: bool = False,
+        field: OptionField,
         **attributes: Any,  # noqa: ANN401
     ) -> None:
         super().__init__(*args, **attributes)
-        self.stage, self.is_text = stage, is_text
+        self.field = field
 
 
 class SectionedCommand(click.Command):
@@ -68,7 +66,7 @@ class SectionedCommand(click.Command):
         for title in (*SECTIONS, OTHERS):
             _write(ctx, formatter, title, (each for each in own if section_of(each) == title))
         of_stages = [each for each in options if isinstance(each, StageOption)]
-        stages = {each.stage for each in of_stages}
+        stages = {each.field.stage for each in of_stages}
         if len(stages) == 1:
             _write(ctx, formatter, f"Options of {min(stages)}", of_stages)
         elif stages:

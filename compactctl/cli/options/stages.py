@@ -70,8 +70,7 @@ def _option(option: OptionField, siblings: Sequence[OptionField]) -> Callable[[F
         metavar=None if is_choice else _METAVARS[option.kind],
         multiple=option.kind == "texts",
         cls=StageOption,
-        stage=option.stage,
-        is_text=option.kind == "text",
+        field=option,
         help=f"{_help(option, siblings)} [default: {_default(option.default)}]",
     )
 
@@ -82,7 +81,7 @@ def _switch(option: OptionField, siblings: Sequence[OptionField]) -> Callable[[F
         f"{flag}/--no-{flag.removeprefix('--')}",
         default=None,
         cls=StageOption,
-        stage=option.stage,
+        field=option,
         help=f"{_help(option, siblings)} [default: {'on' if option.default else 'off'}]",
     )
 

@@ -14,7 +14,6 @@ from compactctl.cli.settings.project_options import why_not
 from compactctl.cli.settings.settings import Setting, files_in_effect, settings_for
 from compactctl.commands.reference.config import ConfigResult, ConfigRow
 from compactctl.errors import UsageError
-from compactctl.stages.registry import stage_named
 
 _HELP = """Show a command's settings, each with where it comes from.
 
@@ -74,8 +73,7 @@ def _row(context: click.Context, option: click.Option, given: dict[str, Setting]
 
 def _default(context: click.Context, option: click.Option) -> object:
     if isinstance(option, StageOption):
-        name = (option.name or "").removeprefix(f"{option.stage}_")
-        return getattr(stage_named(option.stage).options(), name)
+        return option.field.default
     return option.get_default(context)
 
 

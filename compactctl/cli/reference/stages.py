@@ -47,5 +47,5 @@ def _explained(stage: StageInfo) -> str:
 def _records(stage: str) -> Iterator[tuple[str, str]]:
     with click.Context(_options) as context:
         for option in _options.params:
-            if isinstance(option, StageOption) and option.stage == stage:
+            if isinstance(option, StageOption) and option.field.stage == stage:
                 yield option.get_help_record(context) or ("", "")

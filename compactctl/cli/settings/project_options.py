@@ -57,7 +57,7 @@ def why_not(option: click.Option) -> str | None:
     """Return what an option does that no project decides; None for one that a project may set."""
     flag = flag_of(option)
     if isinstance(option, StageOption):
-        return _TEXT if option.is_text else None
+        return _TEXT if option.field.kind == "text" else None
     if flag in ALLOWED:
         return None
     return next((reason for reason, flags in REFUSED.items() if flag in flags), NOT_JUDGED)

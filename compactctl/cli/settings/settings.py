@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
+from compactctl.cli.settings.option_shapes import shape_of
 from compactctl.cli.settings.project_options import elsewhere, why_not
 from compactctl.cli.settings.project_values import project_value
 from compactctl.errors import UsageError, suggestion
+from compactctl.model.settings_table import read_value
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 NO_FILE = "none"
@@ -130,14 +132,15 @@ def _setting(option: click.Option, key: str, value: object, file: SettingsFile) 
         value = project_value(file, key, value)
     elif key in _PATHS and isinstance(value, str):
         value = _beside(file, value)
-    if option.multiple and isinstance(value, str):
+    if option.multiple and not isinstance(value, list | Mapping):
         value = [value]
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
+    where = f"{file.path}: {key}: "
+    read_value(where, shape_of(option), value)
     try:
         with click.Context(click.Command(key)) as context:
             option.type_cast_value(context, value)
-    except (click.BadParameter, OverflowError, TypeError) as error:
-        why = error.message if isinstance(error, click.BadParameter) else error
-        raise UsageError(f"{file.path}: {key}: {why}") from error
+    except click.BadParameter as error:
+        raise UsageError(f"{where}{error.message}") from error
     return Setting(parameter=option.name or key, value=value, file=file.path)

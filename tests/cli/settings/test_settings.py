@@ -166,8 +166,16 @@ def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: 
             "prune-min-saving is not an option; did you mean prune-min-savings",
         ),
         ("stats = 3", "write its settings as [stats]"),
-        ('top = "many"', "top: "),
-        ("top = inf", "top: "),
+        ('top = "many"', "top: 'many' is not a whole number"),
+        ("top = inf", "top: inf is not a whole number"),
+        ("top = 2.5", "top: 2.5 is not a whole number"),
+        ("top = true", "top: True is not a whole number"),
+        ("top = -1", "top: -1 is not in the range"),
+        ("strict = 1", "strict: 1 is neither true nor false"),
+        ("fail-over = true", "fail-over: True is not a number"),
+        ('fail-over = "0.8"', "fail-over: '0.8' is not a number"),
+        ("model = 2026-01-31", "model: datetime.date(2026, 1, 31) is not text"),
+        ("model = true", "model: True is not text"),
         ('model = ["o3"]', "model takes one value"),
         ("[prune.min]\nsavings = 1", "prune-min is not an option"),
         ("a = " + "[" * 5_000, "settings cannot be read: nested too deeply; take that out"),
@@ -184,6 +192,38 @@ def test_what_is_wrong_in_settings_is_said(
     assert outcome.err.startswith(f"compactctl: {home / 'compactctl.toml'}: ")
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("min-savings = 2.5", "prune-min-savings: 2.5 is not a whole number"),
+        ("keep-errors = 1", "prune-keep-errors: 1 is neither true nor false"),
+        ("unit = 3", "prune-unit: 3 is not text"),
+        ("protect-tools = [3]", "prune-protect-tools: [3] is not text"),
+    ],
+)
+def test_a_stage_takes_from_settings_what_it_takes_from_profiles(
+    ask: Ask, desk: Path, home: Path, text: str, message: str
+) -> None:
+    (home / "compactctl.toml").write_text(f"[prune]\n{text}\n")
+    of_settings = ask("compact", desk, "-n")
+    (home / "compactctl.toml").unlink()
+    (home / "own.toml").write_text(f'[[stages]]\nstage = "prune"\n{text.replace("-", "_")}\n')
+    of_profile = ask("compact", desk, "-n", "--profile", home / "own.toml")
+    assert (of_settings.code, of_profile.code) == (2, 2)
+    assert message in of_settings.err
+    assert message.partition(": ")[2] in of_profile.err
+
+
+def test_texts_may_be_numbers_and_a_list_of_one_needs_no_brackets(
+    ask: Ask, desk: Path, home: Path
+) -> None:
+    (home / "compactctl.toml").write_text(
+        'target = 0.5\nwindow = 32000\npin = "m1"\n[prune]\nprotect-tools = "Read"\n'
+    )
+    found = json.loads(ask("compact", desk, "-n", "--json").out)
+    assert found["targetTokens"] == 16_000
 
 
 def test_a_settings_file_that_is_not_there_is_a_usage_error(ask: Ask, desk: Path) -> None:

@@ -1,0 +1,31 @@
+"""The shapes that values in settings files must have: those of the options that they set."""
+
+import click
+
+from compactctl.cli.options.sections import StageOption
+from compactctl.model.shapes import Shape, finite, list_of, switch, whole, word
+
+_MOST_VALUES = 10_000
+
+
+def shape_of(option: click.Option) -> Shape:
+    """Return the shape of what a file may give an option; its range and meaning are the option's.
+
+    Options of stages take what profiles give them.
+    """
+    if isinstance(option, StageOption):
+        return option.field.read
+    shape = _shape_of_one(option)
+    return list_of(shape, _MOST_VALUES) if option.multiple else shape
+
+
+def _shape_of_one(option: click.Option) -> Shape:
+    match option.type:
+        case click.types.BoolParamType():
+            return switch
+        case click.types.IntParamType():
+            return whole
+        case click.types.FloatParamType():
+            return finite
+        case _:
+            return word
