@@ -24,7 +24,12 @@ its client's store, else where -o says, or in FILE with --in-place. rewind undoe
 @click.command("rewind", help=_HELP)
 @file_argument("restore", compacted=True)
 @click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
-@click.option("--group", metavar="ID", help="Bring back the messages of one group only.")
+@click.option(
+    "--group",
+    metavar="ID",
+    help="Bring back the messages of one group only: one of compactctl's, or one that a client "
+    "tagged, as NeuroLink and Roo Code do, which is undone like --client.",
+)
 @click.option("--all", is_flag=True, help="Go back to the first state.")
 @click.option(
     "--client",
@@ -38,7 +43,11 @@ its client's store, else where -o says, or in FILE with --in-place. rewind undoe
     metavar="FILE",
     help="Write the restored state here instead; - is standard output.",
 )
-@click.option("--in-place", is_flag=True, help="With --client, replace FILE itself.")
+@click.option(
+    "--in-place",
+    is_flag=True,
+    help="With --client, and groups that a client tagged, replace FILE itself.",
+)
 @click.option(
     "-f",
     "--force",

@@ -66,6 +66,27 @@ def with_appended(record: str, fields: Mapping[str, Any]) -> str:
     return f"{record[:end]},{dump(fields)[1:-1]}{record[end:]}"
 
 
+def without_fields(record: str, names: Iterable[str]) -> str:
+    """Return an object's text without top-level fields, each with the comma that belonged to it."""
+    for name in names:
+        span = find_spans(record, [(name,)]).get((name,))
+        if span is not None:
+            record = _without_field(record, name, span)
+    return record
+
+
+def _without_field(record: str, name: str, value: Span) -> str:
+    head = record[: value[0]].rstrip().removesuffix(":").rstrip()
+    key = dump(name)
+    if not head.endswith(key):
+        # A key that is spelled with escapes: the tag stays, and is empty.
+        return splice(record, {value: "null"})
+    before, rest = head.removesuffix(key).rstrip(), record[value[1] :]
+    if before.endswith(","):
+        return before.removesuffix(",") + rest
+    return head.removesuffix(key) + rest.lstrip().removeprefix(",").lstrip()
+
+
 def changed(text: str, values: Iterable[tuple[JsonPath, Any]]) -> dict[Span, str]:
     """Return the span changes that set values at paths, where they exist."""
     wanted = dict(values)

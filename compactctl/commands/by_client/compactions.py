@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 from compactctl.commands.by_client.moments import Moment, moments, read_after, read_before
 from compactctl.commands.by_client.states import PastState
+from compactctl.commands.by_client.tagged import places_of, tagged_groups
 from compactctl.formats.opencode.compactions import asking, cleared_outputs
 from compactctl.formats.records.json_values import object_or_empty
 from compactctl.formats.records.timestamps import seconds, time_of
 from compactctl.model.message import Message, MessageId, RecordPlace
 from compactctl.model.operation import OperationId
 
-Removal = Literal["summarized", "cleared", "left out"]
+Removal = Literal["summarized", "truncated", "cleared", "left out"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class ClientCompaction:
         what: whether a summary stands for messages, results were cleared, or neither says more.
         places: its records, without which what it hides would be sent again.
         values: by line and path, values without what says that an output was cleared.
+        groups: the tags that its messages carry, where tags alone hide them.
         time: when it was, in seconds since 1970; None where nothing tells.
         hidden: the messages that it took away, or took the content from.
         in_effect: whether that still makes a difference.
@@ -37,6 +39,7 @@ class ClientCompaction:
     what: Removal
     places: tuple[RecordPlace, ...] = ()
     values: Mapping[RecordPlace, Any] = field(default_factory=dict)
+    groups: frozenset[str] = frozenset()
     time: float | None
     hidden: tuple[MessageId, ...]
     in_effect: bool
@@ -56,8 +59,29 @@ def compactions_of(state: PastState) -> tuple[ClientCompaction, ...]:
 
     The part of the file before each of them is read once more.
     """
+    tagged = tuple(_tagged(state))
+    known = {place for each in tagged for place in each.places}
     found = (_found(state, moment) for moment in moments(state.transcript, 0))
-    return (*filter(None, found), *_cleared(state))
+    untagged = (each for each in found if each is not None and known.isdisjoint(each.places))
+    in_order = sorted((*tagged, *untagged), key=lambda each: each.line)
+    return (*in_order, *_cleared(state))
+
+
+def _tagged(state: PastState) -> Iterator[ClientCompaction]:
+    """Yield what tags alone hide."""
+    shown = {message.id for message in state.transcript.effective}
+    for group in tagged_groups(state.transcript):
+        places = places_of(group.stand_ins)
+        yield ClientCompaction(
+            id=OperationId(group.id),
+            client=state.transcript.format,
+            what=group.what,
+            places=places,
+            groups=frozenset({group.id}),
+            time=_time(state, places),
+            hidden=tuple(m.id for m in group.members if m.tags.parents == (group.id,)),
+            in_effect=any(message.id in shown for message in group.stand_ins),
+        )
 
 
 def _found(state: PastState, moment: Moment) -> ClientCompaction | None:
@@ -68,9 +92,7 @@ def _found(state: PastState, moment: Moment) -> ClientCompaction | None:
     left = {message.id: message for message in after}
     known = {message.id for message in before}
     new = [message for message in after if message.id not in known]
-    hidden = _tagged(state, new) or tuple(
-        m.id for m in before if m.id not in left or left[m.id].parts != m.parts
-    )
+    hidden = tuple(m.id for m in before if m.id not in left or left[m.id].parts != m.parts)
     if not hidden:
         return None
     places = _places(state, moment)
@@ -83,13 +105,6 @@ def _found(state: PastState, moment: Moment) -> ClientCompaction | None:
         hidden=hidden,
         in_effect=_is_in_effect(state, new or [left[name] for name in hidden if name in left]),
     )
-
-
-def _tagged(state: PastState, new: Sequence[Message]) -> tuple[MessageId, ...]:
-    """Return the messages that name a new summary as what stands for them."""
-    groups = {message.tags.condense_id for message in new} - {None}
-    there = state.transcript.messages
-    return tuple(message.id for message in there if message.tags.condense_parent in groups)
 
 
 def _is_in_effect(state: PastState, made: Sequence[Message]) -> bool:

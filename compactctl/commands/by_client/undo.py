@@ -10,6 +10,7 @@ from typing import Any
 from compactctl import __version__
 from compactctl.commands.by_client.compactions import ClientCompaction, compactions_of
 from compactctl.commands.by_client.states import PastState, present
+from compactctl.commands.by_client.tagged import untagged
 from compactctl.commands.loading.load import Loaded, parse
 from compactctl.errors import IntegrityError
 from compactctl.model.message import Message, MessageId, ReasoningPart, RecordPlace
@@ -73,7 +74,10 @@ def _lines(
         for (line, path), value in each.values.items():
             values[line][path] = value
     transcript = replace(state.transcript, links=tuple(_links(state, dropped)))
-    return without_records(lines, transcript, state.format, dropped, values)
+    bare = untagged(lines, transcript, {name for each in wanted for name in each.groups})
+    there = [bare.get(index, line) for index, line in enumerate(lines)] if bare else lines
+    for new in without_records(there, transcript, state.format, dropped, values):
+        yield replace(new, kept=False) if new.source in bare else new
 
 
 def _links(state: PastState, dropped: set[RecordPlace]) -> Iterator[Link]:

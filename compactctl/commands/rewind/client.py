@@ -1,11 +1,13 @@
 """Undoes compactions by the client of a transcript, whose originals are in it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compactctl.commands.by_client.compactions import ClientCompaction, compactions_of
 from compactctl.commands.by_client.states import present
+from compactctl.commands.by_client.tagged import tagged_groups
 from compactctl.commands.by_client.undo import Undone, undo
 from compactctl.commands.forking.new_session import (
     archives_under,
@@ -15,11 +17,11 @@ from compactctl.commands.forking.new_session import (
     new_session,
 )
 from compactctl.commands.forking.outside_stores import check_outside_stores
-from compactctl.commands.loading.load import Loaded, load
+from compactctl.commands.loading.load import Loaded, load, loaded_from
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.steps import Archived
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
-from compactctl.errors import UsageError
+from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.sessions.forks import Fork
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
@@ -48,8 +50,18 @@ class _Job:
         return Path(self.options.output or self.options.path)
 
 
+def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
+    """Tell whether ``group`` is one that a client tagged, which no archive knows."""
+    if not options.group or options.group.encode() not in b"".join(source.lines):
+        return False
+    with suppress(NotUnderstoodError):
+        loaded = loaded_from(source, options.path)
+        return any(each.id == options.group for each in tagged_groups(loaded.transcript))
+    return False
+
+
 def undo_by_client(options: RewindOptions) -> RewindResult:
-    """Undo the client's newest compaction in effect, or those that ``all`` or ``to`` ask for.
+    """Undo the client's newest compaction in effect, or what ``all``, ``to``, ``group`` ask for.
 
     What is left is a new session where the transcript is one in its client's store, and else goes
     where ``output`` says; it is in place with ``in_place``. An archive leads back.
@@ -109,6 +121,8 @@ def _wanted(
     options: RewindOptions, found: Sequence[ClientCompaction]
 ) -> tuple[ClientCompaction, ...]:
     """Return what is to be undone; UsageError for a compaction that is not there."""
+    if options.group:
+        return tuple(each for each in found if options.group in each.groups)
     if options.to:
         names = [each.id for each in found if each.id.startswith(options.to)]
         if len(names) == 1:

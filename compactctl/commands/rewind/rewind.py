@@ -9,7 +9,7 @@ from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.operations.appended_lines import appended, appended_since
 from compactctl.commands.operations.history import OperationHistory, history_of, way_to
 from compactctl.commands.operations.steps import OperationStep
-from compactctl.commands.rewind.client import undo_by_client
+from compactctl.commands.rewind.client import is_tagged_by_client, undo_by_client
 from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
@@ -48,6 +48,10 @@ def rewind(options: RewindOptions) -> RewindResult:
     if options.client:
         return undo_by_client(options)
     source = open_input(options.path, options.limits)
+    if is_tagged_by_client(options, source):
+        return undo_by_client(options)
+    if options.in_place:
+        raise UsageError("--in-place goes with --client, and with groups that a client tagged")
     history, late = _with_late(_history(options, source))
     if not history.steps:
         raise ArchiveError(_no_way_back(source, options.path))
@@ -89,7 +93,7 @@ def _check_options(options: RewindOptions) -> None:
     if len(chosen) > 1:
         names = " and ".join(f"--{name}" for name in chosen)
         raise UsageError(f"{names} contradict each other; choose one")
-    if options.in_place and not options.client:
+    if options.in_place and not (options.client or options.group):
         raise UsageError("--in-place goes with --client; anything else is rewound in place anyway")
 
 

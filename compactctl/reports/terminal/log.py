@@ -118,6 +118,8 @@ def _by_client(result: LogResult) -> Iterator[ScreenItem]:
     yield f"By {result.by_client[0].client} itself"
     yield table(columns, map(_client_cells, result.by_client))
     yield f"undo the newest with: compactctl rewind {shell_path(result.path)} --client"
+    if any(each.groups for each in result.by_client):
+        yield f"or any by its tag: compactctl rewind {shell_path(result.path)} --group COMPACTION"
 
 
 def _client_cells(each: ClientCompaction) -> tuple[str, ...]:
