@@ -26,6 +26,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
 
 _ROLES: Mapping[str, Role] = {
@@ -128,6 +129,7 @@ class _NeuroLinkConversation:
         role = _role(record)
         if role is None:
             return None
+        self.queue.begin(tags_of(record))
         metadata = object_or_empty(record.get("metadata"))
         return MessageDraft(
             role=_ROLES[role],

@@ -41,6 +41,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
 
 _ROLES: Mapping[str, Role] = {
@@ -120,6 +121,7 @@ class _OpenAIConversation:
         role = _role(record)
         if role is None:
             return None
+        self.queue.begin(tags_of(record))
         if role == "tool":
             return MessageDraft(role=role, parts=(self._result(record, path),))
         parts = self._identified(_message_parts(record, path))

@@ -93,3 +93,18 @@ def test_written_records_look_like_the_clients_own() -> None:
     written = NeuroLink().new_record(marker, found.messages[5], TALK[5], None)
     assert written["metadata"] == {"truncated": True}
     assert "timestamp" not in written
+
+
+def test_a_call_left_over_does_not_take_the_original_of_a_rewritten_result() -> None:
+    rewritten = {**answered("d", "grep", "…"), "editId": "e1", "compactctl": {"op": "o1"}}
+    found = neurolink(
+        called("a", "grep"),
+        called("b", "read"),
+        answered("c", "read", "B"),
+        called("e", "grep"),
+        rewritten,
+        {**answered("d", "grep", "boom"), "editParent": "e1"},
+        answered("f", "grep", "late"),
+    )
+
+    assert orphans(found.effective) == frozenset()

@@ -13,11 +13,12 @@ from compactctl.formats.cline.calls import OpenCalls
 from compactctl.formats.cline.client_texts import named_model, working_folder
 from compactctl.formats.cline.sent import ClineRecord, effective
 from compactctl.formats.cline.user_messages import UserInput
-from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.builder import TranscriptBuilder, is_written
 from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
+from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
 
 
@@ -105,7 +106,9 @@ class _Talk:
                 return None
 
     def _input(self, entry: ContainedRecord) -> MessageDraft:
-        found = UserInput(self._open, by_order=not self._answered)
+        # What stands in the place of other messages answers none that are left.
+        calls = OpenCalls() if is_written(tags_of(entry.record)) else self._open
+        found = UserInput(calls, by_order=not self._answered)
         found.read(entry.record.get("content"), (*entry.element, "content"), self._tools)
         summary = entry.record.get("isSummary") is True
         answers = not all(isinstance(part, TextPart) for part in found.parts)

@@ -24,7 +24,13 @@ def effective(said: Sequence[ClineRecord]) -> tuple[Message, ...]:
     That is everything from the newest summary on, and the first message too where the summary is
     the assistant's. Messages that a tag hides are still among them.
     """
-    start = next((i for i in reversed(range(len(said))) if _is_summary(said[i])), 0)
+    rewritten = {one.message.tags.edit_id for one in said} - {None}
+    summaries = [
+        at
+        for at, one in enumerate(said)
+        if _is_summary(one) and one.message.tags.edit_parent not in rewritten
+    ]
+    start = max(summaries, default=0)
     summary = said[start : start + 1]
     first = said[:1] if summary and start and summary[0].message.role == "assistant" else []
     shown = [*first, *said[start:]]

@@ -1,8 +1,9 @@
 """Joins tool results to tool calls by their order, where a format or a file has no call ids."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from compactctl.model.message import CallId
+from compactctl.model.message import NO_TAGS, CallId, Tags
 
 NO_CALL = CallId("")
 # A result that comes more batches late than this answers nothing; it bounds the search.
@@ -20,7 +21,8 @@ class CallQueue:
     """Hands out position-derived call ids.
 
     Calls with no result between them were made in parallel and are answered in their order; a
-    result belongs to the newest such batch that has a call it fits.
+    result belongs to the newest such batch that has a call it fits. An original behind the record
+    that was rewritten from it has the ids of that one.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -28,9 +30,34 @@ class CallQueue:
         self._count = 0
         self._batches: list[list[_Call]] = []
         self._answering = True
+        self._edit: str | None = None
+        self._given: list[CallId] = []
+        self._again: Iterator[CallId] = iter(())
+
+    def begin(self, tags: Tags = NO_TAGS) -> None:
+        """Begin a record that carries ``tags``; the ids up to the next one are for it."""
+        is_original = tags.edit_parent is not None and tags.edit_parent == self._edit
+        self._again = iter(self._given if is_original else ())
+        self._edit, self._given = tags.edit_id, []
 
     def call(self, tool: str, step: int | None = None) -> CallId:
         """Return the id for the next call; ``step`` numbers the model response it is part of."""
+        return self._next(lambda: self._asked(tool, step))
+
+    def result(self, tool: str, step: int | None = None) -> CallId:
+        """Return the id of the call that the next result answers, "" when there is none.
+
+        An empty ``tool`` and a ``step`` of None fit any call.
+        """
+        return self._next(lambda: self._answered(tool, step))
+
+    def _next(self, find: Callable[[], CallId]) -> CallId:
+        known = next(self._again, None)
+        name = find() if known is None else known
+        self._given.append(name)
+        return name
+
+    def _asked(self, tool: str, step: int | None) -> CallId:
         if self._answering:
             waiting = [batch for batch in self._batches if batch]
             self._batches = [*waiting[1 - _MAX_BATCHES :], []]
@@ -40,11 +67,7 @@ class CallQueue:
         self._batches[-1].append(_Call(name, tool, step))
         return name
 
-    def result(self, tool: str, step: int | None = None) -> CallId:
-        """Return the id of the call that the next result answers, "" when there is none.
-
-        An empty ``tool`` and a ``step`` of None fit any call.
-        """
+    def _answered(self, tool: str, step: int | None) -> CallId:
         self._answering = True
         for batch in reversed(self._batches):
             for index, call in enumerate(batch):

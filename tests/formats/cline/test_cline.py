@@ -379,3 +379,12 @@ def test_a_real_file_is_compacted_and_taken_back(
     name: str, stages: tuple[str, ...], layout: Layout, real_transcripts: Path, tmp_path: Path
 ) -> None:
     squeezed(real_transcripts / "cline" / name, stages, layout, tmp_path)
+
+
+@pytest.mark.parametrize("tags", [{"condenseId": "g1"}, {"truncationId": "g1"}])
+def test_what_stands_for_other_messages_answers_no_call(tags: dict[str, str]) -> None:
+    written = {**user("Left out."), **tags, "compactctl": {"op": "o1"}}
+    found = cline(user("one"), assistant("Reading.", call("read_file", "c1")), written)
+
+    assert results(found.effective) == []
+    assert texts(found.effective)[-1] == "Left out."

@@ -244,3 +244,12 @@ def test_what_real_tasks_hold(real_transcripts: Path) -> None:
         "natural-already-condensed": (30, 11, 3, 1),
         "synthetic-3-tool-dedup": (92, 47, 1, 15),
     }
+
+
+def test_a_summary_of_the_client_that_is_rewritten_begins_the_context_still() -> None:
+    edited = {**SUMMARY, "content": "So far.", "editId": "e1", "compactctl": {"op": "o1"}}
+    found = roo(*condensed(*OLD), edited, {**SUMMARY, "editParent": "e1"}, *NEW)
+
+    assert texts(found.effective) == ["So far.", "three", "third"]
+    alone = roo(*condensed(*OLD), {**SUMMARY, "editParent": "gone"}, *NEW)
+    assert texts(alone.effective) == ["All so far.", "three", "third"]

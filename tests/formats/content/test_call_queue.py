@@ -1,4 +1,5 @@
 from compactctl.formats.content.call_queue import NO_CALL, CallQueue
+from compactctl.model.message import Tags
 
 
 def test_parallel_calls_are_answered_in_their_order() -> None:
@@ -49,3 +50,26 @@ def test_call_ids_never_repeat() -> None:
         queue.result("other")
 
     assert len(set(names)) == 200
+
+
+def test_an_original_has_the_ids_of_the_record_that_was_rewritten_from_it() -> None:
+    queue = CallQueue("c")
+    early, late = queue.call("read"), queue.call("grep")
+    queue.begin(Tags(edit_id="one"))
+    rewritten = queue.result("grep")
+    queue.begin(Tags(edit_parent="one"))
+    original = queue.result("grep")
+    queue.begin()
+
+    assert (rewritten, original) == (late, late)
+    assert queue.result("read") == early
+
+
+def test_an_original_elsewhere_joins_as_any_other_record() -> None:
+    queue = CallQueue("c")
+    asked = queue.call("read")
+    queue.begin(Tags(edit_id="one"))
+    queue.begin()
+    queue.begin(Tags(edit_parent="one"))
+
+    assert queue.result("read") == asked
