@@ -162,7 +162,7 @@ def _imported(name: str) -> click.Command:
 _HELP = """See where an LLM agent's context went, compact its transcript, get every byte back.
 
 Works offline on the session files of coding agents (Claude Code, Codex CLI, Copilot CLI,
-OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLink messages.
+Gemini CLI, OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLink messages.
 """
 
 

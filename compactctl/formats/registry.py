@@ -11,6 +11,7 @@ from compactctl.formats.cline.adapter import Cline, Roo
 from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.copilot_cli.adapter import CopilotCli
 from compactctl.formats.format import Format
+from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.opencode.adapter import OpenCode
@@ -24,6 +25,7 @@ ALL_FORMATS: tuple[Format, ...] = (
     Codex(),
     ClaudeCode(),
     CopilotCli(),
+    GeminiCli(),
     OpenCode(),
     Roo(),
     Cline(),

@@ -28,7 +28,6 @@ _RECORDS = (
     _signature("a VS Code Copilot Chat session", "requests", "responderUsername"),
     _signature("a VS Code Copilot Chat session log", "kind", "v"),
     _signature("a Factory Droid session", "id", type="session_start"),
-    _signature("a Gemini CLI session", "sessionId", "projectHash"),
     _signature("the screen file of a Cline or Roo Code task", "ts", type="say ask"),
     _signature("the metadata file of a Cline or Roo Code task", "files_in_context"),
     _signature("the transcript of a hosted agent", "role", "kind", "raw"),

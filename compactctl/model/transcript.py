@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from compactctl.model.message import JsonPath, Message
+from compactctl.model.message import JsonPath, Message, MessageId
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,18 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """An older version of the message ``of``; without the newer one it would be sent.
+
+    ``element`` leads to it in its line; () when the line is the record.
+    """
+
+    line: int
+    element: JsonPath
+    of: MessageId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSplit:
     """What a client itself counted of its context when the session ended, in tokens.
 
@@ -84,6 +96,8 @@ class Transcript:
             placeholder. Several conversations follow one another.
         links: records linked by parent ids, in file order, messages or not.
         pointers: what names one of these beside them.
+        copies: older versions of messages, which go when the message goes or gets something
+            written before it.
         meta: records that never reach the model, by kind.
         opaque: lines that are carried without being understood.
         model: the model in force at the end, when the file says so.
@@ -104,6 +118,7 @@ class Transcript:
     effective: tuple[Message, ...]
     links: tuple[Link, ...] = ()
     pointers: tuple[Pointer, ...] = ()
+    copies: tuple[Copy, ...] = ()
     meta: Mapping[str, Volume] = field(default_factory=dict)
     opaque: tuple[Opaque, ...] = ()
     model: str | None = None

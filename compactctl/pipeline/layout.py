@@ -9,7 +9,7 @@ ones come after their originals: of two records with one id, the clients take th
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -98,22 +98,36 @@ class _Page:
         self.places = {message.id: place for place, message in enumerate(self.effective)}
         self.damaged = {opaque.line for opaque in transcript.opaque}
         self.paths = {pointer.line: pointer.path for pointer in transcript.pointers}
+        self.stale = self._stale(transcript)
         self.relinked = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
         for index, data in enumerate(self.raw):
             messages = self.on_line.get(index)
+            stale = self.stale.get(index)
             if messages and index in self.damaged:
                 yield from self._before_damage(messages)
                 yield NewLine(data, index, kept=True)
-            elif messages and messages[0].element:
-                yield self._array_line(index, data, messages)
+            elif (messages and messages[0].element) or (stale and () not in stale):
+                yield self._array_line(index, data, messages or ())
             elif messages:
                 yield from self._record_lines(index, data, messages[0])
+            elif stale:
+                continue
             elif index in self.relinked.lines or index in self.relinked.pointers:
                 yield _changed_line(self._edited(index, {}, data.decode()), index, data)
             else:
                 yield NewLine(data, index, kept=True)
+
+    def _stale(self, transcript: Transcript) -> dict[int, set[JsonPath]]:
+        """Return the older versions that go, by line; inline all originals stay."""
+        found: dict[int, set[JsonPath]] = defaultdict(set)
+        if self.style.layout == "split":
+            touched = {message.id for on_line in self.on_line.values() for message in on_line}
+            for copy in transcript.copies:
+                if copy.of in touched and copy.line not in self.damaged:
+                    found[copy.line].add(copy.element)
+        return found
 
     def _touched(self, message: Message) -> bool:
         tables = (self.folded.hidden, self.folded.replaced, self.folded.placed)
@@ -178,16 +192,26 @@ class _Page:
 
     def _array_line(self, index: int, data: bytes, messages: Sequence[Message]) -> NewLine:
         text = data.decode()
-        for path in sorted({message.element[:-1] for message in messages}, reverse=True):
+        stale = self.stale.get(index, set())
+        elements = stale | {message.element for message in messages}
+        for path in sorted({element[:-1] for element in elements}, reverse=True):
             members = {m.element[-1]: m for m in messages if m.element[:-1] == path}
-            text = self._array(text, path, members)
+            text = self._array(text, path, members, {e[-1] for e in stale if e[:-1] == path})
         return _changed_line(text, index, data)
 
-    def _array(self, text: str, path: JsonPath, members: Mapping[str | int, Message]) -> str:
+    def _array(
+        self,
+        text: str,
+        path: JsonPath,
+        members: Mapping[str | int, Message],
+        stale: Container[str | int],
+    ) -> str:
         spans = element_spans(text, path)
         items: list[tuple[int | None, str]] = []
         for position, span in enumerate(spans):
             message = members.get(position)
+            if position in stale:
+                continue
             if message is None:
                 items.append((position, text[slice(*span)]))
                 continue

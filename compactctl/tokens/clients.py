@@ -87,6 +87,10 @@ def _roo(budget: Budget) -> int:
     return budget.window * 9 // 10 - min(longest, -(-budget.window // 5))
 
 
+def _gemini_cli(budget: Budget) -> int:
+    return budget.window // 2
+
+
 def _pi(budget: Budget) -> int:
     return budget.window - 16_384
 
@@ -166,6 +170,14 @@ CLIENTS: tuple[Client, ...] = (
         limit=_roo,
         source="RooCodeInc/Roo-Code, src/core/context-management and src/shared/api.ts",
         date="2026-04",
+    ),
+    Client(
+        format="gemini-cli",
+        name="Gemini CLI",
+        rule="50 % of the window",
+        limit=_gemini_cli,
+        source="google-gemini/gemini-cli, chatCompressionService.ts of 0.61",
+        date="2026-11",
     ),
     Client(
         format="pi",

@@ -57,6 +57,8 @@ OURS = (
     Known("pi/pi-v3-small.jsonl", "pi"),
     Known("opencode/opencode-1.2.20-pruned.json", "opencode"),
     Known("opencode/opencode-1.2.24-subagent.json", "opencode"),
+    Known("gemini-cli/gemini-session-a.json", "gemini-cli"),
+    Known("gemini-cli/gemini-session-b.json", "gemini-cli"),
     Known("cline/task-1769064454592/api_conversation_history.json", "cline"),
     Known("cline/cline-sdk-basic.compaction.json", "cline"),
     Known("roo/heavy-uncondensed/api_conversation_history.json", "roo"),

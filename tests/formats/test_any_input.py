@@ -26,7 +26,8 @@ KEYS = (
     "isSummary", "stepIndex", "tool", "args", "result", "info", "total_token_usage",
     "last_token_usage", "input_tokens", "num_turns", "replacement_history", "base_instructions",
     "dynamic_tools", "summary", "encrypted_content", "isSidechain", "isMeta", "model", "cwd",
-    "condenseId", "condenseParent", "truncationParent", "compactctl", "op",
+    "condenseId", "condenseParent", "truncationParent", "compactctl", "op", "$set", "$rewindTo",
+    "projectHash", "toolCalls", "functionCall", "functionResponse", "parts", "inlineData", "tokens",
 )  # fmt: skip
 WORDS = (
     "user", "assistant", "system", "tool", "function", "developer", "tool_call", "tool_result",
@@ -35,7 +36,7 @@ WORDS = (
     "image_generation_call", "compaction", "response_item", "event_msg", "session_meta",
     "compacted", "turn_context", "token_count", "thread_rolled_back", "attachment", "progress",
     "compact_boundary", "microcompact_boundary", "queued_command", "u1", "u2", "u3", "base64",
-    "data:image/png;base64,iVBORw0KGgo=", "\ud800", '{"name":"f"}',
+    "data:image/png;base64,iVBORw0KGgo=", "\ud800", '{"name":"f"}', "gemini",
 )  # fmt: skip
 
 values = st.recursive(

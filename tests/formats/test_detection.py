@@ -40,6 +40,9 @@ OWN: list[tuple[str, list[Any]]] = [
     ("pi", [{"type": "message", "message": {"role": "toolResult", "toolCallId": "c"}}]),
     ("pi", [{"type": "title"}, {"type": "session", "id": "s", "timestamp": "t", "cwd": "/w"}]),
     ("pi", [{"type": "session", "id": "s", "timestamp": "t"}, {"type": "compaction"}]),
+    ("gemini-cli", [{"sessionId": "s", "projectHash": "h", "messages": []}]),
+    ("gemini-cli", [{"id": "u", "type": "user", "content": "hi"}, {"$set": {"summary": "s"}}]),
+    ("gemini-cli", [{"id": "u", "type": "user", "content": "hi"}, {"$rewindTo": "u"}]),
     ("opencode", [{"info": {}, "messages": [{"info": {}, "parts": []}]}]),
     ("opencode", [[{"info": {"role": "user"}, "parts": []}]]),
     ("cline", [[{"role": "user", "content": TEXT, "ts": 1}]]),
@@ -58,10 +61,6 @@ OWN: list[tuple[str, list[Any]]] = [
 ]  # fmt: skip
 
 FOREIGN: list[tuple[str, Any]] = [
-    (
-        "Gemini CLI",
-        {"sessionId": "s", "projectHash": "h", "messages": [{"id": "1", "type": "user"}]},
-    ),
     ("VS Code", {"requests": [], "responderUsername": "x"}),
     ("screen file of a Cline or Roo", [{"ts": 1, "type": "say", "say": "text"}]),
     ("metadata file of a Cline or Roo", {"files_in_context": []}),

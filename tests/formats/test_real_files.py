@@ -12,7 +12,7 @@ from compactctl.model.transcript import Transcript
 # One prompt without an answer: there is nothing in it to edit.
 READ = (*OURS, Known("copilot-cli/copilot-cli-small.jsonl", "copilot-cli"))
 REFUSED = (
-    "aider", "anthropic-managed-agent", "cursor", "factory-droid", "gemini-cli", "inspect",
+    "aider", "anthropic-managed-agent", "cursor", "factory-droid", "inspect",
     "kiro", "langchain", "openhands", "parquet", "sharegpt", "specstory-cursor", "swe-agent",
     "tau-bench", "vscode-copilot-chat",
     # The screen and the metadata of tasks, beside their histories.

@@ -7,6 +7,7 @@ import pytest
 from formats.anthropic_talk import TALK as ANTHROPIC
 from formats.claude_code.sessions import answered, called, said, user
 from formats.codex.rollouts import call, message, output, record, tokens
+from formats.gemini_cli.talks import SESSION, apart, put
 from formats.jsonl import decoded, file_lines, raw_lines, texts
 from formats.known import OURS, Known, each_known
 from formats.neurolink_talk import TALK as NEUROLINK
@@ -84,6 +85,9 @@ CASES = (
     Case("anthropic lines", MESSAGES, range(4), 6),
     Case("anthropic request", [{"messages": MESSAGES, "system": "s"}], range(1, 5), 7),
     Case("claude lines", CLAUDE, range(4), 6),
+    Case("gemini lines", [SESSION, *apart()], range(4), 6),
+    Case("gemini document", [{**SESSION, "messages": apart()}], range(4), 6),
+    Case("gemini list", [SESSION, put(*apart())], range(4), 6),
     Case("neurolink lines", [*LINK, *LINK[1:3], *LINK[3:5]], range(6), 9),
     Case("neurolink array", [[*LINK, *LINK[1:3], *LINK[3:5]]], range(6), 9),
 )

@@ -9,7 +9,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from samples import damaged
-from samples.formats import anthropic_messages, claude_code, codex, neurolink, openai_chat
+from samples.formats import (
+    anthropic_messages,
+    claude_code,
+    codex,
+    gemini_cli,
+    neurolink,
+    openai_chat,
+)
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_transcripts"
 
@@ -61,6 +68,13 @@ SAMPLES = (
         anthropic_messages.build,
         "a third session: notices that never go away",
         "content blocks with thinking and signatures, several results in one message",
+    ),
+    Sample(
+        "gemini-cli-session.jsonl",
+        "`gemini-cli`",
+        gemini_cli.build,
+        "the third session in another client, where it was resumed and a slip taken back",
+        "a log in which later lines replace earlier ones, usage per response",
     ),
     Sample(
         "neurolink.jsonl",

@@ -114,5 +114,6 @@ STORE = Store(
     title="Gemini CLI",
     entries=_entries,
     details=_details,
-    instead="to make room in it, open it in Gemini CLI and type /compress",
+    resume="gemini --resume {id}",
+    is_resumed_at_home=True,
 )

@@ -1,0 +1,71 @@
+"""Sessions of Gemini CLI: the log of newer versions, and the document of older ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.gemini_cli.reader import NAME, GeminiReader
+from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
+from compactctl.formats.records.decode import Decoded
+from compactctl.model.message import JsonPath, MediaPart, Message, Part, Synthetic, ToolResultPart
+from compactctl.model.transcript import Transcript
+
+_NAMED = ("id", "name")
+
+
+class GeminiCli:
+    """Reads and writes sessions of Gemini CLI."""
+
+    name = NAME
+    title = "Gemini CLI session"
+    reads_arrays = False
+    writes_pairs = False
+    parent_path: JsonPath | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise the record that names a session, and the updates of its log."""
+        return any(
+            is_session(record)
+            or isinstance(record.get(SET), Mapping)
+            or isinstance(record.get(REWIND), str)
+            for record in records
+        )
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = GeminiReader()
+        for decoded in lines:
+            reader.line(decoded)
+        return reader.finish()
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id, by which the client knows it."""
+        return message.id
+
+    def new_record(
+        self,
+        message: Synthetic,
+        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
+        like: Mapping[str, Any],
+        parent: str | None,  # noqa: ARG002 - records are not linked
+    ) -> Mapping[str, Any]:
+        """Build a user message, as old as the record it stands before."""
+        time = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+        return {"id": message.id, **time, "type": "user", "content": [{"text": message.text}]}
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        return rewritten(old, current, text, partial(_new_content, old))
+
+
+def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
+    if isinstance(old, ToolResultPart):
+        if old.path[-1] == "functionResponse":
+            named = {name: current[name] for name in _NAMED if name in current}
+            return {**named, "response": {"output": text}}
+        return {"output": text} if old.path[-1] == "response" else text
+    if isinstance(old, MediaPart) or isinstance(current, Mapping):
+        return {"text": text}
+    return text

@@ -1,0 +1,189 @@
+"""Reads a session of Gemini CLI: what each record says, and which of them are sent."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.gemini_cli.parts import content_parts, tool_parts
+from compactctl.formats.gemini_cli.replay import GeminiRecord, Replay
+from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
+from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.message import (
+    Message,
+    Part,
+    ReportedUsage,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.transcript import Copy, Transcript
+
+NAME = "gemini-cli"
+PERSON, MODEL = "user", "gemini"
+# The client writes it anew whenever a session is resumed.
+_CONTEXT = "<session_context>"
+_FIXED = "the client's own description of the session, which it writes anew at every start"
+# What is typed with these signs is for the client, and so is what its hooks say.
+_NOT_SENT = ("/", "?", "<hook_context>")
+_SNAPSHOT = "<state_snapshot>"
+_FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
+
+
+class GeminiReader:
+    """Takes in records in file order and settles the effective history at the end."""
+
+    def __init__(self) -> None:
+        self.gather = TranscriptBuilder()
+        self._replay = Replay()
+        self._around: dict[int, tuple[str, int]] = {}
+
+    def line(self, decoded: Decoded) -> None:
+        """Take in a line."""
+        self.gather.line(decoded)
+        for value in decoded.values:
+            kind = self._replay.take(value, decoded) if isinstance(value, Mapping) else ""
+            if kind == "":
+                self.gather.opaque(decoded, "a record that is not of a session")
+            elif kind is not None:
+                self._around[decoded.index] = (kind, decoded.n_bytes)
+
+    def finish(self) -> Transcript:
+        """Return the transcript."""
+        replay = self._replay
+        newest = set(replay.newest())
+        found = {
+            place: message
+            for place, entry in enumerate(replay.entries)
+            if (message := self._message(entry, is_newest=place in newest)) is not None
+        }
+        self._count_empty(found.values())
+        shown = [found[place] for place in replay.shown.values() if place in found]
+        born = {entry.name: entry.decoded.index for entry in reversed(replay.entries)}
+        since = self._compacted_on(found.values())
+        effective = tuple(_reported_since(since, born, message) for message in shown)
+        model = next((m.model for m in reversed(effective) if m.model), None)
+        return self.gather.transcript(
+            NAME,
+            effective,
+            model=model,
+            cwd=_folder(effective),
+            ends_reasoning=True,
+            compacted=since >= 0,
+            copies=tuple(self._copies(found)),
+        )
+
+    def _message(self, entry: GeminiRecord, *, is_newest: bool) -> Message | None:
+        draft = _draft(entry)
+        if draft is None or not draft.parts:
+            kind = text_or_none(entry.record.get("type")) or "message"
+            self._count(entry, f"{kind} that is not sent")
+            return None
+        if not is_newest:
+            self._count(entry, "earlier version of a message")
+            return None
+        return self.gather.message(draft, entry.record, entry.decoded, element=entry.element)
+
+    def _count(self, entry: GeminiRecord, kind: str) -> None:
+        """Count a line that says nothing; what is among others on a line goes with that line."""
+        if not entry.element:
+            self.gather.meta(kind, entry.decoded.n_bytes)
+
+    def _count_empty(self, messages: Iterable[Message]) -> None:
+        """Count the lines around messages, those that hold any apart."""
+        held = {message.line for message in messages}
+        for line, (kind, n_bytes) in self._around.items():
+            if line not in held:
+                self.gather.meta(kind, n_bytes)
+
+    def _copies(self, found: Mapping[int, Message]) -> Iterator[Copy]:
+        for name, places in self._replay.copies.items():
+            message = found.get(self._replay.shown[name])
+            for entry in (self._replay.entries[place] for place in places):
+                if message is not None:
+                    yield Copy(line=entry.decoded.index, element=entry.element, of=message.id)
+
+    def _compacted_on(self, messages: Iterable[Message]) -> int:
+        """Return the last line on which the client compacted, -1 for none; take note of all."""
+        summaries = {m.id for m in messages if m.summary and not m.synthetic}
+        first: dict[str, int] = {}
+        for entry in self._replay.entries:
+            if entry.name in summaries and entry.decoded.index in self._replay.lists:
+                first.setdefault(entry.name, entry.decoded.index)
+        self.gather.compactions += sorted(set(first.values()))
+        return max(first.values(), default=-1)
+
+
+def _draft(entry: GeminiRecord) -> MessageDraft | None:
+    """Return what a record says; None for what is for the screen, or is not sent."""
+    record, path = entry.record, (*entry.element, "content")
+    parts = content_parts(record.get("content"), path)
+    if record.get("type") == PERSON:
+        return _typed(record, parts)
+    if record.get("type") != MODEL:
+        return None
+    tools = list_or_empty(record.get("toolCalls"))
+    are_called = any(isinstance(part, ToolCallPart) for part in parts)
+    calls, results = tool_parts(tools, (*entry.element, "toolCalls"), are_called=are_called)
+    return MessageDraft(
+        role="assistant",
+        parts=(*parts, *calls, *results),
+        name=record["id"],
+        response_id=f"response-{entry.name}",
+        model=text_or_none(record.get("model")),
+        usage=_usage(object_or_empty(record.get("tokens"))),
+    )
+
+
+def _typed(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft | None:
+    said = "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
+    is_silent = not said and all(isinstance(part, TextPart) for part in parts)
+    if is_silent or said.startswith(_NOT_SENT):
+        return None
+    is_answer = all(isinstance(part, ToolResultPart) for part in parts)
+    is_context, is_summary = said.startswith(_CONTEXT), _SNAPSHOT in said[:200]
+    role: Role = "tool" if is_answer else "user"
+    return MessageDraft(
+        role=role,
+        parts=parts,
+        name=record["id"],
+        injected=is_answer or is_context,
+        summary=is_summary,
+        fixed=_FIXED if is_context else None,
+    )
+
+
+def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:
+    """Return what was reported for an answer's request; input is everything that was sent."""
+    context = integer_or_none(tokens.get("input"))
+    if not context or context < 0:
+        return None
+    said, thought = (integer_or_none(tokens.get(name)) for name in ("output", "thoughts"))
+    output = None if said is None else said + (thought or 0)
+    return ReportedUsage(
+        context=context,
+        output=output,
+        reasoning=thought or 0,
+        cache_read=integer_or_none(tokens.get("cached")),
+    )
+
+
+def _reported_since(line: int, born: Mapping[str, int], message: Message) -> Message:
+    """Return a message without what was reported before a compaction, of what it has left out."""
+    is_newer = born.get(message.id, message.line) > line
+    return message if is_newer else replace(message, usage=None)
+
+
+def _folder(messages: tuple[Message, ...]) -> str | None:
+    texts = (text_or_empty(m.parts[0].text) for m in messages if isinstance(m.parts[0], TextPart))
+    named = (_FOLDER.search(text) for text in texts if text.lstrip().startswith(_CONTEXT))
+    return next((each[1].strip() for each in named if each), None)
