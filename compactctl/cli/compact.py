@@ -55,6 +55,12 @@ free. With --stages, exactly those run, in the order given.
 @fail_base_option
 @click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
 @click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
+@click.option(
+    "--archived-out",
+    metavar="FILE",
+    help="Write what is hidden now here as well, as plain lines with their tags: what view "
+    "--archived --jsonl prints.",
+)
 @layout_options
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
@@ -79,6 +85,7 @@ def command(
     protect: ProtectOptions,
     output: str | None,
     in_place: bool,
+    archived_out: str | None,
     layout: Layout,
     tags: bool,
     dry_run: bool,
@@ -119,8 +126,12 @@ def command(
         explain=explain,
         prices=prices,
     )
+    from compactctl.commands.compact.archived_out import check_archived_out, with_archived_out
     from compactctl.commands.compact.idle_options import with_idle_options
+    from compactctl.commands.inspect.view import hidden_lines
 
+    check_archived_out(options, archived_out)
     with working("compacting", path, shown_as):
         result = with_idle_options(compact(options), options)
+        result = with_archived_out(result, options, archived_out, hidden_lines)
     emit(result, shown_as, piped=result.data)

@@ -24,7 +24,7 @@ SECTIONS = {
         "mask-secrets",
     ),
     "Where to write": (
-        "output", "out", "in-place", "layout", "tags", "dry-run", "force", "report",
+        "output", "out", "in-place", "archived-out", "layout", "tags", "dry-run", "force", "report",
         "report-format", "junit", "annotate", "rounds-out", "plot",
     ),
     "What is read": (

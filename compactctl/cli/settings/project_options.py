@@ -31,8 +31,8 @@ _TEXT = "puts text into a transcript or a prompt"
 REFUSED = {
     "says where or whether something is written": frozenset({
         "output", "out", "report", "report-format", "junit", "annotate", "plot", "rounds-out",
-        "spill-dir", "in-place", "force", "dry-run", "layout", "tags", "to", "group", "check",
-        "repair",
+        "archived-out", "spill-dir", "in-place", "force", "dry-run", "layout", "tags", "to",
+        "group", "check", "repair",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
         "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",

@@ -64,7 +64,8 @@ class CompactResult:
     to be shown. ``carried_lines`` counts lines appended to the input meanwhile, which end the
     output; ``left_out_from`` is the first line of the input, from 1, that came too late for it.
     ``forked_from`` is the id of the session that a new one was made of; ``before`` is that session
-    under its new id then. ``continue_with`` is the command that goes on with the session that was
+    under its new id then. ``archived_out`` is the file of tagged originals that was asked for.
+    ``continue_with`` is the command that goes on with the session that was
     written.
     """
 
@@ -102,6 +103,7 @@ class CompactResult:
     carried_lines: int = 0
     left_out_from: int | None = None
     forked_from: str | None = None
+    archived_out: str | None = None
     continue_with: str | None = None
     data: Iterable[bytes] | None = None
 

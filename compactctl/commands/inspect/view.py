@@ -79,6 +79,11 @@ def view(
     )
 
 
+def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[bytes]:
+    """Yield the lines that are hidden, each with its tags; raises as ``view`` does."""
+    return (line.data for line in view(path, "archived", format_name, limits).lines)
+
+
 def _effective(loaded: Loaded, path: str) -> ViewResult:
     messages = loaded.transcript.effective
     lines = {message.line: Shown(loaded.lines, message.line) for message in messages}

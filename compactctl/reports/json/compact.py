@@ -52,6 +52,7 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "operation": result.operation,
         "output": result.output,
         "archive": result.archive,
+        "archivedOut": result.archived_out,
         "carriedLines": result.carried_lines,
         "leftOutFrom": result.left_out_from,
         "forkedFrom": result.forked_from,

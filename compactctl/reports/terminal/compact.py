@@ -85,6 +85,8 @@ def _written(result: CompactResult, output: str) -> Iterator[str]:
         )
     if result.archive:
         yield f"originals are in {line_text(result.archive)} (may hold secrets, as the input does)"
+    if result.archived_out:
+        yield f"their lines, each with its tags, are in {line_text(result.archived_out)}"
     if result.operation:
         undo = f"compactctl rewind {shell_path(output)}"
         yield f"operation {result.operation}; undo with: {undo}"

@@ -1,0 +1,48 @@
+"""The messages that a compaction took out, as one more file: plain tagged lines to be read."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.errors import UsageError
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.publish.publish import write_output
+
+
+def check_archived_out(options: CompactOptions, archived_out: str | None) -> None:
+    """Raise UsageError for a place that cannot be written, before anything else is."""
+    if archived_out is None:
+        return
+    if STANDARD_INPUT in (options.output, archived_out):
+        raise UsageError(
+            "--archived-out and the compacted transcript each need a file of their own"
+        )
+    if Path(archived_out).exists() and not options.force:
+        raise UsageError(f"--archived-out {archived_out}: is there already; overwrite it with -f")
+
+
+def with_archived_out(
+    result: CompactResult,
+    options: CompactOptions,
+    archived_out: str | None,
+    hidden_lines: Callable[[str, str, ReadLimits], Iterable[bytes]],
+) -> CompactResult:
+    """Write all lines that are hidden now, each with its tags; nothing where nothing was written.
+
+    ``hidden_lines`` tells them of a transcript by path and format. Raises as that and as writing
+    does.
+    """
+    if archived_out is None or result.output is None:
+        return result
+    hidden = hidden_lines(result.output, result.format, options.limits)
+    content = Content.of(tuple(map(_whole, hidden)))
+    warnings = write_output(FileSystem(), archived_out, content, force=options.force)
+    return replace(result, archived_out=archived_out, warnings=(*result.warnings, *warnings))
+
+
+def _whole(line: bytes) -> bytes:
+    return line if line.endswith(b"\n") else line + b"\n"

@@ -1,0 +1,52 @@
+"""What a compaction hides can be written as plain tagged lines, beside the transcript."""
+
+import json
+from pathlib import Path
+
+from cli.asking import Ask, Sample
+
+CUT = ("--stages", "prune,truncate", "--target", "5k", "--prune-min-savings", "0")
+
+
+def test_the_hidden_lines_are_those_that_view_prints(
+    ask: Ask, sample: Sample, tmp_path: Path
+) -> None:
+    source, out, hidden = sample("openai-chat"), tmp_path / "out.jsonl", tmp_path / "h.jsonl"
+    done = ask("compact", source, *CUT, "-o", out, "--archived-out", hidden)
+    assert done.code == 0
+    assert f"their lines, each with its tags, are in {hidden}" in done.err
+    assert hidden.read_text() == ask("view", out, "--archived", "--jsonl").out
+    records = [json.loads(line) for line in hidden.read_text().splitlines()]
+    markers = {json.loads(line).get("truncationId") for line in out.read_text().splitlines()}
+    parents = {record.get("truncationParent") for record in records}
+    assert parents - {None} == markers - {None}
+    assert all(record.get("truncationParent") or record.get("editParent") for record in records)
+
+
+def test_what_is_there_already_is_not_overwritten_unasked(
+    ask: Ask, sample: Sample, tmp_path: Path
+) -> None:
+    source, out, hidden = sample("openai-chat"), tmp_path / "out.jsonl", tmp_path / "h.jsonl"
+    hidden.write_text("mine")
+    refused = ask("compact", source, *CUT, "-o", out, "--archived-out", hidden)
+    assert refused.code == 2
+    assert "is there already; overwrite it with -f" in refused.err
+    assert hidden.read_text() == "mine"
+    assert not out.exists()
+    assert ask("compact", source, *CUT, "-o", out, "--archived-out", hidden, "-f").code == 0
+    assert hidden.read_text() != "mine"
+
+
+def test_nothing_is_written_where_nothing_is_compacted(
+    ask: Ask, sample: Sample, tmp_path: Path
+) -> None:
+    source, hidden = sample("openai-chat"), tmp_path / "h.jsonl"
+    assert ask("compact", source, "--target", "90%", "--archived-out", hidden).code == 0
+    assert ask("compact", source, *CUT, "-n", "--archived-out", hidden).code == 0
+    assert not hidden.exists()
+
+
+def test_standard_output_has_room_for_one_of_them(ask: Ask, sample: Sample) -> None:
+    source = sample("openai-chat")
+    piped = ask("compact", source, "--layout", "inline", "-o", "-", "--archived-out", "x.jsonl")
+    assert piped.code == 2
