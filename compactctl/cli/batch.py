@@ -15,7 +15,12 @@ from compactctl.cli.batch_files import (
 )
 from compactctl.cli.emit import emit
 from compactctl.cli.options.input import format_option, limit_options, strict_option
-from compactctl.cli.options.measure import fail_base_option, fail_over_option, measure_options
+from compactctl.cli.options.measure import (
+    fail_base_option,
+    fail_over_option,
+    measure_options,
+    tolerance_option,
+)
 from compactctl.cli.options.output import layout_options, shown_as_options
 from compactctl.cli.options.plan import plan_options, protect_options
 from compactctl.cli.options.sections import SectionedCommand, StageOption
@@ -28,6 +33,7 @@ from compactctl.cli.options.summarizer import (
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.row import Flag, parse_flags
+from compactctl.commands.batch.shard import Shard, parse_shard
 from compactctl.commands.loading.path_list import listed_paths
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -65,6 +71,12 @@ others; the highest of their exit codes is that of the batch.
     "--files-from",
     metavar="FILE",
     help="Also work on the paths that this file lists, one a line; - is standard input.",
+)
+@click.option(
+    "--shard",
+    type=ParsedText(parse_shard),
+    metavar="I/N",
+    help="Work on the Ith of N parts of the files, such as 2/8; the others are for other machines.",
 )
 @click.option("--out", metavar="DIR", help="Write compacted transcripts below this folder.")
 @plan_options
@@ -113,6 +125,13 @@ others; the highest of their exit codes is that of the batch.
     help="Exit with 1 when a file has one of these: opaque (lines that are not understood), "
     "orphans (tool calls or results without the other half), errors (of tools), over-window.",
 )
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Exit with 1 when the median request of a project, its share of files that are read again "
+    "or that of tools is larger than in this report.",
+)
+@tolerance_option
 @click.option("--require-fit", is_flag=True, help="Fail a file (exit 5) that does not fit then.")
 @fail_base_option
 @click.option(
@@ -147,6 +166,7 @@ def command(
     /,
     paths: tuple[str, ...],
     *,
+    shard: Shard | None,
     out: str | None,
     plan: PlanOptions,
     summarizer: SummarizerParameters,
@@ -159,6 +179,8 @@ def command(
     fail_over: float | None,
     fail_over_tokens: int | None,
     fail_on: tuple[Flag, ...],
+    baseline: str | None,
+    tolerance: float,
     require_fit: bool,
     fail_base: Base | None,
     include: tuple[str, ...],
@@ -179,6 +201,7 @@ def command(
         paths=(*paths, *(listed_paths(files_from) if files_from else ())),
         include=include,
         exclude=exclude,
+        shard=shard,
         out=out,
         plan=plan if _is_plan_given(context) or out else None,
         summarizer=summarizer_from(summarizer, plan.profile),
@@ -195,6 +218,8 @@ def command(
         fail_over=fail_over,
         fail_over_tokens=fail_over_tokens,
         fail_on=fail_on,
+        baseline=baseline,
+        tolerance=tolerance,
         require_fit=require_fit,
         reports=(*report, *filter(None, (junit,))),
     )

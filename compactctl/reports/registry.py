@@ -93,6 +93,11 @@ REPORTS = {
         terminal="terminal.batch:batch_screen",
         messages="terminal.batch:batch_messages",
     ),
+    "ReportResult": Report(
+        json="json.report:report_json",
+        terminal="terminal.report:report_screen",
+        messages="terminal.report:report_messages",
+    ),
     "AuditResult": Report(
         json="json.audit:audit_json",
         terminal="terminal.audit:audit_screen",

@@ -36,10 +36,11 @@ def test_every_field_of_a_row_is_a_column(rows: tuple[BatchRow, ...], tmp_path: 
     write_report(rows, path)
     bad, good = read(path)
     for row, line in zip(rows, (bad, good), strict=True):
-        for name in set(COLUMNS) - {"stages", "flags"}:
+        for name in set(COLUMNS) - {"stages", "flags", "tools"}:
             assert line[name] == getattr(row, name)
     assert good["stages"] == "dedup,truncate"
     assert (bad["stages"], bad["tokens_before"], bad["tokens_user"]) == ("", None, None)
+    assert json.loads(str(good["tools"])) == dict(rows[1].tools)
     assert good["saved_by_dedup"] == dict(rows[1].saved_by)["dedup"]
     assert {field.name for field in fields(BatchRow)} == {*COLUMNS, "categories", "saved_by"}
 

@@ -13,7 +13,7 @@ SECTIONS = {
     "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
     "Where a session is cut": ("at", "every"),
     "Gates and questions": (
-        "fail-on", "fail-over-tokens", "require-audit", "gate", "baseline", "answers",
+        "fail-on", "fail-over-tokens", "require-audit", "gate", "baseline", "tolerance", "answers",
         "answers-timeout",
     ),
     "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix"),
@@ -28,7 +28,7 @@ SECTIONS = {
         "report-format", "junit", "annotate", "rounds-out", "plot",
     ),
     "What is read": (
-        "format", "scope", "files-from", "include", "exclude", "strict", "max-line",
+        "format", "scope", "files-from", "shard", "include", "exclude", "strict", "max-line",
         "max-unpacked", "jobs",
     ),
     "How it is measured": (

@@ -14,7 +14,7 @@ from compactctl.store.settings import user_settings
 
 _MEASURING = frozenset({
     "format", "scope", "top", "strict", "fail-over", "fail-over-tokens", "fail-base", "fail-on",
-    "require-fit",
+    "tolerance", "require-fit",
     "require-audit",
     "model", "window", "windows", "max-tokens", "counter", "chars-per-token",
     "seed", "at", "every", "gate", "used", "share", "aggregate", "neurolink",
@@ -46,7 +46,7 @@ REFUSED = {
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({
         "all", "archived", "client", "explain", "full", "grep", "json", "jsonl", "limit", "over",
-        "page", "project", "rounds", "since", "toml",
+        "page", "project", "shard", "merge", "rounds", "since", "toml",
     }),
     _TEXT: frozenset({"marker"}),
 }  # fmt: skip

@@ -6,13 +6,15 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from compactctl.commands.batch.one_file import FileTask, died_row, run_file
+from compactctl.commands.batch.one_file import GATE, FileTask, died_row, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.loading.discover import Choice, Input, discover
 from compactctl.commands.progress import FilesProgress, ProgressTally
+from compactctl.commands.report.growth import TOLERANCE, Rise, grown
+from compactctl.commands.report.rows import ReportRow, read_report
 from compactctl.commands.report_file import check_report
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
@@ -48,7 +50,8 @@ class BatchResult:
     """What became of all files, in input order.
 
     ``compacted`` tells whether stages ran, ``written`` whether their outcome was written to
-    ``--out``. ``reports`` are the files about it, once they are written, and ``warnings`` what
+    ``--out``. ``growth`` is what grew since the baseline by more than ``tolerance``, None without
+    one. ``reports`` are the files about it, once they are written, and ``warnings`` what
     there was to say about that.
     """
 
@@ -59,6 +62,8 @@ class BatchResult:
     fail_over: float | None
     fail_over_tokens: int | None = None
     fail_on: tuple[Flag, ...] = ()
+    tolerance: float = TOLERANCE
+    growth: tuple[Rise, ...] | None = None
     reports: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -69,7 +74,7 @@ class BatchResult:
         Codes rise with severity, so files that fail in one way give their own code and a file
         that failed is never hidden by the gate.
         """
-        return max((row.exit_code for row in self.rows), default=0)
+        return max((row.exit_code for row in self.rows), default=0) or GATE * bool(self.growth)
 
 
 def batch(options: BatchOptions, progress: FilesProgress | None = None) -> BatchResult:
@@ -80,6 +85,9 @@ def batch(options: BatchOptions, progress: FilesProgress | None = None) -> Batch
     """
     check_options(options)
     inputs = discover(options.paths, Choice(include=options.include, exclude=options.exclude))
+    if options.shard is not None:
+        inputs = options.shard.chosen(inputs)
+    earlier = None if options.baseline is None else read_report(options.baseline)
     tasks = _tasks(options, inputs)
     rows = _run(options, tasks, progress)
     return BatchResult(
@@ -90,6 +98,8 @@ def batch(options: BatchOptions, progress: FilesProgress | None = None) -> Batch
         fail_over=options.fail_over,
         fail_over_tokens=options.fail_over_tokens,
         fail_on=options.fail_on,
+        tolerance=options.tolerance,
+        growth=None if earlier is None else _grown(rows, earlier, options.tolerance),
     )
 
 
@@ -117,6 +127,30 @@ def _run(
             rows[index] = row
             tally.done(row.path, sizes[index])
     return tuple(rows[index] for index in range(len(tasks)))
+
+
+def _grown(
+    rows: Sequence[BatchRow], earlier: Sequence[ReportRow], tolerance: float
+) -> tuple[Rise, ...]:
+    return grown([_report_row(row) for row in rows], earlier, tolerance)
+
+
+def _report_row(row: BatchRow) -> ReportRow:
+    return ReportRow(
+        path=row.path,
+        status=row.status,
+        exit_code=row.exit_code,
+        project=row.project or "",
+        model=row.model or "",
+        context=row.context or 0,
+        tokens=row.tokens_before or 0,
+        saved=row.saved or 0,
+        reread=row.reread or 0,
+        ended=row.ended,
+        error=row.error or "",
+        categories=row.categories,
+        tools=row.tools,
+    )
 
 
 def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:

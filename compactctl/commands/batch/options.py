@@ -4,7 +4,9 @@ import math
 from dataclasses import dataclass, field
 
 from compactctl.commands.batch.row import Flag
+from compactctl.commands.batch.shard import Shard
 from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.report.growth import TOLERANCE
 from compactctl.commands.sizing.measure import MeasureOptions, counter_asked_for
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
@@ -26,6 +28,7 @@ class BatchOptions:
     Attributes:
         paths: files, folders and patterns.
         include, exclude: see ``discover.Choice``.
+        shard: the part of the files to work on, None for all.
         out: folder for compacted transcripts and their archives.
         plan: the stages to run. With neither ``plan`` nor ``out`` files are only measured; with
             ``plan`` alone they are compacted for the figures and nothing is written.
@@ -34,6 +37,8 @@ class BatchOptions:
         fail_over: share of the measure's base that no transcript may be over.
         fail_over_tokens: size that no transcript's next request may be over.
         fail_on: what no transcript may have.
+        baseline: an earlier report, of which no project's figures may be exceeded by more than
+            ``tolerance``.
         require_fit: fail a file whose context does not fit after all stages.
         reports: files that are written when the batch is done; kept apart from inputs and outputs.
     """
@@ -41,6 +46,7 @@ class BatchOptions:
     paths: tuple[str, ...]
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    shard: Shard | None = None
     out: str | None = None
     plan: PlanOptions | None = None
     summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
@@ -57,6 +63,8 @@ class BatchOptions:
     fail_over: float | None = None
     fail_over_tokens: int | None = None
     fail_on: tuple[Flag, ...] = ()
+    baseline: str | None = None
+    tolerance: float = TOLERANCE
     require_fit: bool = False
     reports: tuple[str, ...] = ()
 

@@ -40,6 +40,9 @@ class BatchRow:
             ``tokens_before``.
         lines, bytes: of the unpacked input.
         opaque_lines: lines that were carried without being understood.
+        tools: tokens of calls and results by tool, before.
+        reread: tokens of reads of files that were read again later.
+        began, ended: when the first and the last message were written, in seconds since 1970.
         orphans: tool calls without a result, and results without a call.
         tool_errors: results of tools that say that the call failed.
         flags: which of the things are found that ``--fail-on`` can name.
@@ -79,6 +82,10 @@ class BatchRow:
     lines: int | None = None
     bytes: int | None = None
     opaque_lines: int | None = None
+    tools: Mapping[str, int] = field(default_factory=dict)
+    reread: int | None = None
+    began: float | None = None
+    ended: float | None = None
     orphans: int | None = None
     tool_errors: int | None = None
     flags: tuple[Flag, ...] = ()

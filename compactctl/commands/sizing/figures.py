@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compactctl.commands.sizing.measure import Measure
-from compactctl.history.categories import Category, category_tokens
+from compactctl.history.breakdown import breakdown
+from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations
 from compactctl.history.pairs import orphans
-from compactctl.history.reads import file_reads
 from compactctl.history.turns import steps
 from compactctl.model.transcript import Transcript
 
@@ -19,7 +19,10 @@ class Figures:
     ``unseen`` are the tokens that every request has beside it, ``largest`` those of the largest
     conversation with them; ``lines``, ``n_bytes`` and ``opaque_lines`` are of the whole file,
     unpacked. ``orphans`` are tool calls without a result and the other way round, ``tool_errors``
-    results that say that the call failed; ``project`` is the session's working folder.
+    results that say that the call failed. ``tools`` are the tokens of calls and results by tool,
+    ``reread`` those of reads of files that were read again later; ``project`` is the session's
+    working folder, ``began`` and ``ended`` when its first and last messages were written, in
+    seconds since 1970.
     """
 
     tokens: int
@@ -34,7 +37,11 @@ class Figures:
     categories: Mapping[Category, int]
     orphans: int
     tool_errors: int
+    tools: Mapping[str, int]
+    reread: int
     project: str | None
+    began: float | None
+    ended: float | None
     client_version: str | None
 
 
@@ -42,9 +49,10 @@ def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figure
     """Measure the effective history; ``unseen`` is what was found that requests hold beside it."""
     history, meter = transcript.effective, measured.meter
     talks = conversations(history)
-    categories = category_tokens(history, file_reads(history, cwd=transcript.cwd), meter)
+    found = breakdown(history, meter, cwd=transcript.cwd, largest=0)
+    times = [message.time for message in transcript.messages if message.time is not None]
     return Figures(
-        tokens=sum(categories.values()),
+        tokens=sum(found.categories.values()),
         unseen=unseen,
         largest=unseen + max((meter.total(talk) for talk in talks), default=0),
         messages=len(history),
@@ -53,9 +61,13 @@ def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figure
         lines=transcript.n_lines,
         n_bytes=transcript.n_bytes,
         opaque_lines=len({opaque.line for opaque in transcript.opaque}),
-        categories=categories,
+        categories=found.categories,
         orphans=sum(len(orphans(talk)) for talk in talks),
         tool_errors=sum(result.is_error for message in history for result in message.results),
+        tools={use.tool: use.call_tokens + use.result_tokens for use in found.tools},
+        reread=sum(file.tokens for file in found.rereads),
         project=transcript.cwd,
+        began=min(times, default=None),
+        ended=max(times, default=None),
         client_version=transcript.client_version,
     )

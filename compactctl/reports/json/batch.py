@@ -16,6 +16,7 @@ def batch_json(result: BatchResult) -> dict[str, Any]:
         "failOver": result.fail_over,
         "failOverTokens": result.fail_over_tokens,
         "failOn": list(result.fail_on),
+        "growth": None if result.growth is None else [fields_of(each) for each in result.growth],
         "exitCode": result.exit_code,
         "totals": {**fields_of(result.totals), "counters": list(result.totals.counters)},
         "files": [_row(row) for row in result.rows],

@@ -1,6 +1,6 @@
 """The rows of a batch as a Parquet file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compactctl.commands.batch.row import BatchRow
@@ -20,3 +20,11 @@ def write_report(
     ``stages`` are joined by commas, as ``--stages`` takes them.
     """
     return write_table(map(flat, rows), TYPES, {METADATA: VERSION}, path, force=force)
+
+
+def write_values(
+    rows: Sequence[Mapping[str, object]], path: str | Path, *, force: bool = False
+) -> tuple[str, ...]:
+    """Write rows as they stand in other reports; a column that these lack is null."""
+    whole = ({**dict.fromkeys(TYPES), **row} for row in rows)
+    return write_table(whole, TYPES, {METADATA: VERSION}, path, force=force)

@@ -1,5 +1,6 @@
 """The rows of a batch as columns of plain values, whatever file they go into."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
@@ -37,6 +38,10 @@ COLUMNS: Mapping[str, str] = {
     "lines": "int64",
     "bytes": "int64",
     "opaque_lines": "int64",
+    "tools": "large_string",
+    "reread": "int64",
+    "began": "float64",
+    "ended": "float64",
     "orphans": "int64",
     "tool_errors": "int64",
     "flags": "large_string",
@@ -65,9 +70,16 @@ WORST = 10
 
 
 def flat(row: BatchRow) -> dict[str, object]:
-    """Return a value for each of ``TYPES``; several names are joined by commas."""
+    """Return a value for each of ``TYPES``; several names are joined by commas.
+
+    ``tools`` is a JSON object of tokens by tool.
+    """
     values = {name: getattr(row, name) for name in COLUMNS}
-    listed = {"stages": ",".join(row.stages), "flags": ",".join(row.flags)}
+    listed = {
+        "stages": ",".join(row.stages),
+        "flags": ",".join(row.flags),
+        "tools": json.dumps(dict(row.tools)),
+    }
     sizes = {name: row.categories.get(each) for name, each in CATEGORY_COLUMNS.items()}
     saved = {name: row.saved_by.get(each) for name, each in STAGE_COLUMNS.items()}
     return {**values, **listed, **sizes, **saved}

@@ -14,7 +14,7 @@ from compactctl.reports.rendering.text import (
     share_text,
     size_text,
 )
-from compactctl.reports.rendering.wording import BASES, tokens_text
+from compactctl.reports.rendering.wording import BASES, grown_text, tokens_text
 
 _STATUSES = ("ok", "unchanged", "over", "flagged", "failed")
 
@@ -44,6 +44,7 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     limits = " or ".join(_limits(result))
     if limits:
         yield f"{plural(result.totals.over, 'file')} over the limit of {limits}"
+    yield from map(grown_text, result.growth or ())
     if result.fail_on:
         yield f"{plural(result.totals.flagged, 'file')} with {' or '.join(result.fail_on)}"
 

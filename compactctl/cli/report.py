@@ -1,0 +1,56 @@
+"""``compactctl report``."""
+
+from dataclasses import replace
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.options.measure import tolerance_option
+from compactctl.cli.options.output import shown_as_options
+from compactctl.commands.report.report import ReportOptions, report
+
+_HELP = """Show what reports of batches say together.
+
+FILES are Parquet reports of compactctl batch: of one run, of the parts of one (--shard), or of
+several. Of two rows about one path the later one counts. With --baseline it is a gate: exit 1 when
+the median request of a project, its share of files that are read again, or that of tools grew.
+"""
+
+
+@click.command("report", help=_HELP)
+@click.argument("paths", metavar="FILES...", nargs=-1, required=True)
+@click.option("--merge", metavar="FILE", help="Write all rows to this Parquet file, sorted.")
+@click.option("--baseline", metavar="FILE", help="Compare with this earlier report.")
+@tolerance_option
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Show at most so many rows of a table.",
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@shown_as_options
+def command(
+    paths: tuple[str, ...],
+    *,
+    merge: str | None,
+    baseline: str | None,
+    tolerance: float,
+    top: int,
+    force: bool,
+    shown_as: str,
+) -> int:
+    """Run ``compactctl report``."""
+    options = ReportOptions(
+        paths=paths, baseline=baseline, tolerance=tolerance, merge=merge, top=top, force=force
+    )
+    result = report(options)
+    if merge is not None:
+        from compactctl.reports.parquet.batch import write_values
+
+        values = [row.values for row in result.rows]
+        result = replace(result, merged=merge, warnings=write_values(values, merge, force=force))
+    emit(result, shown_as)
+    return result.exit_code

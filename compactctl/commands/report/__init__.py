@@ -1,0 +1,1 @@
+"""What reports of batches say together, and against an earlier one."""

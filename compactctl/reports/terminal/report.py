@@ -1,0 +1,142 @@
+"""``report`` on a terminal."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from compactctl.commands.report.report import ReportResult
+from compactctl.commands.report.rows import ReportRow
+from compactctl.commands.report.summary import RowGroup
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.reports.rendering.tables import Table, bar_cell, number, table, text
+from compactctl.reports.rendering.text import line_text, one_line, plural, share_text
+from compactctl.reports.rendering.wording import grown_text, tokens_text
+
+
+def report_screen(result: ReportResult) -> Iterator[ScreenItem]:
+    """Yield what to print: totals, distributions, groups, the largest and the failing files."""
+    yield Facts(tuple(_totals(result)))
+    if not result.summary.tokens:
+        yield from _failing(result)
+        return
+    yield from _titled("Tokens by category", _shares(result, result.summary.categories.items()))
+    yield from _titled("Tokens by tool", _shares(result, result.summary.tools.items()))
+    yield from _titled("Size of the next request", _sizes(result))
+    for title, found in (
+        ("Models", result.summary.models),
+        ("Projects", result.summary.projects),
+        ("Weeks", result.summary.weeks),
+    ):
+        yield from _titled(
+            title, _groups(title, found[-result.top :] if title == "Weeks" else found[: result.top])
+        )
+    yield from _titled("Largest", _largest(result))
+    yield from _failing(result)
+    yield from _growth(result)
+
+
+def report_messages(result: ReportResult) -> Iterator[str]:
+    """Yield the lines for standard error."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    if result.merged is not None:
+        yield f"wrote {line_text(result.merged)} ({plural(len(result.rows), 'row')})"
+    if result.growth:
+        figures, share = plural(len(result.growth), "figure"), share_text(result.tolerance)
+        yield f"{figures} grew by more than {share}"
+
+
+def _totals(result: ReportResult) -> Iterator[Fact]:
+    summary = result.summary
+    counts = ", ".join(f"{count:,} {one_line(name)}" for name, count in summary.statuses.items())
+    yield Fact("files", f"{summary.files:,}: {counts}")
+    yield Fact("tokens", tokens_text(summary.tokens))
+    if summary.saved:
+        yield Fact(
+            "saved",
+            f"{tokens_text(summary.saved)} ({share_text(summary.saved / max(1, summary.tokens))})",
+        )
+    if summary.percentiles:
+        found = ", ".join(f"p{percent} {size:,}" for percent, size in summary.percentiles.items())
+        yield Fact("next request", found)
+
+
+def _titled(title: str, grid: Table) -> Iterator[ScreenItem]:
+    if grid.rows:
+        yield ""
+        yield Accent(title, "bold")
+        yield grid
+
+
+def _shares(result: ReportResult, sizes: Iterable[tuple[str, int]]) -> Table:
+    found = sorted(((size, name) for name, size in sizes if size), reverse=True)
+    return table(
+        (text("Of", "end"), number("Tokens"), text("Share of all", spare=1)),
+        [
+            (one_line(name), f"{size:,}", bar_cell(size / result.summary.tokens))
+            for size, name in found[: result.top]
+        ],
+    )
+
+
+def _sizes(result: ReportResult) -> Table:
+    total = sum(each.files for each in result.summary.bins)
+    return table(
+        (number("From"), number("Below"), number("Files"), text("Share", spare=1)),
+        [
+            (f"{each.least:,}", f"{each.below:,}", f"{each.files:,}", bar_cell(each.files / total))
+            for each in result.summary.bins
+        ],
+    )
+
+
+def _groups(title: str, found: Sequence[RowGroup]) -> Table:
+    columns = (
+        text(title.removesuffix("s"), "start"),
+        number("Files", spare=1),
+        number("Tokens"),
+        number("Median request"),
+        number("Read again", spare=2),
+        number("Tools", spare=3),
+    )
+    return table(
+        columns,
+        [
+            (
+                one_line(each.name),
+                f"{each.files:,}",
+                f"{each.tokens:,}",
+                f"{each.context:,}",
+                share_text(each.reread),
+                share_text(each.tools),
+            )
+            for each in found
+        ],
+    )
+
+
+def _largest(result: ReportResult) -> Table:
+    rows = sorted(result.rows, key=lambda row: (-row.context, row.path))[: result.top]
+    return table(
+        (text("File", "start", least=16), number("Next request"), text("Status")),
+        [(one_line(row.path), f"{row.context:,}", one_line(row.status)) for row in rows],
+    )
+
+
+def _failing(result: ReportResult) -> Iterator[ScreenItem]:
+    failed = [row for row in result.rows if row.status == "failed"]
+    if failed:
+        yield ""
+        yield f"{plural(len(failed), 'file')} failed"
+        yield from (Accent(_failure(row), "yellow") for row in failed[: result.top])
+
+
+def _failure(row: ReportRow) -> str:
+    return f"exit {row.exit_code}: {one_line(row.error or row.path)}"
+
+
+def _growth(result: ReportResult) -> Iterator[ScreenItem]:
+    if result.growth is None:
+        return
+    yield ""
+    if not result.growth:
+        share, baseline = share_text(result.tolerance), one_line(result.baseline or "")
+        yield f"nothing grew by more than {share} since {baseline}"
+    yield from (Accent(grown_text(each), "yellow") for each in result.growth)

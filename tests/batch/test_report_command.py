@@ -1,0 +1,167 @@
+"""Reports of batches read back: sums, parts put together, and what grew."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from batch.inputs import transcript, write
+from conftest import ROOT
+from pyarrow import parquet
+
+from compactctl.__main__ import run
+
+Json = dict[str, Any]
+PAGE = ROOT / "docs" / "batch.md"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for number in range(9):
+        write(Path(f"in/{number}.jsonl"), transcript(2 + number))
+    write(Path("in/binary.jsonl"), bytes(range(256)))
+    return tmp_path
+
+
+def batch(*options: str) -> int:
+    return run(["batch", "in", "-j", "1", *options])
+
+
+def report(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, Json]:
+    capsys.readouterr()
+    code = run(["report", "--json", *options])
+    document: Json = json.loads(capsys.readouterr().out)
+    assert document["exitCode"] == code
+    return code, document
+
+
+def rows(path: str) -> list[Json]:
+    found: list[Json] = parquet.read_table(path).to_pylist()
+    return [{**row, "milliseconds": 0} for row in found]
+
+
+def test_sums_are_those_of_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    batch("--report", "all.parquet")
+    code, found = report(capsys, "all.parquet")
+    told = [row for row in rows("all.parquet") if row["status"] == "ok"]
+    assert (code, found["files"], found["statuses"]) == (0, 10, {"ok": 9, "failed": 1})
+    assert found["tokens"] == sum(row["tokens_before"] for row in told)
+    assert sum(found["categories"].values()) == found["tokens"]
+    assert sum(each["files"] for each in found["bins"]) == 9
+    assert found["percentiles"]["50"] == sorted(row["context"] for row in told)[4]
+    (project,) = found["projects"]
+    assert (project["name"], project["files"]) == ("/home/dev", 9)
+    assert 0 < project["reread"] < 1
+    assert set(found["tools"]) == {"Read"}
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+def test_parts_put_together_are_the_whole(parts: int, capsys: pytest.CaptureFixture[str]) -> None:
+    batch("--report", "all.parquet")
+    names = [f"{number}.parquet" for number in range(parts)]
+    for number, name in enumerate(names, 1):
+        run(["batch", "in/*", "--shard", f"{number}/{parts}", "--report", name])
+    assert sum(len(rows(name)) for name in names) == 10
+    _, found = report(capsys, *names, "--merge", "merged.parquet")
+    assert rows("merged.parquet") == rows("all.parquet")
+    _, whole = report(capsys, "all.parquet")
+    assert {**found, "reports": 0} == {**whole, "reports": 0}
+
+
+def test_a_part_is_the_same_wherever_the_folder_lies(tmp_path: Path) -> None:
+    run(["batch", "in", "--shard", "1/3", "--report", "here.parquet"])
+    Path("moved").mkdir()
+    Path("in").rename("moved/in")
+    run(["batch", str(tmp_path / "moved" / "in"), "--shard", "1/3", "--report", "there.parquet"])
+    here, there = (
+        [Path(row["path"]).name for row in rows(name)] for name in ("here.parquet", "there.parquet")
+    )
+    assert here == there
+
+
+@pytest.mark.parametrize("shard", ["0/3", "4/3", "3", "1/0", "a/b"])
+def test_a_part_that_there_is_not(shard: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert batch("--shard", shard) == 2
+    assert "write it as 2/8" in capsys.readouterr().err
+
+
+def grow() -> None:
+    """Let one project's sessions get longer."""
+    for number in range(9):
+        write(Path(f"in/{number}.jsonl"), transcript(40))
+
+
+def test_what_grew_fails_the_batch_and_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in/binary.jsonl").unlink()
+    assert batch("--report", "old.parquet") == 0
+    assert batch("--baseline", "old.parquet") == 0
+    grow()
+    assert batch("--baseline", "old.parquet", "--report", "new.parquet") == 1
+    assert "/home/dev: the median request grew from" in capsys.readouterr().err
+    code, found = report(capsys, "new.parquet", "--baseline", "old.parquet")
+    assert code == 1
+    assert [each["figure"] for each in found["growth"]] == ["context", "reread"]
+    assert report(capsys, "old.parquet", "--baseline", "new.parquet")[0] == 0
+
+
+def test_a_tolerance_is_a_share_of_the_baseline(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in/binary.jsonl").unlink()
+    for number in range(9):
+        write(Path(f"in/{number}.jsonl"), transcript(30))
+    batch("--report", "old.parquet")
+    grow()
+    batch("--report", "new.parquet")
+    told = ("new.parquet", "--baseline", "old.parquet", "--tolerance")
+    assert report(capsys, *told, "20%")[0] == 1
+    assert report(capsys, *told, "40%")[0] == 0
+
+
+QUERIES = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_queries_of_the_page_give_rows() -> None:
+    write(Path("in/large.jsonl"), transcript(600))
+    batch("--report", "monday.parquet")
+    found = [duckdb.execute(query).fetchall() for query in QUERIES]
+    assert len(found) == 3
+    ((tool, tokens, sessions),) = found[0]
+    assert (tool, sessions) == ("Read", 10)
+    assert tokens == sum(json.loads(row["tools"]).get("Read", 0) for row in rows("monday.parquet"))
+    assert found[1][0][0] == "/home/dev"
+    assert [Path(path).name for path, *_ in found[2]] == ["large.jsonl"]
+
+
+def test_what_is_no_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from pyarrow import table
+
+    assert run(["report", "missing.parquet"]) == 3
+    parquet.write_table(table({"path": ["a"]}), "other.parquet")
+    assert run(["report", "other.parquet"]) == 4
+    assert "is not a report of compactctl batch" in capsys.readouterr().err
+    (tmp_path / "text.parquet").write_text("no Parquet at all")
+    assert run(["report", "text.parquet"]) == 4
+    batch("--report", "all.parquet")
+    whole = Path("all.parquet").read_bytes()
+    Path("torn.parquet").write_bytes(whole[: len(whole) // 2])
+    assert run(["report", "torn.parquet"]) == 4
+
+
+def test_an_input_is_not_merged_over(capsys: pytest.CaptureFixture[str]) -> None:
+    batch("--report", "all.parquet")
+    before = Path("all.parquet").read_bytes()
+    assert run(["report", "all.parquet", "--merge", "./all.parquet"]) == 2
+    assert Path("all.parquet").read_bytes() == before
+    capsys.readouterr()
+
+
+def test_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    batch("--report", "all.parquet")
+    capsys.readouterr()
+    assert run(["report", "all.parquet", "--top", "3"]) == 0
+    shown = capsys.readouterr().out
+    for title in ("Tokens by category", "Tokens by tool", "Size of the next request", "Projects"):
+        assert f"\n{title}\n" in shown
+    assert "1 file failed" in shown
