@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from compactctl.model.edit import Edit, Hide
 from compactctl.model.message import NO_TAGS, Message, MessageId, ToolCallPart, ToolResultPart
@@ -13,29 +13,38 @@ from compactctl.pipeline.edit_codec import dump_edits, edits_by_message
 from compactctl.pipeline.new_file import NewFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageEdits:
-    """An operation's edits, the stage behind each group, and the sizes of messages in tokens."""
+class GroupedEdits(Protocol):
+    """Edits, and the stage behind each group of them."""
 
-    edits: tuple[Edit, ...]
-    stages: Mapping[str, str]
-    tokens: Mapping[MessageId, int]
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits, in order."""
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """The stages, by group."""
 
 
 def archive_rows(
     lines: Sequence[bytes],
     after: NewFile,
     transcript: Transcript,
-    made: StageEdits,
+    made: GroupedEdits,
+    tokens: Mapping[MessageId, int],
 ) -> Iterator[ArchivedLine]:
     """Return one row per line of the state before, in line order.
 
-    The transcript is not needed any more to go through them, the lines are.
+    ``tokens`` are the sizes of messages. The transcript is not needed any more to go through the
+    rows, the lines are.
     """
-    edits = edits_by_message(made.edits, made.stages, made.tokens)
-    folded = fold(made.edits)
+    about = _Edited(
+        folded=fold(made.edits),
+        groups=made.groups,
+        tokens=tokens,
+        rows=edits_by_message(made.edits, made.groups, tokens),
+    )
     rows = [
-        _row(index, after, _Described(messages, folded, made, edits))
+        _row(index, after, messages, about)
         for index, messages in enumerate(_on_lines(transcript.messages, len(lines)))
     ]
     return (replace(row, raw=raw) for raw, row in zip(lines, rows, strict=True))
@@ -65,32 +74,34 @@ def plain_rows(lines: Iterable[bytes]) -> Iterator[ArchivedLine]:
     return (ArchivedLine(raw=raw, fate="replaced", after_line=None) for raw in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Described:
-    messages: Sequence[Message]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edited:
+    """What all edits come to, and ``rows``: each as it is archived, by its message."""
+
     folded: Folded
-    made: StageEdits
-    edits: dict[MessageId, list[dict[str, Any]]]
+    groups: Mapping[str, str]
+    tokens: Mapping[MessageId, int]
+    rows: dict[MessageId, list[dict[str, Any]]]
 
 
-def _row(index: int, after: NewFile, about: _Described) -> ArchivedLine:
+def _row(index: int, after: NewFile, messages: Sequence[Message], about: _Edited) -> ArchivedLine:
     """Return the row of a line, without the line itself."""
     place = after.places.get(index)
     fate: LineFate = "hidden"
     if place is not None:
         fate = "kept" if after.keeps(place) else "replaced"
-    if not about.messages:
+    if not messages:
         return ArchivedLine(raw=b"", fate=fate, after_line=place)
-    first = about.messages[0]
+    first = messages[0]
     part = _tool_part(first)
-    hides = [about.folded.hidden[m.id] for m in about.messages if m.id in about.folded.hidden]
-    edit = _edit_group(about)
+    hides = [about.folded.hidden[m.id] for m in messages if m.id in about.folded.hidden]
+    edit = _edit_group(messages, about.folded)
     group = hides[0].group if hides else edit
     # An earlier inline layout left this original there, and now it went with its stand-in.
     left = first.tags if place is None and not hides else NO_TAGS
     group = group or next(iter(left.parents), None)
     # Taken out, as their text takes their place.
-    rows = [row for message in about.messages for row in about.edits.pop(message.id, ())]
+    rows = [row for message in messages for row in about.rows.pop(message.id, ())]
     return ArchivedLine(
         raw=b"",
         fate=fate,
@@ -99,8 +110,8 @@ def _row(index: int, after: NewFile, about: _Described) -> ArchivedLine:
         role=first.role,
         tool=part.tool if part else None,
         call_id=part.call_id if part else None,
-        tokens=sum(about.made.tokens.get(message.id, 0) for message in about.messages),
-        stage=about.made.stages.get(group or ""),
+        tokens=sum(about.tokens.get(message.id, 0) for message in messages),
+        stage=about.groups.get(group or ""),
         group=group,
         condense_parent=_parent(hides, "condense") or left.condense_parent,
         truncation_parent=_parent(hides, "truncate") or left.truncation_parent,
@@ -119,6 +130,6 @@ def _parent(hides: Sequence[Hide], kind: str) -> str | None:
     return next((hide.group for hide in hides if hide.kind == kind), None)
 
 
-def _edit_group(about: _Described) -> str | None:
-    edits = (about.folded.replaced.get(message.id) for message in about.messages)
+def _edit_group(messages: Sequence[Message], folded: Folded) -> str | None:
+    edits = (folded.replaced.get(message.id) for message in messages)
     return next((newest_edit(found).group for found in edits if found), None)

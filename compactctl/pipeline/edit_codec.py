@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from compactctl.errors import ArchiveError
@@ -23,6 +24,19 @@ from compactctl.model.shapes import (
 
 MESSAGE_EDITS = 100_000
 """Far more edits than any message has: one for each of its parts and stages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedEdits:
+    """The edits of an archived operation, in order.
+
+    ``groups`` names the stage behind each group of them; ``sizes`` are the messages that each
+    group hides or rewrites, with their sizes in tokens.
+    """
+
+    edits: tuple[Edit, ...]
+    groups: Mapping[str, str]
+    sizes: Mapping[str, Mapping[MessageId, int]]
 
 
 def edits_by_message(
@@ -58,26 +72,24 @@ def _anchored(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
             return [(edit.before, {"edit": "insert", "before": edit.before, "message": message})]
 
 
-def sizes_from_rows(rows: Iterable[dict[str, Any]]) -> dict[str, dict[MessageId, int]]:
-    """Return the messages that each group hides or rewrites, with their sizes in tokens."""
+def read_edits(texts: Iterable[str | None], where: object = "archive") -> ArchivedEdits:
+    """Return the edits in an archive's rows; None is the text of a row without any.
+
+    ``where`` is what an error names. Raises ArchiveError for what ``edits_by_message`` and
+    ``dump_edits`` would not have made.
+    """
+    rows = _checked_rows(texts, where)
+    by_place: dict[int, list[dict[str, Any]]] = defaultdict(list)
     sizes: dict[str, dict[MessageId, int]] = defaultdict(dict)
     for row in rows:
+        by_place[row["n"]].append(row)
         if row["edit"] != "insert":
             sizes[row["group"]][MessageId(row["id"])] = row["tokens"]
-    return dict(sizes)
-
-
-def stages_from_rows(rows: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Return the stage behind each group that the edit objects name."""
-    return {row.get("group") or row["message"]["group"]: row["stage"] for row in rows}
-
-
-def edits_from_rows(rows: Iterable[dict[str, Any]]) -> tuple[Edit, ...]:
-    """Return the sequence of edits that ``edits_by_message`` was given."""
-    by_place: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        by_place[row["n"]].append(row)
-    return tuple(_edit(by_place[n]) for n in sorted(by_place))
+    return ArchivedEdits(
+        edits=tuple(_edit(by_place[n]) for n in sorted(by_place)),
+        groups={row.get("group") or row["message"]["group"]: row["stage"] for row in rows},
+        sizes=dict(sizes),
+    )
 
 
 def _edit(rows: list[dict[str, Any]]) -> Edit:
@@ -103,12 +115,7 @@ def content_of(edits: Iterable[Edit]) -> str:
     return f"[{','.join(rows)}]"
 
 
-def load_edits(texts: Iterable[str | None], where: object = "archive") -> list[dict[str, Any]]:
-    """Return the edit objects of an archive's rows; None is the text of a row without any.
-
-    ``where`` is what an error names. Raises ArchiveError for what ``edits_by_message`` and
-    ``dump_edits`` would not have made.
-    """
+def _checked_rows(texts: Iterable[str | None], where: object) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     try:
         for each in texts:

@@ -10,7 +10,7 @@ from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.operations.inline import own_fields
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.pipeline.apply import fold
-from compactctl.pipeline.archive_rows import StageEdits, archive_rows
+from compactctl.pipeline.archive_rows import archive_rows
 from compactctl.pipeline.edit_codec import content_of
 from compactctl.pipeline.layout import LayoutStyle, lay_out
 from compactctl.pipeline.new_file import NewFile
@@ -51,7 +51,6 @@ def deposit_of(job: CompactionJob, operation: OperationId, new: NewFile, after: 
     """Return the operation and the rows that lead back, for the archive."""
     loaded, meter = job.loaded, job.measured.meter
     sizes = {message.id: meter.message(message) for message in job.outcome.before}
-    made = StageEdits(edits=job.outcome.edits, stages=job.outcome.groups, tokens=sizes)
     record = Operation(
         id=operation,
         parent=job.parent,
@@ -65,7 +64,7 @@ def deposit_of(job: CompactionJob, operation: OperationId, new: NewFile, after: 
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return record, archive_rows(loaded.lines, new, loaded.transcript, made)
+    return record, archive_rows(loaded.lines, new, loaded.transcript, job.outcome, sizes)
 
 
 def _plain(options: Mapping[str, object]) -> dict[str, object]:

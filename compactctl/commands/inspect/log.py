@@ -11,7 +11,7 @@ from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
 from compactctl.errors import IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
-from compactctl.pipeline.edit_codec import load_edits, sizes_from_rows, stages_from_rows
+from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import read_rows
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.lines import Source
@@ -119,15 +119,14 @@ def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
 
 
 def _groups(path: Path, limits: ReadLimits, *, in_effect: bool) -> tuple[ArchivedGroup, ...]:
-    edits = load_edits((row["edits"] for row in read_rows(path, ("edits",), limits)), path)
-    stages = stages_from_rows(edits)
+    archived = read_edits((row["edits"] for row in read_rows(path, ("edits",), limits)), path)
     return tuple(
         ArchivedGroup(
             id=name,
-            stage=stages[name],
+            stage=archived.groups[name],
             messages=len(sizes),
             tokens=sum(sizes.values()),
             in_effect=in_effect,
         )
-        for name, sizes in sizes_from_rows(edits).items()
+        for name, sizes in archived.sizes.items()
     )

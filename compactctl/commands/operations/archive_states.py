@@ -12,7 +12,7 @@ from compactctl.model.message import Message, MessageId, Tags
 from compactctl.model.operation import ArchivedLine
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import fold, newest_edit
-from compactctl.pipeline.edit_codec import edits_from_rows, load_edits, stages_from_rows
+from compactctl.pipeline.edit_codec import read_edits
 
 _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "truncation_parent"}
 
@@ -100,8 +100,8 @@ def _by_tag(tags: Tags) -> Hidden:
 
 
 def _edited(kept: KeptState) -> dict[MessageId, Hidden]:
-    stored = load_edits((row.edits for row in kept.rows), kept.where)
-    folded, stages = fold(edits_from_rows(stored)), stages_from_rows(stored)
+    archived = read_edits((row.edits for row in kept.rows), kept.where)
+    folded, stages = fold(archived.edits), archived.groups
     found = {name: newest_edit(parts).group for name, parts in folded.replaced.items()}
     edited = {
         MessageId(name): Hidden(group=group, tag="edit_parent", stage=stages.get(group))

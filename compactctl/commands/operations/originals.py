@@ -13,7 +13,7 @@ from compactctl.model.edit import Edit, Insert
 from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold, newest_edit
-from compactctl.pipeline.edit_codec import edits_from_rows, load_edits
+from compactctl.pipeline.edit_codec import read_edits
 
 _Messages = tuple[Message, ...]
 
@@ -105,7 +105,7 @@ class _State:
 def _after(step: Archived, chosen: Format, past: _Past) -> _Past:
     """Return the past once another step has taken away what it did."""
     rows = tuple(step.rows())
-    edits = edits_from_rows(load_edits((row.edits for row in rows), step.file.path))
+    edits = read_edits((row.edits for row in rows), step.file.path).edits
     messages = _as_sent(parse((row.raw for row in rows), chosen))
     folded, state = fold(edits), _State(messages, past)
     outer = dict(_outer_groups(edits, folded))

@@ -18,13 +18,8 @@ from compactctl.model.message import MessageId
 from compactctl.model.operation import ArchivedLine, Operation, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import fold
-from compactctl.pipeline.archive_rows import StageEdits, archive_rows
-from compactctl.pipeline.edit_codec import (
-    edits_from_rows,
-    load_edits,
-    sizes_from_rows,
-    stages_from_rows,
-)
+from compactctl.pipeline.archive_rows import archive_rows
+from compactctl.pipeline.edit_codec import read_edits
 from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 from compactctl.pipeline.new_file import NewFile
 from compactctl.store.files.lines import digest_of, split_lines
@@ -42,7 +37,7 @@ class Made:
     layout: Layout
     tags: bool
     edits: tuple[Edit, ...]
-    stages: dict[str, str]
+    groups: Mapping[str, str]
     tokens: dict[MessageId, int]
     names: Names
     appended: tuple[MessageId, ...]
@@ -51,15 +46,15 @@ class Made:
 def made_by(step: Archived, state: bytes) -> Made:
     """Return what a step did; ``state`` is its outcome with what was appended to it."""
     operation = step.operation
-    rows = load_edits((line.edits for line in step.rows()), step.file.path)
-    edits = edits_from_rows(rows)
+    archived = read_edits((line.edits for line in step.rows()), step.file.path)
+    edits = archived.edits
     before = read_state(b"".join(step.before()), operation.format)
     after = read_state(state[: operation.after.n_bytes], operation.format)
     return Made(
         operation=operation,
         edits=edits,
-        stages=stages_from_rows(rows),
-        tokens={name: n for sizes in sizes_from_rows(rows).values() for name, n in sizes.items()},
+        groups=archived.groups,
+        tokens={name: n for sizes in archived.sizes.values() for name, n in sizes.items()},
         names=names_after(before.effective, edits, after.effective),
         layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
         tags=_any_in(edits, (m.tags.ids for m in after.messages)),
@@ -149,9 +144,10 @@ class OperationReplayer:
             detail=f"{made.operation.id} without group {self.group}",
         )
         sizes = {self.names[old]: n for old, n in made.tokens.items() if old in self.names}
-        edited = StageEdits(edits=edits, stages=made.stages, tokens=sizes)
+        edited = replace(made, edits=edits)
+        rows = tuple(archive_rows(lines, after, transcript, edited, sizes))
         self.chain.append(name)
-        self.archives.append((operation, tuple(archive_rows(lines, after, transcript, edited))))
+        self.archives.append((operation, rows))
         return names_after(transcript.effective, edits, result.effective)
 
     def _own(self, lines: Sequence[bytes], transcript: Transcript, made: Made) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from compactctl.model.edit import groups_of, without_group
 from compactctl.model.message import Message
 from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.pipeline.edit_codec import edits_from_rows, load_edits
+from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.carry import carried, is_open
 from compactctl.store.files.lines import digest_of, split_lines
@@ -172,8 +172,8 @@ def _groups(step: OperationStep) -> tuple[str, ...]:
     if isinstance(step, Spliced):
         return step.inside.groups
     if isinstance(step, Archived):
-        edits = load_edits((row.edits for row in step.rows()), step.file.path)
-        return groups_of(edits_from_rows(edits))
+        archived = read_edits((row.edits for row in step.rows()), step.file.path)
+        return groups_of(archived.edits)
     return ()
 
 

@@ -13,7 +13,7 @@ from compactctl.errors import (
     NewerArchiveError,
 )
 from compactctl.model.operation import ArchivedLine, Digest, Operation
-from compactctl.pipeline.edit_codec import load_edits
+from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import archived_lines, read_operation
 from compactctl.store.archive.contents import FolderContents
 from compactctl.store.archive.known_states import beginnings
@@ -114,7 +114,7 @@ def _read(archive: _Named, limits: ReadLimits, outcomes: Collection[Digest]) -> 
         raise ArchiveError(
             f"{archive.path}: does not give back the state before; restore it from a backup"
         )
-    load_edits(edits, archive.path)
+    read_edits(edits, archive.path)
     return found & frozenset(outcomes)
 
 

@@ -1,7 +1,5 @@
 """One archive row per line of the state before."""
 
-import json
-
 from hypothesis import given
 from hypothesis import strategies as st
 from unit.pipeline.edits import hide, insert, rewrite
@@ -9,16 +7,16 @@ from unit.pipeline.trees import Page, chat, page
 
 from compactctl.model.edit import Edit
 from compactctl.model.operation import ArchivedLine
-from compactctl.pipeline.archive_rows import StageEdits, archive_rows, plain_rows
-from compactctl.pipeline.edit_codec import edits_from_rows
+from compactctl.pipeline.archive_rows import archive_rows, plain_rows
+from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
 from compactctl.pipeline.new_file import NewFile
 
 
 def rows_of(tree: Page, edits: list[Edit], **flags: bool) -> tuple[ArchivedLine, ...]:
     new = tree.laid_out(edits, "inline" if flags.get("inline") else "split")
     sizes = {message.id: 10 + message.line for message in tree.transcript.messages}
-    made = StageEdits(edits=tuple(edits), stages={"g": "truncate", "r": "prune"}, tokens=sizes)
-    rows = archive_rows(tree.lines, NewFile(tree.lines, new), tree.transcript, made)
+    made = ArchivedEdits(edits=tuple(edits), groups={"g": "truncate", "r": "prune"}, sizes={})
+    rows = archive_rows(tree.lines, NewFile(tree.lines, new), tree.transcript, made, sizes)
     return tuple(rows)
 
 
@@ -70,7 +68,7 @@ def test_all_edits_of_a_line_with_many_messages_are_in_its_row() -> None:
     ]
     (row,) = rows_of(tree, edits)
     assert row.tokens == 30
-    assert list(edits_from_rows(json.loads(row.edits or "[]"))) == edits
+    assert list(read_edits([row.edits]).edits) == edits
 
 
 def test_the_tool_behind_a_line_is_named() -> None:

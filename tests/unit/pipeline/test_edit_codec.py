@@ -15,10 +15,7 @@ from compactctl.model.message import MessageId
 from compactctl.pipeline.edit_codec import (
     dump_edits,
     edits_by_message,
-    edits_from_rows,
-    load_edits,
-    sizes_from_rows,
-    stages_from_rows,
+    read_edits,
 )
 
 NAMES = st.sampled_from(["a", "b", "c\ud83d", "d#2"])
@@ -29,10 +26,10 @@ EDITS = st.one_of(
 )
 
 
-def there_and_back(edits: list[Edit]) -> list[dict[str, object]]:
-    stages: dict[str, str] = {group: f"stage of {group}" for group in groups_of(edits)}
-    rows = edits_by_message(edits, stages, {MessageId("a"): 7})
-    return [row for found in rows.values() for row in json.loads(dump_edits(found))]
+def texts_of(edits: list[Edit]) -> list[str]:
+    groups: dict[str, str] = {group: f"stage of {group}" for group in groups_of(edits)}
+    rows = edits_by_message(edits, groups, {MessageId("a"): 7})
+    return [dump_edits(found) for found in rows.values()]
 
 
 def in_order(edit: Edit) -> Edit:
@@ -41,36 +38,42 @@ def in_order(edit: Edit) -> Edit:
 
 @given(edits=st.lists(EDITS))
 def test_edits_come_back_in_their_order(edits: list[Edit]) -> None:
-    rows = there_and_back(edits)
-    assert [in_order(edit) for edit in edits_from_rows(rows)] == [in_order(edit) for edit in edits]
-    assert stages_from_rows(rows) == {group: f"stage of {group}" for group in groups_of(edits)}
+    found = read_edits(texts_of(edits))
+    assert [in_order(edit) for edit in found.edits] == [in_order(edit) for edit in edits]
+    assert found.groups == {group: f"stage of {group}" for group in groups_of(edits)}
 
 
 def test_a_marker_comes_back_with_all_that_is_known_of_it() -> None:
     edit = Insert(before=MessageId("a"), message=marker("m", through="z", details={"messages": 3}))
-    assert edits_from_rows(there_and_back([edit])) == (edit,)
+    assert read_edits(texts_of([edit])).edits == (edit,)
 
 
 def test_edits_of_a_written_message_are_kept_where_it_stands() -> None:
     edits: list[Edit] = [insert("a", "x"), hide("a"), insert("x", "y"), hide("x", "b", group="h")]
     rows = edits_by_message(edits, {}, {})
     assert set(rows) == {"a", "b"}
-    assert list(edits_from_rows(there_and_back(edits))) == edits
+    assert list(read_edits(texts_of(edits)).edits) == edits
 
 
 def test_the_size_of_a_group_is_that_of_its_messages() -> None:
-    rows = there_and_back([hide("a", "b"), rewrite("a", "x", part=1), insert("c", "m")])
-    assert sizes_from_rows(rows) == {"g": {"a": 7, "b": 0}}
+    found = read_edits(texts_of([hide("a", "b"), rewrite("a", "x", part=1), insert("c", "m")]))
+    assert found.sizes == {"g": {"a": 7, "b": 0}}
 
 
-HIDE: dict[str, Any] = there_and_back([hide("a")])[0]
-REWRITE: dict[str, Any] = there_and_back([rewrite("a", "x", part=1)])[0]
-INSERT: dict[str, Any] = there_and_back([insert("a", "m")])[0]
+def row_of(edit: Edit) -> dict[str, Any]:
+    (row,) = json.loads(texts_of([edit])[0])
+    return dict(row)
+
+
+HIDE = row_of(hide("a"))
+REWRITE = row_of(rewrite("a", "x", part=1))
+INSERT = row_of(insert("a", "m"))
 
 
 @pytest.mark.parametrize("row", [HIDE, REWRITE, INSERT], ids=lambda row: row["edit"])
 def test_every_field_of_an_archived_edit_is_checked(row: dict[str, Any]) -> None:
-    assert load_edits([dump_edits([row])]) == [row]
+    (edit,) = read_edits([dump_edits([row])]).edits
+    assert row_of(edit) == row
     others = (-1, 1.5, True, ["a list"], {"an": "object"})
     for name, value in row.items():
         refused([{key: each for key, each in row.items() if key != name}])
@@ -98,9 +101,9 @@ def test_edits_that_contradict_each_other_are_refused(rows: list[Any]) -> None:
 @pytest.mark.parametrize("text", ["{}", "null", "[", "1", "[" * 100_000, "nothing"])
 def test_a_text_that_is_no_list_of_edits_is_refused(text: str) -> None:
     with pytest.raises(ArchiveError, match="here: its edits cannot be understood"):
-        load_edits([text], "here")
+        read_edits([text], "here")
 
 
 def refused(rows: list[Any]) -> None:
     with pytest.raises(ArchiveError, match="edits cannot be understood"):
-        load_edits([json.dumps(rows)])
+        read_edits([json.dumps(rows)])
