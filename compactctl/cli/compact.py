@@ -53,6 +53,11 @@ free. With --stages, exactly those run, in the order given.
 @summarizer_options
 @protect_options
 @fail_base_option
+@click.option(
+    "--redo",
+    is_flag=True,
+    help="Start from the originals of what FILE's own client compacted, instead of its summaries.",
+)
 @click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
 @click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
 @click.option(
@@ -83,6 +88,7 @@ def command(
     plan: PlanOptions,
     summarizer: SummarizerParameters,
     protect: ProtectOptions,
+    redo: bool,
     output: str | None,
     in_place: bool,
     archived_out: str | None,
@@ -114,6 +120,7 @@ def command(
         plan=plan,
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
+        redo=redo,
         layout=layout,
         output=output,
         in_place=in_place,

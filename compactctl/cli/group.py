@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "": {
         "sessions": "List the sessions of coding agents on this machine, the newest first.",
+        "rescue": "Make a session whose context is full go on.",
         "stats": "Show where the context went.",
         "check": "Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.",
         "compact": "Compact a transcript; every byte can be restored.",

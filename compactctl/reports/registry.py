@@ -54,6 +54,11 @@ REPORTS = {
         terminal="terminal.sessions:sessions_screen",
         messages="terminal.sessions:sessions_messages",
     ),
+    "RescueResult": Report(
+        json="json.rescue:rescue_json",
+        terminal="terminal.rescue:rescue_screen",
+        messages="terminal.rescue:rescue_messages",
+    ),
     "StatsResult": Report(
         json="json.stats:stats_json",
         terminal="terminal.stats:stats_screen",

@@ -42,6 +42,17 @@ def needed_file_argument(function: F) -> F:
     return argument(_with_path(function, partial(_resolved, purpose="read")))
 
 
+def session_argument(function: F) -> F:
+    """Add ``[SESSION]`` to a command that writes; it arrives as ``path``.
+
+    Without it the session that changed last is taken, where it is clear which.
+    """
+    argument = click.argument(
+        "path", metavar="[SESSION]", default="latest", shell_complete=complete_file
+    )
+    return argument(_with_path(function, partial(_resolved, purpose="write")))
+
+
 def _with_path(function: F, choose: Callable[[click.Context, Any], str]) -> F:
     """Return a command that gets what its path means: once all of the command line is read."""
 

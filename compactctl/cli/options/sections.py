@@ -18,10 +18,9 @@ SECTIONS = {
     ),
     "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix"),
     "Summaries": (
-        "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model", "base-url",
-        "api-key-env", "allow-network", "summarizer-timeout", "summarizer-context",
-        "on-summarizer-failure", "label-style",
-        "mask-secrets",
+        "redo", "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model",
+        "base-url", "api-key-env", "allow-network", "summarizer-timeout", "summarizer-context",
+        "on-summarizer-failure", "label-style", "mask-secrets",
     ),
     "Where to write": (
         "output", "out", "in-place", "archived-out", "layout", "tags", "dry-run", "force", "report",

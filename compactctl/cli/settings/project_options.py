@@ -46,7 +46,7 @@ REFUSED = {
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({
         "all", "archived", "client", "explain", "full", "grep", "json", "jsonl", "limit", "over",
-        "page", "project", "shard", "merge", "rounds", "since", "toml",
+        "page", "project", "shard", "merge", "redo", "rounds", "since", "toml",
     }),
     _TEXT: frozenset({"marker"}),
 }  # fmt: skip

@@ -26,11 +26,14 @@ from compactctl.store.files.content import Content
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """A transcript without some compactions of its client, and the operation that leads back."""
+    """A transcript without some compactions of its client, and the operation that leads back.
+
+    ``loaded`` is the transcript as if it had been read so.
+    """
 
     compactions: tuple[ClientCompaction, ...]
     content: Content
-    transcript: Transcript
+    loaded: Loaded
     archive: Deposit
 
 
@@ -49,7 +52,11 @@ def undo(loaded: Loaded, wanted: Iterable[ClientCompaction], parent: OperationId
     return Undone(
         compactions=wanted,
         content=content,
-        transcript=transcript,
+        loaded=replace(
+            loaded,
+            source=replace(loaded.source, lines=tuple(new), digest=content.digest),
+            transcript=transcript,
+        ),
         archive=(operation, moved_rows(loaded.lines, new)),
     )
 

@@ -4,6 +4,9 @@ import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
 
+from compactctl.commands.by_client.compactions import compactions_of
+from compactctl.commands.by_client.states import present
+from compactctl.commands.by_client.undo import Undone, undo
 from compactctl.commands.compact.archive_hint import archive_hint
 from compactctl.commands.compact.audits import SummaryAudit, audits_of, require_audit
 from compactctl.commands.compact.job import CompactionJob
@@ -65,8 +68,10 @@ def _ready(options: CompactOptions) -> ReadyCompaction:
 def _proven(options: CompactOptions) -> ReadyCompaction:
     """Return what is to be written; a damaged file that cannot be edited is left as it is."""
     read, history, loaded = _read(options)
+    redone = _redone(options, loaded, history)
+    loaded = loaded if redone is None else redone.loaded
     source, damage = loaded.source, damage_of(loaded.transcript)
-    ready = replace(_laid_out(_job(options, loaded, history)), source=read)
+    ready = replace(_laid_out(_job(options, loaded, history, redone)), source=read)
     del loaded
     _release_memory()
     if ready.expected is None:
@@ -78,7 +83,8 @@ def _proven(options: CompactOptions) -> ReadyCompaction:
         if damage is None:
             raise
         loaded = loaded_from(source, options.path, options.format, options.limits)
-        return replace(_laid_out(_job(options, loaded, history, held=damage)), source=read)
+        held = _job(options, loaded, history, redone, held=damage)
+        return replace(_laid_out(held), source=read)
     return ready
 
 
@@ -101,8 +107,18 @@ def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
     return loaded.source, history_behind(loaded), loaded
 
 
+def _redone(options: CompactOptions, loaded: Loaded, history: OperationHistory) -> Undone | None:
+    """Return the transcript as its client never compacted it, None where that is not wanted."""
+    found = compactions_of(present(loaded)) if options.redo else ()
+    return undo(loaded, found, history.chain[-1].id if history.chain else None) if found else None
+
+
 def _job(
-    options: CompactOptions, loaded: Loaded, history: OperationHistory, held: str = ""
+    options: CompactOptions,
+    loaded: Loaded,
+    history: OperationHistory,
+    redone: Undone | None,
+    held: str = "",
 ) -> CompactionJob:
     """Run the stages on a transcript, unless something holds them back."""
     summarizer = summarizer_for(options.summarizer)
@@ -130,6 +146,7 @@ def _job(
         plan=plan,
         outcome=outcome,
         audits=_audited(options, loaded, outcome, originals, measured),
+        redone=redone,
     )
 
 
@@ -165,5 +182,6 @@ def _laid_out(job: CompactionJob) -> ReadyCompaction:
         content=content,
         result=sum_up(job, content.digest, operation),
         expected=expected,
+        redone=job.redone.archive if job.redone else None,
         archived=archived,
     )

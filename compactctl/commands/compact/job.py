@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from compactctl.commands.by_client.undo import Undone
 from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.loading.load import Loaded
@@ -16,7 +17,10 @@ from compactctl.model.operation import OperationId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionJob:
-    """What was asked for, what was read, and what the stages came to."""
+    """What was asked for, what was read, and what the stages came to.
+
+    ``redone`` are the client's compactions that were undone first.
+    """
 
     options: CompactOptions
     loaded: Loaded
@@ -25,10 +29,13 @@ class CompactionJob:
     plan: Plan
     outcome: PlanOutcome
     audits: tuple[SummaryAudit, ...]
+    redone: Undone | None = None
 
     @property
     def parent(self) -> OperationId | None:
         """The operation before this one."""
+        if self.redone is not None:
+            return self.redone.archive[0].id
         chain = self.history.chain
         return chain[-1].id if chain else None
 

@@ -24,7 +24,8 @@ class ReadyCompaction:
     """A compaction that is laid out; of the transcript it holds no message.
 
     ``expected`` is what the new file is to say, None when it is the old one; ``archived`` are the
-    operation and the rows that lead back.
+    operation and the rows that lead back, and ``redone`` those of what the client had done and was
+    undone first.
     """
 
     options: CompactOptions
@@ -34,6 +35,7 @@ class ReadyCompaction:
     content: Content
     result: CompactResult
     expected: tuple[Meant, ...] | None = None
+    redone: Deposit | None = None
     archived: Deposit | None = None
 
     def write(self) -> CompactResult:
@@ -63,6 +65,7 @@ class ReadyCompaction:
             carried_lines=published.growth.lines,
             left_out_from=published.growth.left_out_from,
             forked_from=self.options.fork.original.id if self.options.fork else None,
+            forked_to=self.options.fork.id if self.options.fork else None,
             continue_with=continued_with(self.options.path, self.options.fork)
             if is_session
             else None,
@@ -84,12 +87,13 @@ class ReadyCompaction:
 
     @property
     def _is_idle(self) -> bool:
-        return self.options.output is None and self.expected is None
+        return self.options.output is None and self.expected is None and self.redone is None
 
     def _archives(self, target: Path) -> list[Deposit]:
         if not is_archived(self.options, self.history) and self.archived is not None:
             return []
-        return [*self._earlier_archives(target), *filter(None, (self.archived,))]
+        own = filter(None, (self.redone, self.archived))
+        return [*self._earlier_archives(target), *own]
 
     def _earlier_archives(self, target: Path) -> list[Deposit]:
         """Return the operations behind the input, so that the new archive holds all of them."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.explain import Explained
 from compactctl.commands.planning.plan import PlanOptions
@@ -24,7 +25,8 @@ from compactctl.tokens.models.prices import Prices
 class CompactOptions:
     """Everything a compaction can be asked for; see the command's help for the meaning.
 
-    ``fork`` is the session to be written where ``path`` is one in its client's store.
+    ``fork`` is the session to be written where ``path`` is one in its client's store. With ``redo``
+    what the client compacted is undone first.
     """
 
     path: str
@@ -46,6 +48,7 @@ class CompactOptions:
     explain: bool = False
     prices: Prices | None = None
     fork: Fork | None = None
+    redo: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +66,11 @@ class CompactResult:
     which the compaction has paid by the prices asked for, and ``explain`` whether ``explained`` is
     to be shown. ``carried_lines`` counts lines appended to the input meanwhile, which end the
     output; ``left_out_from`` is the first line of the input, from 1, that came too late for it.
-    ``forked_from`` is the id of the session that a new one was made of; ``before`` is that session
-    under its new id then. ``archived_out`` is the file of tagged originals that was asked for.
-    ``continue_with`` is the command that goes on with the session that was
-    written.
+    ``forked_from`` is the id of the session that a new one was made of, ``forked_to`` the id of
+    that one; ``before`` is the session under its new id then. ``archived_out`` is the file of
+    tagged originals that was asked for. ``continue_with`` is the command that goes on with the
+    session that was written. ``redone`` are the compactions by the client that were undone first,
+    ``before`` the state with them.
     """
 
     path: str
@@ -102,8 +106,10 @@ class CompactResult:
     pays_after: int | None = None
     carried_lines: int = 0
     left_out_from: int | None = None
+    redone: tuple[ClientCompaction, ...] = ()
     forked_from: str | None = None
     archived_out: str | None = None
+    forked_to: str | None = None
     continue_with: str | None = None
     data: Iterable[bytes] | None = None
 

@@ -17,6 +17,10 @@ _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
 
 def check_contradictions(options: CompactOptions) -> None:
     """Raise UsageError where options leave no place for the transcript, or for its archive."""
+    if options.redo and options.layout == "inline":
+        raise UsageError(
+            "what the client compacted is kept in an archive; leave out --redo or --layout inline"
+        )
     piped = STANDARD_INPUT in (options.path, options.output)
     if options.in_place and options.output is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")

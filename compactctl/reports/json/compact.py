@@ -8,6 +8,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.reports.json.audit import audit_fields
 from compactctl.reports.json.other_systems import COMPACT, told_as
 from compactctl.reports.rendering.json_document import (
+    client_compaction_fields,
     digest_fields,
     fields_of,
     fit_fields,
@@ -55,7 +56,9 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "archivedOut": result.archived_out,
         "carriedLines": result.carried_lines,
         "leftOutFrom": result.left_out_from,
+        "redone": [client_compaction_fields(each) for each in result.redone],
         "forkedFrom": result.forked_from,
+        "forkedTo": result.forked_to,
         "continueWith": result.continue_with,
         "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
         "warnings": list(result.warnings),

@@ -88,10 +88,14 @@ def _written(result: CompactResult, output: str) -> Iterator[str]:
     if result.archived_out:
         yield f"their lines, each with its tags, are in {line_text(result.archived_out)}"
     if result.operation:
-        undo = f"compactctl rewind {shell_path(output)}"
-        yield f"operation {result.operation}; undo with: {undo}"
+        yield f"operation {result.operation}; undo with: compactctl rewind {undo_name(result)}"
     if result.continue_with:
         yield f"continue with: {line_text(result.continue_with)}"
+
+
+def undo_name(result: CompactResult) -> str:
+    """Return what rewind is to be given: the id of a new session, else the file."""
+    return result.forked_to or shell_path(result.output or "")
 
 
 def _stage_cells(record: StageRecord) -> tuple[str, ...]:
@@ -126,6 +130,9 @@ def _held_back(result: CompactResult) -> str:
 def _facts(result: CompactResult) -> Iterator[Fact]:
     counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
     yield Fact("counted with", counted)
+    if result.redone:
+        hidden = sum(len(each.hidden) for each in result.redone)
+        yield Fact("redone", f"{plural(hidden, 'message')} that {result.format} had compacted")
     yield Fact("before", f"{tokens_text(result.tokens_before)} in {_count(result.messages_before)}")
     yield Fact("after", f"{tokens_text(result.tokens_after)} in {_count(result.messages_after)}")
     if result.unseen:

@@ -143,7 +143,7 @@ def test_the_version_is_told(ask: Ask) -> None:
     ("arguments", "line"),
     [
         (("stat",), "compactctl: there is no command 'stat'; did you mean stats?"),
-        (("undo",), "compactctl: there is no command 'undo'; there are sessions, stats, check"),
+        (("undo",), "compactctl: there is no command 'undo'; there are sessions, rescue, stats"),
         (("prompt",), "compactctl prompt: missing argument 'FILE'; see compactctl prompt --help"),
         (("log", "a", "b"), "compactctl log: got unexpected extra argument (b)"),
     ],

@@ -104,6 +104,7 @@ WAYS = (
     ("view", "--json"),
     ("compact", "--stages", "microcompact,summarize", "--explain", "-n"),
     ("compact", "--stages", "limit,truncate", "--limit-max-bytes", "300", "--force"),
+    ("rescue", "-n"),
     ("log",),
     ("audit",),
     ("simulate", "--profile", "agent-code"),

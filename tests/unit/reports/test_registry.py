@@ -17,6 +17,7 @@ SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 # In this order: what is compacted first is looked at and rewound later.
 RUNS = {
     "sessions": (),
+    "rescue": ("run.jsonl", "-n"),
     "stats": ("run.jsonl",),
     "check": ("run.jsonl",),
     "compact": ("run.jsonl", "--target", "5k", "--explain"),

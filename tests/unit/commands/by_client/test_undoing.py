@@ -237,3 +237,25 @@ def test_a_missing_archive_is_not_taken_for_nothing_hidden(tmp_path: Path) -> No
     with pytest.raises(ArchiveError, match="not beside it"):
         view(str(moved), "archived")
     assert view(str(moved)).messages
+
+
+def test_originals_need_an_archive(tmp_path: Path) -> None:
+    path = saved(tmp_path, clients.claude_code())
+    with pytest.raises(UsageError, match="--layout inline"):
+        squeeze(path, "prune", redo=True, layout="inline")
+
+
+@EACH
+def test_it_is_made_again_from_the_originals(session: Session, tmp_path: Path) -> None:
+    path, other = saved(tmp_path, session()), tmp_path / "other.jsonl"
+    result = squeeze(path, "prune", redo=True, output=str(other))
+    assert len(result.redone) == 1
+    assert result.compacted
+    assert path.read_bytes() == session()
+    assert clients.SUMMARY not in sent(other)
+    assert clients.LATER in sent(other)
+    left = sent(other).count(clients.FILE)
+    rewind(RewindOptions(path=str(other)))
+    assert sent(other).count(clients.FILE) > left
+    rewind(RewindOptions(path=str(other), all=True))
+    assert other.read_bytes() == session()

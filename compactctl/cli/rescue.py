@@ -1,0 +1,87 @@
+"""``compactctl rescue``."""
+
+import click
+
+from compactctl.cli.emit import emit, working
+from compactctl.cli.options.file_argument import session_argument
+from compactctl.cli.options.input import limit_options
+from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.values import ParsedText
+from compactctl.commands.harness.overflow import overflow
+from compactctl.commands.rescue.rescue import RescueOptions, rescue
+from compactctl.errors import UsageError
+from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.store.files.limits import ReadLimits
+from compactctl.tokens.budget import TargetSize, parse_target
+
+_HELP = """Make a session whose context is full go on.
+
+SESSION is a file or what compactctl sessions lists; without it, the session that changed last.
+It is compacted as compactctl compact does it, down to half of what its client takes, so that
+there is room to work: as a new session, with the old one as it was. The last line is the command
+that goes on with it, and compactctl rewind has every byte back.
+"""
+
+
+@click.command("rescue", help=_HELP)
+@session_argument
+@click.option(
+    "--from-error",
+    metavar="TEXT|FILE",
+    help="What the client or the provider said; a size that it names is gone by.",
+)
+@click.option(
+    "--target",
+    type=ParsedText(parse_target),
+    metavar="SIZE",
+    help="Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
+)
+@click.option(
+    "--redo",
+    is_flag=True,
+    help="Start from the originals of what the client itself compacted, instead of its summaries.",
+)
+@click.option("--in-place", is_flag=True, help="Replace the session itself; it is archived.")
+@click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
+@limit_options
+@shown_as_options
+def command(
+    path: str,
+    *,
+    from_error: str | None,
+    target: TargetSize | None,
+    redo: bool,
+    in_place: bool,
+    dry_run: bool,
+    limits: ReadLimits,
+    shown_as: str,
+) -> None:
+    """Run ``compactctl rescue``."""
+    options = RescueOptions(
+        path=path,
+        overflow=_overflow(from_error),
+        target=target,
+        redo=redo,
+        in_place=in_place,
+        dry_run=dry_run,
+        limits=limits,
+    )
+    with working("compacting", path, shown_as):
+        result = rescue(options)
+    emit(result, shown_as)
+
+
+def _overflow(error: str | None) -> Overflow | None:
+    """Read what was said; UsageError for what another size of the context does not help against."""
+    found = overflow(error) if error is not None else None
+    if found is None or found.overflow:
+        return found
+    if found.pattern is not None:
+        raise UsageError(
+            "--from-error: this is a rate limit or a quota, which a smaller context does not "
+            "lift; see compactctl overflow"
+        )
+    raise UsageError(
+        "--from-error: this is not known to be about a context that is too long; leave it out to "
+        "compact the session all the same"
+    )

@@ -1,0 +1,1 @@
+"""A session whose context is full, made to go on."""

@@ -1,0 +1,16 @@
+"""``rescue`` as a JSON document."""
+
+from typing import Any
+
+from compactctl.commands.rescue.rescue import RescueResult
+from compactctl.reports.json.compact import compact_json
+
+
+def rescue_json(result: RescueResult) -> dict[str, Any]:
+    """Return the document: what was done is one of ``compact``."""
+    return {
+        "schema": "compactctl.rescue/1",
+        "path": result.compacted.path,
+        "continueWith": result.continue_with,
+        "compact": compact_json(result.compacted),
+    }

@@ -1,0 +1,73 @@
+"""``rescue`` on a terminal."""
+
+from collections.abc import Iterator
+
+from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.rescue.rescue import RescueResult
+from compactctl.model.operation import StageRecord
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.reports.rendering.text import line_text, path_name, plural, share_text
+from compactctl.reports.rendering.wording import base_text, counter_text, tokens_text
+from compactctl.reports.terminal.compact import undo_name
+
+
+def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
+    """Yield what to print: what the context was and is, and the command that goes on."""
+    done = result.compacted
+    if done.compacted or done.output is not None:
+        yield Facts(tuple(_facts(done)))
+    else:
+        yield _nothing(done)
+    if result.continue_with:
+        yield Accent(f"continue with: {line_text(result.continue_with)}", "bold")
+
+
+def rescue_messages(result: RescueResult) -> Iterator[str]:
+    """Yield the lines for standard error: what was written, and how to have it back."""
+    done = result.compacted
+    yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
+    if done.dry_run:
+        yield "dry run: nothing was written"
+    if done.output is None:
+        return
+    yield f"wrote {line_text(done.output)}"
+    if done.forked_from:
+        yield f"this is a session of its own; {line_text(done.forked_from)} is as it was"
+    yield f"undo with: compactctl rewind {undo_name(done)}"
+
+
+def _nothing(done: CompactResult) -> str:
+    size = f"{done.largest_after:,} tokens, {_share(done, done.largest_after)}"
+    is_full = done.largest_after > done.measure.limits.base_tokens
+    told = "nothing in it can go" if is_full else "there is nothing to rescue"
+    return f"{path_name(done.path)}: {told}: {size}; nothing was written"
+
+
+def _share(done: CompactResult, tokens: int) -> str:
+    limits = done.measure.limits
+    return f"{share_text(tokens / limits.base_tokens)} of {base_text(limits)}"
+
+
+def _facts(done: CompactResult) -> Iterator[Fact]:
+    was, limit = done.figures.largest, done.measure.limits.base_tokens
+    yield Fact("was", f"{tokens_text(was)}, {_share(done, was)}", "bold red" if was > limit else "")
+    free = limit - done.largest_after
+    room = f"{free:,} are free" if free > 0 else f"STILL {-free:,} TOO MANY"
+    share = share_text(done.largest_after / limit)
+    told = f"{tokens_text(done.largest_after)}, {share}: {room}"
+    yield Fact("is", told, "" if free > 0 else "bold red")
+    if done.redone:
+        hidden = sum(len(each.hidden) for each in done.redone)
+        yield Fact("redone", f"{plural(hidden, 'message')} that {done.format} had compacted")
+    used = [record for record in done.stages if record.outcome == "applied"]
+    if used:
+        yield Fact("by", ", ".join(f"{record.name} ({_changes(record)})" for record in used))
+    yield Fact("counted with", counter_text(done.measure))
+
+
+def _changes(record: StageRecord) -> str:
+    changes = (
+        f"{record.hidden:,} hidden" if record.hidden else "",
+        f"{record.replaced:,} rewritten" if record.replaced else "",
+    )
+    return ", ".join(filter(None, changes))

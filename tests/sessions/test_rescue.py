@@ -1,0 +1,129 @@
+"""A session that is full goes on after one command."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from cli.asking import SAMPLES, Ask
+from sessions.bundled_home import fill_home
+from sessions.homes import Home, Said
+
+FULL = "32ee9a45-aee0-53d4-a587-c28c937c29ee"
+SMALL = "7dd60ebd-c0d2-5cc5-9f84-72e7c31d3824"
+
+
+@pytest.fixture
+def full(home: Home) -> Path:
+    """Return the file of a session that is full, in a home with others."""
+    fill_home(home.root)
+    (path,) = home.root.rglob(f"{FULL}.jsonl")
+    return path
+
+
+def last_line(text: str) -> str:
+    return text.rstrip("\n").rpartition("\n")[2]
+
+
+def test_the_newest_session_goes_on_with_the_command_of_the_last_line(full: Path, ask: Ask) -> None:
+    before = full.read_bytes()
+    outcome = ask("rescue")
+    assert outcome.code == 0
+    *_, new = last_line(outcome.out).split()
+    assert last_line(outcome.out) == (
+        f"continue with: cd /home/dev/quayside && claude --resume {new}"
+    )
+    assert f"undo with: compactctl rewind {new}" in outcome.err.splitlines()
+    assert full.read_bytes() == before
+    assert ask("check", new).code == 0
+    assert ask("rewind", new).code == 0
+    assert ask("check", new).code == 1
+
+
+def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask: Ask) -> None:
+    before = sorted(full.parents[3].rglob("*"))
+    outcome = ask("rescue", SMALL)
+    assert outcome.code == 0
+    assert "nothing to rescue" in outcome.out
+    assert last_line(outcome.out) == f"continue with: codex resume {SMALL}"
+    assert sorted(full.parents[3].rglob("*")) == before
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error: Error during compaction: Error: Conversation too long. Press esc twice to go up",
+        "Context limit reached · /compact or /clear to continue",
+        "Codex ran out of room in the model's context window. Start a new thread or clear earlier",
+        "prompt is too long: 205,000 tokens > 200,000 maximum",
+    ],
+)
+def test_what_the_client_said_is_understood(ask: Ask, said: str) -> None:
+    outcome = ask("rescue", FULL, "--from-error", said, "--json")
+    assert outcome.code == 0
+    document = json.loads(outcome.out)
+    assert document["continueWith"].endswith(document["compact"]["forkedTo"])
+    assert document["compact"]["fits"]
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize(
+    ("said", "answer"), [("rate limit reached", "rate limit"), ("no route to host", "not known")]
+)
+def test_what_is_about_something_else_is_not_rescued(ask: Ask, said: str, answer: str) -> None:
+    outcome = ask("rescue", FULL, "--from-error", said)
+    assert outcome.code == 2
+    assert answer in outcome.err
+
+
+def test_of_two_that_changed_at_once_one_has_to_be_named(full: Path, home: Home, ask: Ask) -> None:
+    now = time.time()
+    os.utime(full, (now, now))
+    home.claude(Said(name="other", title="The other one", age=60))
+    outcome = ask("rescue")
+    assert outcome.code == 2
+    assert "The other one" in outcome.err
+    assert FULL[:8] in outcome.err
+
+
+def test_a_dry_run_writes_nothing(full: Path, ask: Ask) -> None:
+    before = sorted(full.parents[3].rglob("*"))
+    outcome = ask("rescue", FULL, "-n")
+    assert (outcome.code, "are free" in outcome.out) == (0, True)
+    assert "dry run" in outcome.err
+    assert sorted(full.parents[3].rglob("*")) == before
+
+
+def test_in_place_it_is_the_same_session(full: Path, ask: Ask) -> None:
+    before = full.read_bytes()
+    outcome = ask("rescue", FULL, "--in-place", "--target", "60k")
+    assert last_line(outcome.out).endswith(f"claude --resume {FULL}")
+    assert len(full.read_bytes()) < len(before)
+    assert ask("rewind", FULL).code == 0
+    assert full.read_bytes() == before
+
+
+def test_what_the_client_compacted_is_made_from_its_originals(full: Path, ask: Ask) -> None:
+    outcome = ask("rescue", SMALL, "--redo", "--target", "20k", "--json")
+    document = json.loads(outcome.out)["compact"]
+    assert [each["client"] for each in document["redone"]] == ["codex"]
+    new = document["forkedTo"]
+    assert [each["kind"] for each in json.loads(ask("log", new, "--json").out)["operations"]] == [
+        "undo",
+        "compact",
+    ]
+    assert ask("rewind", new, "--all").code == 0
+    (path,) = full.parents[3].rglob(f"*{SMALL}.jsonl")
+    restored = Path(document["output"]).read_bytes().splitlines()
+    assert restored[1:] == path.read_bytes().splitlines()[1:]
+
+
+def test_a_file_outside_of_stores_is_compacted_beside_itself(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes((SAMPLES / "claude-code-session.jsonl").read_bytes())
+    outcome = ask("rescue", path)
+    assert outcome.code == 0
+    assert "continue with" not in outcome.out
+    assert (tmp_path / "run.compacted.jsonl").exists()
