@@ -35,12 +35,15 @@ _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTAL
 # Where the folder with the bundled transcripts is, as far as readers are concerned.
 _HOME = "/home/dev"
 # What differs from run to run or from one version of pyarrow to the next: the time of an
-# operation, and the size of its archive.
+# operation, the size of its archive, ids of new sessions and what follows from them.
 _VARYING = re.compile(
     r"20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
     r"|(?<=  )[\d.]+ kB(?=  in effect|  back to|\n)"
     r"|[\d.]+ kB(?= in archives)"
     r"|(?<=\"archiveBytes\": )\d+"
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+    r"|(?<=Claude Code session )[0-9a-f]{8}(?= \"[^\"]*\(compacted)"
+    r"|(?<=SHA-256              )[0-9a-f]{64}|(?<=in effect  )[0-9a-f]{12}|(?<=--to )[0-9a-f]{12}"
 )
 
 

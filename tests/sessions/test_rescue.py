@@ -30,8 +30,8 @@ def test_the_newest_session_goes_on_with_the_command_of_the_last_line(full: Path
     before = full.read_bytes()
     outcome = ask("rescue")
     assert outcome.code == 0
-    *_, new = last_line(outcome.out).split()
-    assert last_line(outcome.out) == (
+    *_, new = last_line(outcome.err).split()
+    assert last_line(outcome.err) == (
         f"continue with: cd /home/dev/quayside && claude --resume {new}"
     )
     assert f"undo with: compactctl rewind {new}" in outcome.err.splitlines()
@@ -46,7 +46,7 @@ def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask
     outcome = ask("rescue", SMALL)
     assert outcome.code == 0
     assert "nothing to rescue" in outcome.out
-    assert last_line(outcome.out) == f"continue with: codex resume {SMALL}"
+    assert last_line(outcome.err) == f"continue with: codex resume {SMALL}"
     assert sorted(full.parents[3].rglob("*")) == before
 
 
@@ -99,7 +99,7 @@ def test_a_dry_run_writes_nothing(full: Path, ask: Ask) -> None:
 def test_in_place_it_is_the_same_session(full: Path, ask: Ask) -> None:
     before = full.read_bytes()
     outcome = ask("rescue", FULL, "--in-place", "--target", "60k")
-    assert last_line(outcome.out).endswith(f"claude --resume {FULL}")
+    assert last_line(outcome.err).endswith(f"claude --resume {FULL}")
     assert len(full.read_bytes()) < len(before)
     assert ask("rewind", FULL).code == 0
     assert full.read_bytes() == before

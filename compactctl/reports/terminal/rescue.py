@@ -5,35 +5,34 @@ from collections.abc import Iterator
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.rescue.rescue import RescueResult
 from compactctl.model.operation import StageRecord
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import line_text, path_name, plural, share_text
 from compactctl.reports.rendering.wording import base_text, counter_text, tokens_text
 from compactctl.reports.terminal.compact import undo_name
 
 
 def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
-    """Yield what to print: what the context was and is, and the command that goes on."""
+    """Yield what to print: what the context was and is."""
     done = result.compacted
     if done.compacted or done.output is not None:
         yield Facts(tuple(_facts(done)))
     else:
         yield _nothing(done)
-    if result.continue_with:
-        yield Accent(f"continue with: {line_text(result.continue_with)}", "bold")
 
 
 def rescue_messages(result: RescueResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was written, and how to have it back."""
+    """Yield the lines for standard error: what was written, the way back, and the way on."""
     done = result.compacted
     yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
     if done.dry_run:
         yield "dry run: nothing was written"
-    if done.output is None:
-        return
-    yield f"wrote {line_text(done.output)}"
-    if done.forked_from:
-        yield f"this is a session of its own; {line_text(done.forked_from)} is as it was"
-    yield f"undo with: compactctl rewind {undo_name(done)}"
+    if done.output is not None:
+        yield f"wrote {line_text(done.output)}"
+        if done.forked_from:
+            yield f"this is a session of its own; {line_text(done.forked_from)} is as it was"
+        yield f"undo with: compactctl rewind {undo_name(done)}"
+    if result.continue_with:
+        yield f"continue with: {line_text(result.continue_with)}"
 
 
 def _nothing(done: CompactResult) -> str:

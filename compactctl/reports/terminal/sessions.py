@@ -11,6 +11,9 @@ from compactctl.reports.rendering.text import age_text, line_text, one_line, plu
 from compactctl.sessions.registry import store_named
 from compactctl.sessions.session import Session
 
+# Of a window: about where clients compact by themselves.
+_FULL = 0.8
+
 
 def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per session, and what was left out."""
@@ -20,6 +23,9 @@ def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
         readable = next((row for row in result.rows if not _is_closed(row.session)), None)
         if readable is not None:
             yield f"look into one: compactctl stats {one_line(readable.short_id)}"
+        full = next((row for row in result.rows if _is_full(row)), None)
+        if full is not None:
+            yield f"make a full one go on: compactctl rescue {one_line(full.short_id)}"
     else:
         yield _nothing(result)
     if result.unread:
@@ -58,6 +64,10 @@ def chosen_line(row: Row, now: float, home: str) -> str:
 
 def _is_closed(session: Session) -> bool:
     return bool(store_named(session.entry.client).instead)
+
+
+def _is_full(row: Row) -> bool:
+    return (row.ratio or 0.0) > _FULL and not _is_closed(row.session)
 
 
 def _nothing(result: SessionsResult) -> str:

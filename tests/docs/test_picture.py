@@ -1,0 +1,23 @@
+"""The picture in the README shows what the program prints, and asks nobody for anything."""
+
+import html
+import re
+
+from docs.picture import PICTURE, picture
+
+
+def texts(drawing: str) -> list[str]:
+    """Return what is written in a drawing, however it is drawn."""
+    lines = re.findall(r"<text [^>]*>([^<]*)</text>", drawing)
+    return [html.unescape(line).replace("\xa0", " ") for line in lines]
+
+
+def test_it_shows_what_is_printed() -> None:
+    assert texts(PICTURE.read_text()) == texts(picture())
+
+
+def test_it_needs_nothing_from_elsewhere() -> None:
+    drawing = PICTURE.read_text()
+    links = set(re.findall(r"https?://[^\"')\s]+", drawing))
+    assert links == {"http://www.w3.org/2000/svg"}
+    assert len(drawing) < 20_000
