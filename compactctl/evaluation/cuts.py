@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
 
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import steps
 from compactctl.model.message import Message, ToolResultPart
@@ -41,13 +41,13 @@ def stretches(transcript: Transcript) -> Iterator[tuple[Message, ...]]:
     summary, where the file holds one.
     """
     main = tuple(message for message in transcript.messages if not message.aside)
-    for talk in conversations(main or transcript.messages):
-        lines = [message.line for message in talk]
-        bounds = {index for index, message in enumerate(talk) if message.summary}
+    for conversation in conversations_of(main or transcript.messages):
+        lines = [message.line for message in conversation]
+        bounds = {index for index, message in enumerate(conversation) if message.summary}
         for line in transcript.compactions:
             bounds |= {sum(each < line for each in lines)}
-        ends = sorted({0, *bounds, len(talk)})
-        yield from (talk[start:end] for start, end in pairwise(ends))
+        ends = sorted({0, *bounds, len(conversation)})
+        yield from (conversation[start:end] for start, end in pairwise(ends))
 
 
 def cuts_at(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from compactctl.model.message import Message
 
 
-def conversations(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
+def conversations_of(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
     """Split an effective history into its conversations, in order."""
     found: dict[int, list[Message]] = defaultdict(list)
     for message in messages:

@@ -141,7 +141,12 @@ def _pinned(messages: Sequence[Message], pins: Sequence[str]) -> Iterator[tuple[
         pattern = _compiled(pin)
         for index, message in enumerate(messages):
             if any(pattern.search(text) for part in message.parts for text in part_texts(part)):
-                yield index, f'pinned by "{pin}"'
+                yield index, pinned_by(pin)
+
+
+def pinned_by(pattern: str) -> str:
+    """Return why a message stays that a pattern was found in."""
+    return f'pinned by "{pattern}"'
 
 
 def _compiled(pin: str) -> re.Pattern[str]:

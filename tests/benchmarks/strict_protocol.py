@@ -20,7 +20,7 @@ from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.commands.sizing.window import window_of
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import RawLine, Transcript
 from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE
@@ -318,7 +318,7 @@ def _of_request(
             truth=request.context,
             crosses=session.crosses(anchor, request),
         )
-        for name, meter in meters.items() if len(conversations(seen.effective)) == 1 else ():
+        for name, meter in meters.items() if len(conversations_of(seen.effective)) == 1 else ():
             named = replace(trial, estimator=name)
             if name in (OURS, OURS_CTOK):
                 framed = FramedMeter(meter, framing_for(measured.model, meter.counter))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.history.protection import pinned_by
 from compactctl.model.summary import NO_TEXTS
 from compactctl.stages.aliases import own_name
 from compactctl.stages.summarizing.summarize import NAME as SUMMARIZE
@@ -26,7 +27,7 @@ def _pins(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     ids = {row.id for row in result.explained}
     reasons = {row.reason for row in result.explained}
     for pin in options.protect.pins:
-        if pin not in ids and f'pinned by "{pin}"' not in reasons:
+        if pin not in ids and pinned_by(pin) not in reasons:
             yield f"--pin {pin}: no message stays because of it; check the id or the pattern"
 
 

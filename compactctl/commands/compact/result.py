@@ -70,7 +70,8 @@ class CompactResult:
     that one; ``before`` is the session under its new id then. ``archived_out`` is the file of
     tagged originals that was asked for. ``continue_with`` is the command that goes on with the
     session that was written. ``redone`` are the compactions by the client that were undone first,
-    ``before`` the state with them.
+    ``before`` the state with them. ``not_due`` says why no stage ran because compaction was not
+    due, "" where they ran.
     """
 
     path: str
@@ -107,6 +108,7 @@ class CompactResult:
     carried_lines: int = 0
     left_out_from: int | None = None
     redone: tuple[ClientCompaction, ...] = ()
+    not_due: str = ""
     forked_from: str | None = None
     archived_out: str | None = None
     forked_to: str | None = None

@@ -58,6 +58,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         explain=options.explain,
         explained=explain(outcome, job.measured.meter),
         notes=outcome.notes,
+        not_due=outcome.not_due,
         warnings=(*loaded.transcript.warnings, *_held(job), *_findings(job)),
         audits=job.audits,
         opaque=loaded.transcript.opaque,

@@ -7,7 +7,7 @@ from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.run_stages import view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.view import View
 from compactctl.stages.support.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
@@ -72,7 +72,7 @@ def chunks(options: ChunksOptions) -> ChunksResult:
     measured.meter.prime(transcript.effective)
     views = (
         replace(view_of(messages, transcript, measured, options.protect), originals=originals)
-        for messages in conversations(transcript.effective)
+        for messages in conversations_of(transcript.effective)
     )
     return ChunksResult(
         path=options.path,

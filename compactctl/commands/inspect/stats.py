@@ -11,7 +11,7 @@ from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
 from compactctl.commands.sizing.health_check import health_check
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.breakdown import Breakdown, breakdown
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import steps
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.health import Health
@@ -106,12 +106,11 @@ def stats(options: StatsOptions) -> StatsResult:
     history = transcript.messages if options.scope == "full" else transcript.effective
     messages = with_extras(history, options.extras)
     measured.meter.prime(messages)
-    talks = conversations(history)
+    conversations = conversations_of(history)
     size = _size(options, transcript, measured, messages)
     listed = _rounds(options, transcript, measured)
-    largest = size.unseen + max(
-        (measured.meter.total(talk) for talk in conversations(messages)), default=0
-    )
+    sizes = map(measured.meter.total, conversations_of(messages))
+    largest = size.unseen + max(sizes, default=0)
     return StatsResult(
         path=options.path,
         scope=options.scope,
@@ -119,11 +118,11 @@ def stats(options: StatsOptions) -> StatsResult:
         measure=measured,
         breakdown=breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top),
         usage=usage_of(largest, measured.limits.base_tokens),
-        conversations=len(talks),
+        conversations=len(conversations),
         largest_conversation=largest,
         messages=len(messages),
         turns=sum(message.starts_turn for message in messages),
-        steps=sum(len(steps(talk)) for talk in talks),
+        steps=sum(len(steps(conversation)) for conversation in conversations),
         size=size,
         health=health_check(size, transcript, measured),
         text_bytes=_text_bytes(messages),

@@ -10,7 +10,7 @@ from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.commands.sizing.prompt_cache import CacheUse, cache_use
 from compactctl.formats.registry import writes_pairs
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import HasRoom, ProtectOptions, protect
 from compactctl.history.standins import newest_id
 from compactctl.history.view import View
@@ -22,8 +22,6 @@ from compactctl.pipeline.run import Run, idle, run, summed
 from compactctl.stages.support.condensation import with_originals
 from compactctl.tokens.trigger import Situation, Trigger
 
-# How the reason begins why stages are held back by ``--if-needed``.
-NOT_DUE = "compaction is not due"
 # Of the size to reach, what the newest work may hold that is left alone unasked.
 NEWEST_SHARE = 0.2
 
@@ -39,8 +37,9 @@ class PlanOutcome:
     ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
     transcript's own, where recorded usage tells; ``unreported`` names the client that sends more,
     which nothing tells, "" for none. ``share`` is what the plan keeps of the largest
-    conversation's tokens, None where it has another size to reach. ``cache`` is what a prompt cache
-    loses, None where it loses nothing or there are several conversations.
+    conversation's tokens, None where it has another size to reach. ``not_due`` says why no stage
+    ran although some were named, "" where they ran. ``cache`` is what a prompt cache loses, None
+    where it loses nothing or there are several conversations.
     """
 
     stages: tuple[StageRecord, ...]
@@ -60,6 +59,7 @@ class PlanOutcome:
     unreported: str
     cache: CacheUse | None
     share: int | None = None
+    not_due: str = ""
 
 
 def run_all(
@@ -81,7 +81,8 @@ def run_all(
     protected: dict[MessageId, str] = {}
     runs: list[Run] = []
     shares: list[int] = []
-    for messages in conversations(transcript.effective):
+    waiting: list[str] = []
+    for messages in conversations_of(transcript.effective):
         share = _share(plan, messages, originals, measured)
         shares += [] if share is None else [share]
         room = room_for(plan, messages, request) if share is None else _always(share)
@@ -92,12 +93,14 @@ def run_all(
             texts=plan.texts,
         )
         protected.update(view.protected)
-        refusal = plan.held or _not_due(plan.gate, measured, messages, size.unseen)
+        waiting.append(_not_due(plan.gate, measured, messages, size.unseen))
+        refusal = plan.held or waiting[-1]
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )
     outcome = _outcome(transcript, runs, protected, size, request)
-    return replace(outcome, share=max(shares, default=None))
+    not_due = waiting[0] if waiting and all(waiting) else ""
+    return replace(outcome, share=max(shares, default=None), not_due=not_due)
 
 
 def view_of(
@@ -173,7 +176,7 @@ def _not_due(
     )
     if gate.fired(situation):
         return ""
-    return f"{NOT_DUE}: {situation.tokens:,} tokens, the trigger is {gate}"
+    return f"compaction is not due: {situation.tokens:,} tokens, the trigger is {gate}"
 
 
 def _protected(
@@ -204,7 +207,7 @@ def _outcome(
         notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
         tokens_before=meter.total(transcript.effective),
         tokens_after=sum(sizes),
-        largest_before=max(map(meter.total, conversations(transcript.effective)), default=0),
+        largest_before=max(map(meter.total, conversations_of(transcript.effective)), default=0),
         largest_after=max(sizes, default=0),
         unseen_before=size.unseen,
         unseen=request.unseen(after) if len(runs) == 1 else 0,

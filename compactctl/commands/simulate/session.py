@@ -1,4 +1,4 @@
-"""One conversation lived again with a profile: where it would have been compacted, and to what."""
+"""One conversation run again with a profile: where it would have been compacted, and to what."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -135,7 +135,7 @@ class SessionSimulator:
         self._reactive = make_plan(PlanOptions(profile=after), limits)
         self._protect = self._plan.protecting(ProtectOptions())
 
-    def live(self, messages: Sequence[Message]) -> SimulatedSession:
+    def run(self, messages: Sequence[Message]) -> SimulatedSession:
         """Go through all requests of a conversation and the next one."""
         life = _SessionState()
         firings: list[SimulatedCompaction] = []

@@ -12,7 +12,7 @@ from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_f
 from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.commands.sizing.prompt_cache import InputCost, SentRequest, input_cost
 from compactctl.errors import UsageError
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
@@ -75,27 +75,27 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     if options.strict:
         check_strict(transcript, options.path)
     measured = measure(transcript, options.measure)
-    talks = conversations(transcript.messages if options.full else transcript.effective)
-    measured.meter.prime(message for talk in talks for message in talk)
-    talk = max(talks, key=measured.meter.total, default=())
+    conversations = conversations_of(transcript.messages if options.full else transcript.effective)
+    measured.meter.prime(message for conversation in conversations for message in conversation)
+    conversation = max(conversations, key=measured.meter.total, default=())
     size = unseen_size(transcript, measured)
     request = next_request(size, transcript, measured)
     random = None if options.seed is None else Random(options.seed)  # noqa: S311 - no secrets
-    sizes = _sizes(talk, request)
+    sizes = _sizes(conversation, request)
 
     def replayed(profile: Profile) -> SimulatedSession:
         limits = limits_for(transcript, replace(options.measure, profile=profile), measured.model)
         return SessionSimulator(
             transcript, replace(measured, limits=limits), profile, request, random
-        ).live(talk)
+        ).run(conversation)
 
     replays, unusable = _tried(replayed, options.profiles)
     return SimulateResult(
         path=options.path,
         transcript=transcript,
         measure=measured,
-        conversations=len(talks),
-        turns=sum(message.starts_turn for message in talk),
+        conversations=len(conversations),
+        turns=sum(message.starts_turn for message in conversation),
         unseen=size.unseen,
         peak=max(sizes),
         requests=tuple(SentRequest(size, held) for held, size in pairwise([0, *sizes])),
@@ -128,7 +128,7 @@ def default_profiles() -> tuple[Profile, ...]:
     return tuple(built_in(name) for name in PROFILES if name != RECOVERY_PROFILE)
 
 
-def _sizes(talk: Sequence[Message], request: NextRequest) -> list[int]:
+def _sizes(conversation: Sequence[Message], request: NextRequest) -> list[int]:
     """Return the tokens of every request when nothing is ever compacted."""
-    added = (request.weights.total(moment.new) for moment in moments(talk))
+    added = (request.weights.total(moment.new) for moment in moments(conversation))
     return [request.fixed + round(tokens) for tokens in accumulate(added)]

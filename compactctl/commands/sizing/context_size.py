@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.missing import missing_history
 from compactctl.commands.sizing.usual import NOTHING, Usual, overhead_of, restored_by
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import leading_system
 from compactctl.history.usage.calibration import Calibration, calibrate
 from compactctl.history.usage.requests import Request, requests
@@ -128,15 +128,15 @@ def recorded_unseen(messages: Sequence[Message]) -> int:
 
 def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     """Measure what a request holds beside a conversation; nothing is known for several in one."""
-    talks = conversations(transcript.effective)
-    if len(talks) != 1:
+    conversations = conversations_of(transcript.effective)
+    if len(conversations) != 1:
         return ContextSize(counted=measured.meter.total(transcript.effective))
-    size = context_size(talks[0], measured, ends_reasoning=transcript.ends_reasoning)
+    size = context_size(conversations[0], measured, ends_reasoning=transcript.ends_reasoning)
     if size.calibration is None and transcript.split is not None:
-        return _from_split(transcript.split, talks[0], measured)
+        return _from_split(transcript.split, conversations[0], measured)
     if size.source:
         return _told_apart(size, transcript, measured)
-    found = _from_before(transcript, talks[0], measured, size)
+    found = _from_before(transcript, conversations[0], measured, size)
     return found if found.source else _unreported(transcript, found)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.commands.sizing.measure import Measure
 from compactctl.history.breakdown import breakdown
 from compactctl.history.categories import Category
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import orphans
 from compactctl.history.turns import steps
 from compactctl.model.transcript import Transcript
@@ -48,21 +48,21 @@ class Figures:
 def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figures:
     """Measure the effective history; ``unseen`` is what was found that requests hold beside it."""
     history, meter = transcript.effective, measured.meter
-    talks = conversations(history)
+    conversations = conversations_of(history)
     found = breakdown(history, meter, cwd=transcript.cwd, largest=0)
     times = [message.time for message in transcript.messages if message.time is not None]
     return Figures(
         tokens=sum(found.categories.values()),
         unseen=unseen,
-        largest=unseen + max((meter.total(talk) for talk in talks), default=0),
+        largest=unseen + max(map(meter.total, conversations), default=0),
         messages=len(history),
         turns=sum(message.starts_turn for message in history),
-        steps=sum(len(steps(talk)) for talk in talks),
+        steps=sum(len(steps(conversation)) for conversation in conversations),
         lines=transcript.n_lines,
         n_bytes=transcript.n_bytes,
         opaque_lines=len({opaque.line for opaque in transcript.opaque}),
         categories=found.categories,
-        orphans=sum(len(orphans(talk)) for talk in talks),
+        orphans=sum(len(orphans(conversation)) for conversation in conversations),
         tool_errors=sum(result.is_error for message in history for result in message.results),
         tools={use.tool: use.call_tokens + use.result_tokens for use in found.tools},
         reread=sum(file.tokens for file in found.rereads),

@@ -2,7 +2,7 @@
 
 from compactctl.commands.sizing.context_size import ContextSize
 from compactctl.commands.sizing.measure import Measure
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.usage.health import Health, health
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.framing import frame_tokens
@@ -18,7 +18,7 @@ def health_check(size: ContextSize, transcript: Transcript, measured: Measure) -
     """Check the counts of a conversation; None where nothing was reported to check them by."""
     if size.calibration is None:
         return None
-    [messages] = conversations(transcript.effective)
+    [messages] = conversations_of(transcript.effective)
     is_factor = measured.counter.exactness == "estimate"
     return health(
         messages,

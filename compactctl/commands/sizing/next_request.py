@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from compactctl.commands.sizing.context_size import ContextSize
 from compactctl.commands.sizing.measure import Measure
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.usage.weights import Weights, weigh
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -51,16 +51,18 @@ def next_request(size: ContextSize, transcript: Transcript, measured: Measure) -
 
     Of several conversations in one transcript nothing is known but what is counted.
     """
-    talks = conversations(transcript.effective)
+    conversations = conversations_of(transcript.effective)
     weights, meter = Weights(visible=measured.meter.message), measured.meter
-    if len(talks) != 1:
+    if len(conversations) != 1:
         return NextRequest(fixed=0, weights=weights, meter=meter)
     if not _is_counted(size, measured):
         framed = measured.framed
-        weights = weigh(talks[0], size.calibration, framed.whole, framed.visible)
-    weights = weights.scaled(talks[0], size.total - size.overhead - size.missing - size.restored)
+        weights = weigh(conversations[0], size.calibration, framed.whole, framed.visible)
+    weights = weights.scaled(
+        conversations[0], size.total - size.overhead - size.missing - size.restored
+    )
     # What the messages do not come to is in the request all the same.
-    fixed = size.total - round(weights.total(talks[0]))
+    fixed = size.total - round(weights.total(conversations[0]))
     return NextRequest(fixed=fixed, weights=weights, meter=meter)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from compactctl.history.categories import Category, categorised
-from compactctl.history.conversations import conversations
+from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import result_tools
 from compactctl.history.reads import file_reads
 from compactctl.history.standins import record_name
@@ -139,8 +139,8 @@ def rounds(transcript: Transcript, meter: Meter) -> Rounds:
     if not any(message.usage for message in main):
         main, aside = transcript.messages, ()
     found: list[Round] = []
-    for talk in conversations(main):
-        found += _rounds(talk, transcript, meter, len(found))
+    for conversation in conversations_of(main):
+        found += _rounds(conversation, transcript, meter, len(found))
     return Rounds(rounds=tuple(found), aside=len(requests(aside, meter.message)))
 
 

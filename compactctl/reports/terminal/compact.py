@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.planning.run_stages import NOT_DUE
 from compactctl.commands.sizing.prompt_cache import CacheUse
 from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
@@ -114,17 +113,11 @@ def _reasons(result: CompactResult) -> Iterator[str]:
     for record in result.stages:
         if record.detail and record.outcome != "not-needed":
             yield f"{record.name}: {safe_text(record.detail)}"
-    held = _held_back(result)
     idle = ", ".join(record.name for record in result.stages if record.outcome == "not-needed")
-    if held:
-        yield held
+    if result.not_due:
+        yield result.not_due
     elif idle:
         yield f"{idle}: not needed, the context was within the target by then"
-
-
-def _held_back(result: CompactResult) -> str:
-    details = (record.detail for record in result.stages if record.outcome == "not-needed")
-    return next((detail for detail in details if detail.startswith(NOT_DUE)), "")
 
 
 def _facts(result: CompactResult) -> Iterator[Fact]:
@@ -181,6 +174,6 @@ def _outcome(result: CompactResult) -> Iterator[ScreenItem]:
         return
     is_idle = all(record.outcome == "not-needed" for record in result.stages)
     advice = "; name --stages or a lower --target to compact anyway" if is_idle else ""
-    if _held_back(result):
+    if result.not_due:
         advice = "; leave out --if-needed to compact anyway"
     yield f"nothing was changed{advice}"
