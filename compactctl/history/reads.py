@@ -185,8 +185,12 @@ def _requested(
 
 
 def _may_show_content(part: ToolResultPart) -> bool:
-    gone = part.is_error or part.cleared or part.media
-    return not (gone or _CLEARED.fullmatch(part.text.strip()))
+    return not (part.is_error or part.media or is_cleared(part))
+
+
+def is_cleared(part: ToolResultPart) -> bool:
+    """Whether a placeholder of a stage or of a known client stands in place of a result."""
+    return part.cleared or _CLEARED.fullmatch(part.text.strip()) is not None
 
 
 def asks_for(newer: LineRange | None, older: LineRange | None) -> bool:

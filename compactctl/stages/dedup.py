@@ -18,6 +18,7 @@ from compactctl.history.reads import (
     by_path,
     file_edits,
     file_reads,
+    is_cleared,
     is_stub,
     stub_for,
     superseded,
@@ -92,7 +93,7 @@ def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipp
     saved = sum(rewrite.saved for rewrite in rewrites)
     if not rewrites:
         reason = "no file read is repeated by a later one"
-        return Skipped(stage=NAME, reason=reason, detail=_HINTS[options.policy])
+        return Skipped(stage=NAME, reason=reason, detail=_cleared(view) or _HINTS[options.policy])
     if saved < options.min_savings:
         reason = f"would save {saved:,} tokens, below the minimum of {options.min_savings:,}"
         return Skipped(stage=NAME, reason=reason, detail="lower it with --dedup-min-savings")
@@ -105,6 +106,14 @@ def propose(view: View, meter: Meter, options: DedupOptions) -> Proposal | Skipp
     # A stub names its file, so the stubs tell how many files there are.
     files = len({rewrite.text for rewrite in rewrites})
     return replace(proposal, figures={"filesDeduped": files})
+
+
+def _cleared(view: View) -> str:
+    """Say how many results an earlier stage has cleared, among which there may be reads."""
+    count = sum(is_cleared(part) for _, part in results_in(view))
+    if not count:
+        return ""
+    return f"results cleared before it looked: {count:,}; in front of that stage it sees them"
 
 
 def _check_notice(notice: str) -> None:

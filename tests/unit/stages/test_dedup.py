@@ -207,3 +207,10 @@ def test_a_share_of_the_whole_conversation_can_be_asked_for(base: str, what: str
     of = view(joined(user(words(200)), *reads(*[("a.py", WHOLE)] * 2)))
     assert rewritten(propose(STAGE, of, base=base, threshold=0.01))
     assert what in skipped(STAGE, of, base=base, threshold=0.5).reason
+
+
+def test_what_was_cleared_before_is_told() -> None:
+    found = skipped(STAGE, view(reads(("a.py", "[Tool result cleared]"), ("a.py", WHOLE))))
+    assert (
+        found.detail == "results cleared before it looked: 1; in front of that stage it sees them"
+    )
