@@ -25,6 +25,7 @@ _ROOMS = {
         "stats": "Show where the context went.",
         "check": "Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.",
         "compact": "Compact a transcript; every byte can be restored.",
+        "tag": "Hide a range of messages by hand, behind a summary or a marker.",
         "view": "Show what the model sees, and what is hidden.",
         "log": "List the compactions behind a transcript.",
         "rewind": "Restore an earlier state, byte for byte.",

@@ -14,6 +14,7 @@ from compactctl.stages import (
     prune,
     repair,
     shorten,
+    span,
     strip,
     truncate,
     window,
@@ -40,6 +41,7 @@ ALL_STAGES: tuple[Stage[Any], ...] = (
     prioritize.STAGE,
     collapse.STAGE,
     window.STAGE,
+    span.STAGE,
     truncate.STAGE,
     shorten.STAGE,
 )

@@ -160,6 +160,7 @@ def test_every_field_of_a_document_is_described(
     arguments = {
         "stats": [str(damaged)],
         "compact": [str(source), "--target", "5k", "-n", "--explain"],
+        "tag": [str(source), "--truncate", "2..6", "-n"],
         "simulate": [str(source), "--profile", "spring-tokens"],
         "eval": [str(SESSION), "--keep", "0.1", "--stages", "distill"],
         "stages": [],

@@ -16,6 +16,7 @@ SECTIONS = {
         "fail-on", "fail-over-tokens", "require-audit", "gate", "baseline", "tolerance", "answers",
         "answers-timeout",
     ),
+    "Which messages": ("condense", "truncate", "widen"),
     "What stays": ("protect-tool", "pin", "keep-turns", "freeze-before", "keep-prefix"),
     "Summaries": (
         "redo", "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model",

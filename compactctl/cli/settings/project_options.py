@@ -47,6 +47,7 @@ REFUSED = {
     "is about a single run": frozenset({
         "all", "archived", "client", "explain", "full", "grep", "json", "jsonl", "limit", "over",
         "page", "project", "shard", "merge", "redo", "rounds", "since", "toml",
+        "condense", "truncate", "widen",
     }),
     _TEXT: frozenset({"marker"}),
 }  # fmt: skip

@@ -117,6 +117,7 @@ WAYS = (
     ("limit-output", "--max-bytes", "90"),
     *(("rewind", "--check"), ("verify",), ("stages",), ("profiles",), ("models",), ("config",)),
     ("overflow",),
+    ("tag", "--truncate", "1..2", "-n"),
 )
 
 

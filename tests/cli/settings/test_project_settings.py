@@ -63,7 +63,7 @@ def test_options_of_stages_may_be_set_unless_they_are_text() -> None:
     refused = OF_STAGES & set(REFUSED_FLAGS)
     assert {each.rpartition("-")[2] for each in refused} == {
         "text", "marker", "placeholder", "notice", "instructions", "prefix", "suffix", "shadow",
-        "mark",
+        "mark", "first", "last", "summary",
     }  # fmt: skip
     for stage in ALL_STAGES:
         assert any(each.startswith(f"{stage.name}-") for each in OF_STAGES - refused)

@@ -40,6 +40,7 @@ EAGER: dict[str, dict[str, OptionValue]] = {
     "prioritize": {"weights": ("assistant=1", "tool_results=2")},
     "collapse": {},
     "window": {"max": 3, "snap": "none", "min_keep_turns": 0},
+    "span": {"first": "m0", "last": "m2", "widen": True},
     "truncate": {"fraction": 0.8},
     "shorten": {"min_tokens": 5},
 }

@@ -1,0 +1,95 @@
+"""``compactctl tag``."""
+
+from dataclasses import replace
+
+import click
+
+from compactctl.cli.emit import emit, working
+from compactctl.cli.options.file_argument import file_argument
+from compactctl.cli.options.input import STANDARD_STREAM, format_option, limit_options
+from compactctl.cli.options.measure import measure_options
+from compactctl.cli.options.output import layout_options, one_document, shown_as_options
+from compactctl.cli.options.sections import SectionedCommand
+from compactctl.commands.compact.by_hand import HandOptions, tag
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import UsageError
+from compactctl.pipeline.layout import Layout
+from compactctl.store.files.limits import TEXT_LIMITS, ReadLimits
+from compactctl.store.files.lines import open_input
+
+_HELP = """Hide a range of messages by hand, behind a summary or a marker.
+
+FILE is a transcript or a session (compactctl sessions); it is left alone, as compact leaves it.
+FROM and TO are ids or lines that compactctl view shows; both are hidden. A range that parts a
+tool call from its result, or would save nothing, is refused. compactctl rewind undoes it.
+"""
+
+
+@click.command("tag", help=_HELP, cls=SectionedCommand)
+@file_argument("write")
+@click.option(
+    "--condense", metavar="FROM..TO", help="Hide these behind the text of --summary-file."
+)
+@click.option("--truncate", metavar="FROM..TO", help="Hide these behind a marker.")
+@click.option("--summary-file", metavar="FILE", help="With --condense, the text of the summary.")
+@click.option("--widen", is_flag=True, help="Hide whole tool pairs where the range ends in one.")
+@click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
+@click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
+@layout_options
+@click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
+@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@format_option
+@limit_options
+@measure_options
+@shown_as_options
+def command(
+    path: str,
+    *,
+    condense: str | None,
+    truncate: str | None,
+    summary_file: str | None,
+    widen: bool,
+    output: str | None,
+    in_place: bool,
+    layout: Layout,
+    tags: bool,
+    dry_run: bool,
+    force: bool,
+    format_name: str | None,
+    limits: ReadLimits,
+    measure: MeasureOptions,
+    shown_as: str,
+) -> None:
+    """Run ``compactctl tag``."""
+    if path == STANDARD_STREAM and not in_place:
+        output = output or STANDARD_STREAM
+    if not dry_run:
+        one_document(output, shown_as)
+    options = CompactOptions(
+        path=path,
+        format=format_name,
+        limits=limits,
+        measure=measure,
+        layout=layout,
+        output=output,
+        in_place=in_place,
+        tags=tags,
+        dry_run=dry_run,
+        force=force,
+    )
+    wanted = replace(_wanted(condense, truncate, summary_file), widen=widen)
+    with working("compacting", path, shown_as):
+        result = tag(options, wanted)
+    emit(result, shown_as, piped=result.data)
+
+
+def _wanted(condense: str | None, truncate: str | None, summary_file: str | None) -> HandOptions:
+    if (condense is None) == (truncate is None):
+        raise UsageError("give either --condense or --truncate, with the messages FROM..TO")
+    if (condense is None) != (summary_file is None):
+        raise UsageError("--condense and --summary-file go together")
+    text = None
+    if summary_file is not None:
+        text = open_input(summary_file, TEXT_LIMITS).data.decode("utf-8", "replace")
+    return HandOptions(messages=condense or truncate or "", summary=text)

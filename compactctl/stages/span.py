@@ -1,0 +1,106 @@
+"""Span: hide the messages from one to another, behind a summary of one's own or a marker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compactctl.history.pairs import units
+from compactctl.history.protection import hideable
+from compactctl.history.view import View
+from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.message import Message
+from compactctl.model.summary import Summary
+from compactctl.stages.support.condensation import Condensing, SummaryShape, condense
+from compactctl.stages.support.stage import Stage, option
+from compactctl.stages.support.truncation import Hiding, Marker, hide_messages
+from compactctl.tokens.meter import Meter
+
+NAME = "span"
+_SUMMARY_PREFIX = "[Previous conversation summary]:\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanOptions:
+    """Which messages to hide."""
+
+    first: str = option("", "The first message to hide: its id, or its line, counted from 1.")
+    last: str = option("", "The last one.")
+    widen: bool = option(
+        False, "Hide whole tool pairs where the first or the last message is inside of some."
+    )
+    summary: str = option("", "What stands in place of them; without it, a marker does.")
+    marker: str = option(
+        "[{count} messages were taken out by hand]",
+        "The marker; ``{count}`` is the number of messages.",
+    )
+
+
+def propose(view: View, meter: Meter, options: SpanOptions) -> Proposal | Skipped:
+    """Propose to hide exactly the messages from the first to the last."""
+    found = _span(view.messages, options)
+    if isinstance(found, Skipped):
+        return found
+    refusal = _refusal(view, found, options)
+    if refusal is not None:
+        return refusal
+    hidden = [view.messages[at] for at in found]
+    if not options.summary:
+        marker = Marker(
+            stage=NAME, prefix="truncation", template=options.marker, reason="taken out by hand"
+        )
+        ids = tuple(message.id for message in hidden)
+        return hide_messages(Hiding(view, meter, marker), ids, options)
+    shape = SummaryShape(prefix=_SUMMARY_PREFIX)
+    how = Condensing(stage=NAME, options=options, shape=shape, reason="summarized by hand")
+    return condense(view, meter, hidden, Summary(text=options.summary), how)
+
+
+def _span(messages: Sequence[Message], options: SpanOptions) -> list[int] | Skipped:
+    """Return the places of the messages, widened to whole units where that is wanted."""
+    places = []
+    for name in (options.first, options.last):
+        place = _place(messages, name)
+        if place is None:
+            reason = f"message {name} is not in the context" if name else "no messages are named"
+            return Skipped(stage=NAME, reason=reason, detail="see --span-first and --span-last")
+        places.append(place)
+    span = set(range(places[0], places[1] + 1))
+    if not span:
+        reason = f"{options.first}..{options.last} ends before it begins"
+        return Skipped(stage=NAME, reason=reason, detail="turn it round")
+    if options.widen:
+        span.update(*(unit for unit in units(messages) if span.intersection(unit)))
+    return sorted(span)
+
+
+def _place(messages: Sequence[Message], name: str) -> int | None:
+    """Return the index of a message, by its id before its line."""
+    by_id = (at for at, message in enumerate(messages) if message.id == name)
+    by_line = (at for at, message in enumerate(messages) if str(message.line + 1) == name)
+    return next(by_id, next(by_line, None))
+
+
+def _refusal(view: View, span: Sequence[int], options: SpanOptions) -> Skipped | None:
+    """Say why the messages may not be hidden together; None when they may."""
+    wanted = {view.messages[at].id for at in span}
+    for unit in units(view.messages):
+        if set(unit).intersection(span) and not set(unit).issubset(span):
+            lines = [view.messages[at].line + 1 for at in unit]
+            named = f"{options.first}..{options.last}"
+            reason = f"{named} parts tool calls from their results"
+            detail = f"lines {min(lines):,} to {max(lines):,} go together; see --span-widen"
+            return Skipped(stage=NAME, reason=reason, detail=detail)
+    may_go = set(hideable(view, wanted))
+    stays = next((m for m in (view.messages[at] for at in span) if m.id not in may_go), None)
+    if stays is None:
+        return None
+    why = view.protected.get(stays.id) or stays.fixed or stays.anchored or "a system prompt"
+    reason = f"line {stays.line + 1:,} may not be hidden: {why}"
+    return Skipped(stage=NAME, reason=reason, detail="leave it out")
+
+
+STAGE = Stage(
+    name=NAME,
+    title="hide the messages from one to another, behind a summary of one's own or a marker",
+    options=SpanOptions,
+    propose=propose,
+)

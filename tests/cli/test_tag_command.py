@@ -1,0 +1,81 @@
+"""Messages hidden by hand: what is refused, what is written, and that it is undone."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.asking import Ask, Sample
+
+
+@pytest.fixture
+def talk(sample: Sample) -> Path:
+    return sample("openai-chat")
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    path = tmp_path / "summary.txt"
+    path.write_text("They looked up two ships.\n")
+    return path
+
+
+def test_a_range_goes_behind_a_summary_and_comes_back(ask: Ask, talk: Path, told: Path) -> None:
+    before, out = talk.read_bytes(), talk.with_name("out.jsonl")
+    # A person's question and the answer to it, with all that was looked up.
+    done = ask("tag", talk, "--condense", "2..6", "--summary-file", told, "-o", out, "--json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert document["stagesUsed"] == ["span"]
+    assert document["messagesHidden"] == 5
+    assert document["stages"][0]["summaryText"].endswith("They looked up two ships.")
+    group = document["stages"][0]["group"]
+    hidden = ask("view", out, "--archived", "--jsonl").out.splitlines()
+    assert [json.loads(line)["condenseParent"] for line in hidden] == [group] * 5
+    assert talk.read_bytes() == before
+    assert ask("rewind", out, "--group", group).code == 0
+    assert out.read_bytes() == before
+
+
+def test_a_range_goes_behind_a_marker(ask: Ask, talk: Path) -> None:
+    out = talk.with_name("out.jsonl")
+    assert ask("tag", talk, "--truncate", "2..6", "-o", out).code == 0
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    marker = next(record for record in records if record.get("isTruncationMarker"))
+    assert marker["content"] == "[5 messages were taken out by hand]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--truncate", "2..3"), "parts tool calls from their results; lines 3 to"),
+        (("--truncate", "6..2"), "ends before it begins"),
+        (("--truncate", "1..6"), "line 1 may not be hidden: system prompt"),
+        (("--truncate", "2..900"), "message 900 is not in the context"),
+        (("--truncate", "2-6"), "is not a range; write it as FROM..TO"),
+        (("--truncate", "2.."), "is not a range"),
+        (("--condense", "2..6"), "--condense and --summary-file go together"),
+        ((), "give either --condense or --truncate"),
+    ],
+)
+def test_what_cannot_be_hidden_is_refused(
+    arguments: tuple[str, ...], why: str, ask: Ask, talk: Path
+) -> None:
+    refused = ask("tag", talk, *arguments)
+    assert refused.code == 2
+    assert why in refused.err
+    assert not list(talk.parent.glob("*.compacted*"))
+
+
+def test_a_summary_that_saves_nothing_is_refused(ask: Ask, talk: Path, tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    long.write_text("word " * 20_000)
+    refused = ask("tag", talk, "--condense", "2..6", "--summary-file", long)
+    assert refused.code == 2
+    assert "a summary would be no smaller than the 1,118 tokens it replaces" in refused.err
+
+
+def test_a_range_is_widened_to_whole_pairs(ask: Ask, talk: Path) -> None:
+    out = talk.with_name("out.jsonl")
+    done = ask("tag", talk, "--truncate", "2..3", "--widen", "-o", out, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["messagesHidden"] > 2
