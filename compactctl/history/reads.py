@@ -175,10 +175,16 @@ def _requested(
     also: Readers,
     wanted: Callable[[ToolResultPart], bool],
 ) -> Iterator[tuple[Place, ToolResultPart, ToolCallPart, ReadRequest]]:
-    for place, call_place in tool_pairs(messages).items():
-        part = messages[place.message].parts[place.part]
-        call = messages[call_place.message].parts[call_place.part]
-        if isinstance(part, ToolResultPart) and isinstance(call, ToolCallPart) and wanted(part):
+    results = [
+        (place, part)
+        for place, part in part_places(messages)
+        if isinstance(part, ToolResultPart) and wanted(part)
+    ]
+    pairs = tool_pairs(messages) if results else {}
+    for place, part in results:
+        at = pairs.get(place)
+        call = messages[at.message].parts[at.part] if at else None
+        if isinstance(call, ToolCallPart):
             request = read_request(call, cwd=cwd, also=also)
             if request is not None:
                 yield place, part, call, request

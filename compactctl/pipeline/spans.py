@@ -11,6 +11,8 @@ Span = tuple[int, int]
 
 _BLANK = frozenset(" \t\r\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_COMMA = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
 _BEFORE_RECORD = re.compile(r"[ \t\r\n]*\ufeff?[ \t\r\n]*")
 # Private names of the standard library: the long run has them on every Python from 3.11 to 3.14.
 # Numbers are only skipped, so they are never converted: an integer may have 5,000 digits.
@@ -99,6 +101,11 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
 def _tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
     root: dict[Any, Any] = {}
     for path in paths:
@@ -130,7 +137,7 @@ def _object(
     at = _skip(text, at + 1)
     while text[at] != "}":
         key, at = scanstring(text, at + 1, False)  # noqa: FBT003 - its signature is positional
-        at = _skip(text, _skip(text, at) + 1)
+        at = _end(_COLON, text, at)
         at = _member(text, at, node.get(key), (*path, key), found)
     return at + 1
 
@@ -150,5 +157,4 @@ def _member(
     text: str, at: int, node: dict[Any, Any] | None, path: JsonPath, found: dict[JsonPath, Span]
 ) -> int:
     end = _scan_once(text, at)[1] if node is None else _value(text, at, node, path, found)
-    at = _skip(text, end)
-    return _skip(text, at + 1) if text[at] == "," else at
+    return _end(_COMMA, text, end)

@@ -28,6 +28,7 @@ class Meter:
         self._known: dict[str, int] = {"": 0}
         # By identity, because hashing one is slow; a message that is kept keeps its id to itself.
         self._messages: dict[int, tuple[Message, int]] = {}
+        self._totals: dict[int, tuple[tuple[Message, ...], int]] = {}
 
     def text(self, text: str) -> int:
         """Count the tokens of one text."""
@@ -64,7 +65,13 @@ class Meter:
 
     def total(self, messages: Iterable[Message]) -> int:
         """Count the tokens of many messages."""
-        return sum(map(self.message, messages))
+        if not isinstance(messages, tuple):
+            return sum(map(self.message, messages))
+        known = self._totals.get(id(messages))
+        if known is None:
+            tokens = sum(map(self.message, messages))
+            known = self._totals[id(messages)] = (messages, tokens)
+        return known[1]
 
 
 def added_text(part: Part) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
+from typing import cast
 
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.outputs import make_folder
@@ -96,7 +97,9 @@ def _measured(options: BatchOptions, task: FileTask) -> BatchRow:
 
 def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
     result = _compact(options, task)
-    row = _row(task.input.path, result.format, result.measure, result.figures)
+    # They were asked for.
+    figures = cast("Figures", result.figures)
+    row = _row(task.input.path, result.format, result.measure, figures)
     budget, limits = result.measure.budget, result.measure.limits
     usage = usage_of(result.largest_after, limits.base_tokens)
     return replace(
@@ -137,6 +140,7 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
             force=options.force,
             strict=options.strict,
             require_fit=options.require_fit,
+            figures=True,
         )
     )
 

@@ -26,7 +26,7 @@ class CompactOptions:
     """Everything a compaction can be asked for; see the command's help for the meaning.
 
     ``fork`` is the session to be written where ``path`` is one in its client's store. With ``redo``
-    what the client compacted is undone first.
+    what the client compacted is undone first. ``figures`` asks for those of what is read.
     """
 
     path: str
@@ -46,6 +46,7 @@ class CompactOptions:
     require_fit: bool = False
     require_audit: bool = False
     explain: bool = False
+    figures: bool = False
     prices: Prices | None = None
     fork: Fork | None = None
     redo: bool = False
@@ -56,9 +57,11 @@ class CompactResult:
     """What a compaction did, or would do with ``dry_run``.
 
     ``output`` and ``archive`` are None when nothing was written there; ``data`` are the pieces of
-    the new transcript when it goes to standard output. ``figures`` are those of what was read.
-    Tokens before and after are counted over the effective history; ``unseen`` are those that
-    every request has beside it, and ``largest_after``, which has to fit, includes them;
+    the new transcript when it goes to standard output. ``figures`` are those of what was
+    read, None unless asked for; ``explained`` is empty where no option names messages. Tokens
+    before and after are counted over the effective history; ``unseen`` are those that
+    every request has beside it; ``largest_before``, and ``largest_after``, which has to fit,
+    include them;
     ``unreported`` names the client that sends more, which nothing tells, "" for none.
     ``summaries`` are the texts of the summaries that were written, by group, and ``audits`` what
     is wrong with those that were audited; ``profile`` is the one in effect, ``keep_turns`` what was
@@ -77,7 +80,6 @@ class CompactResult:
     path: str
     format: str
     measure: Measure
-    figures: Figures
     target: int | None
     stages: tuple[StageRecord, ...]
     summaries: Mapping[str, str]
@@ -87,6 +89,7 @@ class CompactResult:
     unseen: int
     unseen_source: str
     unreported: str
+    largest_before: int
     largest_after: int
     messages_before: int
     messages_after: int
@@ -102,6 +105,7 @@ class CompactResult:
     opaque: tuple[Opaque, ...]
     audits: tuple[SummaryAudit, ...] = ()
     explain: bool = False
+    figures: Figures | None = None
     keep_turns: int | None = None
     cache: CacheUse | None = None
     pays_after: int | None = None

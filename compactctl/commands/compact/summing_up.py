@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from compactctl.commands.compact.explain import explain
 from compactctl.commands.compact.job import CompactionJob
-from compactctl.commands.compact.result import CompactResult
-from compactctl.commands.sizing.figures import figures_of
+from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.errors import DoesNotFitError
 from compactctl.model.edit import Edit, Insert
 from compactctl.model.operation import Digest
@@ -32,7 +32,6 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         path=options.path,
         format=loaded.format.name,
         measure=job.measured.forgetting(),
-        figures=figures_of(loaded.transcript, job.measured, outcome.unseen_before),
         target=_target(job),
         stages=outcome.stages,
         summaries=_summaries(outcome.edits),
@@ -45,6 +44,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         unseen=outcome.unseen,
         unseen_source=outcome.unseen_source,
         unreported=outcome.unreported,
+        largest_before=outcome.largest_before + outcome.unseen_before,
         largest_after=outcome.largest_after + outcome.unseen,
         messages_before=len(outcome.before),
         messages_after=len(outcome.after),
@@ -56,13 +56,23 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         operation=operation,
         dry_run=options.dry_run,
         explain=options.explain,
-        explained=explain(outcome, job.measured.meter),
+        figures=_figures(job) if options.figures else None,
+        explained=explain(outcome, job.measured.meter) if _names_messages(options) else (),
         notes=outcome.notes,
         not_due=outcome.not_due,
         warnings=(*loaded.transcript.warnings, *_held(job), *_findings(job)),
         audits=job.audits,
         opaque=loaded.transcript.opaque,
     )
+
+
+def _figures(job: CompactionJob) -> Figures:
+    return figures_of(job.loaded.transcript, job.measured, job.outcome.unseen_before)
+
+
+def _names_messages(options: CompactOptions) -> bool:
+    """Tell whether anybody asks what became of each message."""
+    return options.explain or bool(options.protect.pins or options.protect.tools)
 
 
 def _target(job: CompactionJob) -> int | None:

@@ -48,7 +48,7 @@ def _share(done: CompactResult, tokens: int) -> str:
 
 
 def _facts(done: CompactResult) -> Iterator[Fact]:
-    was, limit = done.figures.largest, done.measure.limits.base_tokens
+    was, limit = done.largest_before, done.measure.limits.base_tokens
     yield Fact("was", f"{tokens_text(was)}, {_share(done, was)}", "bold red" if was > limit else "")
     free = limit - done.largest_after
     room = f"{free:,} are free" if free > 0 else f"STILL {-free:,} TOO MANY"

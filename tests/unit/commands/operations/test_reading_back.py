@@ -233,7 +233,7 @@ def test_an_edited_transcript_has_no_known_past(path: Path) -> None:
 
 
 def test_every_message_is_explained(path: Path) -> None:
-    result = squeeze(path, "prune", "truncate")
+    result = squeeze(path, "prune", "truncate", explain=True)
     fates = [row.fate for row in result.explained]
     assert fates.count("written") == 1
     assert fates.count("hidden") == result.stages[1].hidden

@@ -57,7 +57,7 @@ def parts(path: Path) -> list[bool]:
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
 def test_tag_row_view_and_explanation_name_the_later_stage(path: Path, layout: str) -> None:
-    result = rewritten(path, layout)
+    result = rewritten(path, layout, explain=True)
     group = group_of(result, "images")
     assert group != group_of(result, "prune")
     records = [json.loads(line) for line in path.read_bytes().splitlines()]
