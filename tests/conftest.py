@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +20,7 @@ REAL = ROOT.parent / "shared" / "transcripts"
 for name in VARIABLES:
     os.environ.pop(name, None)
 os.environ["HOME"] = str(ROOT / "tests" / "no-home")
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="compactctl-cache-")
 os.environ["XDG_CONFIG_HOME"] = str(ROOT / "tests" / "no-settings")
 for name in [each for each in os.environ if each.startswith("COMPACTCTL_")]:
     if name != "COMPACTCTL_LONG_TESTS":

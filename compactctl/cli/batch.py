@@ -145,6 +145,22 @@ others; the highest of their exit codes is that of the batch.
     "--exclude", metavar="GLOB", multiple=True, help="Leave out files like this (repeatable)."
 )
 @click.option(
+    "--cache/--no-cache",
+    "cached",
+    default=True,
+    help="Take what is known of files that have not changed since. [default: cache]",
+)
+@click.option(
+    "--verify-cache",
+    is_flag=True,
+    help="Read files to see that they have not changed, instead of looking at their times.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with a batch that was broken off: what is written and unchanged is done.",
+)
+@click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=0),
@@ -185,6 +201,9 @@ def command(
     fail_base: Base | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    cached: bool,
+    verify_cache: bool,
+    resume: bool,
     jobs: int,
     layout: Layout,
     tags: bool,
@@ -214,6 +233,9 @@ def command(
         strict=strict,
         force=force,
         dry_run=dry_run,
+        cached=cached,
+        verify_cache=verify_cache,
+        resume=resume,
         jobs=jobs,
         fail_over=fail_over,
         fail_over_tokens=fail_over_tokens,

@@ -103,6 +103,7 @@ REPORTS = {
         terminal="terminal.report:report_screen",
         messages="terminal.report:report_messages",
     ),
+    "CacheResult": Report(json="json.cache:cache_json", terminal="terminal.cache:cache_screen"),
     "AuditResult": Report(
         json="json.audit:audit_json",
         terminal="terminal.audit:audit_screen",

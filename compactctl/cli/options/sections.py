@@ -29,7 +29,7 @@ SECTIONS = {
     ),
     "What is read": (
         "format", "scope", "files-from", "shard", "include", "exclude", "strict", "max-line",
-        "max-unpacked", "jobs",
+        "max-unpacked", "jobs", "cache", "verify-cache", "resume",
     ),
     "How it is measured": (
         "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "system", "tools",

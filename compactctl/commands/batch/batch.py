@@ -1,12 +1,13 @@
 """Measures or compacts many transcripts."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
-from compactctl.commands.batch.one_file import GATE, FileTask, died_row, run_file
+from compactctl.commands.batch.known import known_rows
+from compactctl.commands.batch.one_file import GATE, FileTask, died_row, judged, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
@@ -16,6 +17,8 @@ from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.report.growth import TOLERANCE, Rise, grown
 from compactctl.commands.report.rows import ReportRow, read_report
 from compactctl.commands.report_file import check_report
+from compactctl.store.cache.results import ResultCache, cache_path
+from compactctl.store.places import this_machine
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 
@@ -89,7 +92,8 @@ def batch(options: BatchOptions, progress: FilesProgress | None = None) -> Batch
         inputs = options.shard.chosen(inputs)
     earlier = None if options.baseline is None else read_report(options.baseline)
     tasks = _tasks(options, inputs)
-    rows = _run(options, tasks, progress)
+    with _cache_for(options) as cache:
+        rows = tuple(judged(row, options) for row in _run(options, tasks, cache, progress))
     return BatchResult(
         rows=rows,
         totals=_totals(rows, compacted=options.compacts),
@@ -115,18 +119,37 @@ def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ..
 
 
 def _run(
-    options: BatchOptions, tasks: Sequence[FileTask], progress: FilesProgress | None
+    options: BatchOptions,
+    tasks: Sequence[FileTask],
+    cache: ResultCache,
+    progress: FilesProgress | None,
 ) -> tuple[BatchRow, ...]:
+    known = known_rows(options, tasks, cache)
+    rows = dict(known.rows)
+    tally = ProgressTally(len(tasks), sum(task.input.n_bytes for task in tasks), progress)
+    for index, row in rows.items():
+        tally.done(row.path, tasks[index].input.n_bytes)
+    left = [index for index in range(len(tasks)) if index not in rows]
+    for place, row in _worked_on(options, [tasks[index] for index in left]):
+        index = left[place]
+        rows[index] = row
+        known.keep(index, row)
+        tally.done(row.path, tasks[index].input.n_bytes)
+    return tuple(rows[index] for index in range(len(tasks)))
+
+
+def _worked_on(options: BatchOptions, tasks: Sequence[FileTask]) -> Iterator[tuple[int, BatchRow]]:
     sizes = [task.input.n_bytes for task in tasks]
     # Every task is sent with the options; those of a long command line are not sent again.
     pool = Pool(partial(run_file, replace(options, paths=())), died_row)
-    rows: dict[int, BatchRow] = {}
-    tally = ProgressTally(len(tasks), sum(sizes), progress)
     with closing(pool.run(tasks, sizes, workers_for(options.jobs, sizes))) as finished:
-        for index, row in finished:
-            rows[index] = row
-            tally.done(row.path, sizes[index])
-    return tuple(rows[index] for index in range(len(tasks)))
+        yield from finished
+
+
+def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
+    """Return the user's cache, or one that is never opened and so holds nothing."""
+    cache = ResultCache(cache_path(this_machine()))
+    return cache if options.cached else nullcontext(cache)
 
 
 def _grown(

@@ -43,7 +43,7 @@ class FileTask:
 def run_file(options: BatchOptions, task: FileTask) -> BatchRow:
     """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
     started = monotonic()
-    row = judged(_worked_on(options, task), options)
+    row = _worked_on(options, task)
     return replace(row, milliseconds=round(1000 * (monotonic() - started)))
 
 
@@ -113,6 +113,7 @@ def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
         level=usage.level,
         stages=tuple(record.name for record in result.stages if record.outcome == "applied"),
         saved_by=_saved_by(result.stages),
+        sha256_after=None if result.output is None else sha256_of(Path(result.output)),
         output=result.output,
         archive=result.archive,
         operation=result.operation,

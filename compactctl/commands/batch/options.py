@@ -40,6 +40,9 @@ class BatchOptions:
         baseline: an earlier report, of which no project's figures may be exceeded by more than
             ``tolerance``.
         require_fit: fail a file whose context does not fit after all stages.
+        cached: whether rows that an earlier batch found out are taken from the cache, and new ones
+            kept there; ``verify_cache`` reads the files to see whether they are the same.
+        resume: take what an earlier batch has written as done, as long as it is unchanged.
         reports: files that are written when the batch is done; kept apart from inputs and outputs.
     """
 
@@ -66,6 +69,9 @@ class BatchOptions:
     baseline: str | None = None
     tolerance: float = TOLERANCE
     require_fit: bool = False
+    cached: bool = True
+    verify_cache: bool = False
+    resume: bool = False
     reports: tuple[str, ...] = ()
 
     @property
@@ -83,6 +89,10 @@ def check_options(options: BatchOptions) -> None:
     """Raise UsageError for what means nothing for any file, before the first one is read."""
     if options.jobs < 0:
         raise UsageError(f"--jobs {options.jobs}: give a number of processes, or 0 to choose one")
+    if options.resume and not (options.writes and options.cached):
+        raise UsageError(
+            "--resume goes on with a batch that writes; give --out, and leave out --no-cache"
+        )
     if options.fail_over is not None and not 0 <= options.fail_over < math.inf:
         raise UsageError(f"--fail-over {options.fail_over:g}: give a share, such as 0.8")
     if options.format is not None:

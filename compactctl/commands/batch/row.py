@@ -23,6 +23,7 @@ class BatchRow:
             ``flagged`` has what ``--fail-on`` names; ``unchanged`` means that stages ran and found
             nothing to do.
         sha256: of the bytes on disk, None for what could not be read.
+        sha256_after: of the transcript that was written.
         project: the session's working folder, where the transcript tells it.
         exactness: how far the token counts can be trusted, in the counter's words.
         window, available: the context window, and what of it is free for input, in tokens.
@@ -57,6 +58,7 @@ class BatchRow:
     path: str
     status: Status = "ok"
     sha256: str | None = None
+    sha256_after: str | None = None
     project: str | None = None
     format: str | None = None
     client_version: str | None = None

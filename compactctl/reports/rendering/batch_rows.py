@@ -12,6 +12,7 @@ from compactctl.stages.registry import ALL_STAGES
 COLUMNS: Mapping[str, str] = {
     "path": "large_string",
     "sha256": "large_string",
+    "sha256_after": "large_string",
     "project": "large_string",
     "status": "large_string",
     "format": "large_string",

@@ -27,6 +27,7 @@ RUNS = {
     "verify": ("run.compacted.jsonl",),
     "batch": ("run.jsonl", "--report", "batch.parquet"),
     "report": ("batch.parquet",),
+    "cache": (),
     "audit": ("run.compacted.jsonl",),
     "simulate": ("run.jsonl", "--profile", "neurolink"),
     "eval": ("run.jsonl",),

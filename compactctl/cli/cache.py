@@ -1,0 +1,21 @@
+"""``compactctl cache``."""
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.options.output import shown_as_options
+from compactctl.commands.cache import cache
+
+_HELP = """Show what batches remember of files, or forget it.
+
+Figures of a file are kept until it changes, so that the next batch does not count it again. They
+hold paths and names of models and tools, no text; they are only this user's to read.
+"""
+
+
+@click.command("cache", help=_HELP)
+@click.option("--clear", is_flag=True, help="Remove the cache; nothing is lost but time.")
+@shown_as_options
+def command(*, clear: bool, shown_as: str) -> None:
+    """Run ``compactctl cache``."""
+    emit(cache(clear=clear), shown_as)

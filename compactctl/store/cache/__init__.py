@@ -1,0 +1,1 @@
+"""What was found out before, and can be found out again: never the only copy of anything."""

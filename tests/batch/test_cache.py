@@ -1,0 +1,247 @@
+"""What a batch remembers: the same rows without reading, and never a wrong one."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch.inputs import bytes_below, transcript, write
+
+from compactctl.__main__ import run as run_program
+from compactctl.commands.batch import batch as module
+from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.batch.one_file import FileTask, run_file
+from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import UsageError
+from compactctl.store.cache import results
+from compactctl.store.cache.results import ResultCache, cache_state
+
+PLAN = PlanOptions(stages=("dedup", "truncate"))
+
+
+@pytest.fixture(autouse=True)
+def cache_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for number in range(5):
+        write(Path(f"in/{number}.jsonl"), transcript(2 + number))
+    return tmp_path / "cache" / "compactctl" / "results.sqlite3"
+
+
+@pytest.fixture
+def worked_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that the files are put on that are really worked on."""
+    paths: list[str] = []
+
+    def counted(options: BatchOptions, task: FileTask) -> BatchRow:
+        paths.append(task.input.path)
+        return run_file(options, task)
+
+    monkeypatch.setattr(module, "run_file", counted)
+    return paths
+
+
+def run(**options: Any) -> BatchResult:
+    chosen: dict[str, Any] = {"paths": ("in",), "jobs": 1, **options}
+    return batch(BatchOptions(**chosen))
+
+
+def test_what_has_not_changed_is_not_read_again(worked_on: list[str]) -> None:
+    first = run()
+    assert len(worked_on) == 5
+    assert run() == first
+    assert len(worked_on) == 5
+
+
+def test_every_change_of_a_file_is_seen(worked_on: list[str]) -> None:
+    run()
+    with Path("in/0.jsonl").open("ab") as stream:
+        stream.write(transcript(topic="more"))
+    time_before = Path("in/1.jsonl").stat().st_mtime_ns
+    data = Path("in/1.jsonl").read_bytes()
+    Path("in/1.jsonl").write_bytes(data.replace(b"Question 0", b"Answer   0"))
+    os.utime("in/1.jsonl", ns=(time_before, time_before))
+    write(Path("new"), transcript(9))
+    Path("new").replace("in/2.jsonl")
+    worked_on.clear()
+    found = run()
+    assert worked_on == ["in/0.jsonl", "in/1.jsonl", "in/2.jsonl"]
+    assert found.rows == run(cached=False).rows
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"measure": MeasureOptions(model="gpt-4.1")},
+        {"measure": MeasureOptions(window=32_000)},
+        {"measure": MeasureOptions(counter="chars/4")},
+        {"plan": PLAN},
+        {"format": "claude-code"},
+        {"strict": True},
+    ],
+)
+def test_other_options_are_another_question(other: dict[str, Any], worked_on: list[str]) -> None:
+    run()
+    worked_on.clear()
+    found = run(**other)
+    assert len(worked_on) == 5
+    assert found.rows == run(**other, cached=False).rows
+
+
+def test_gates_are_held_against_what_is_known(worked_on: list[str]) -> None:
+    run()
+    worked_on.clear()
+    assert run(fail_over_tokens=100).totals.over == 5
+    assert run().totals.over == 0
+    assert not worked_on
+
+
+def test_what_failed_is_tried_again(worked_on: list[str]) -> None:
+    write(Path("in/bad.jsonl"), b"\x00\x01")
+    run()
+    worked_on.clear()
+    assert run().totals.failed == 1
+    assert worked_on == ["in/bad.jsonl"]
+
+
+def test_a_summarizer_of_the_user_s_is_asked_again(worked_on: list[str]) -> None:
+    from compactctl.llm.choice import SummarizerOptions
+
+    asks = SummarizerOptions(kind="command", command="cat")
+    run(plan=PLAN, summarizer=asks)
+    run(plan=PLAN, summarizer=asks)
+    assert len(worked_on) == 10
+
+
+def test_verified_against_the_bytes(worked_on: list[str], cache_file: Path) -> None:
+    first = run()
+    forge(cache_file, lambda row: {**row, "sha256": "0" * 64, "messages": 1})
+    worked_on.clear()
+    assert run(verify_cache=True) == first
+    assert len(worked_on) == 5
+
+
+def forge(path: Path, change: Any) -> None:
+    with sqlite3.connect(path) as found:
+        for key, value in found.execute("SELECT key, value FROM result").fetchall():
+            text = json.dumps(change(json.loads(value)))
+            found.execute("UPDATE result SET value = ? WHERE key = ?", (text, key))
+
+
+@pytest.mark.parametrize("data", [b"", b"no database at all" * 99, b"SQLite format 3\x00torn"])
+def test_a_cache_that_cannot_be_read_is_empty(data: bytes, cache_file: Path) -> None:
+    expected = run(cached=False)
+    cache_file.parent.mkdir(parents=True)
+    cache_file.write_bytes(data)
+    assert run() == expected
+    assert run() == expected
+    assert cache_state(cache_file).results == 5
+
+
+def test_a_folder_that_cannot_be_made(cache_file: Path) -> None:
+    Path("cache").write_text("a file")
+    assert run() == run(cached=False)
+    assert cache_state(cache_file).results == 0
+
+
+def test_values_that_mean_nothing(cache_file: Path) -> None:
+    expected = run()
+    with sqlite3.connect(cache_file) as found:
+        found.execute("UPDATE result SET value = '[1, 2'")
+    assert run() == expected
+
+
+def test_it_is_private(cache_file: Path) -> None:
+    run()
+    assert cache_file.stat().st_mode & 0o777 == 0o600
+    assert cache_file.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_oldest_go_when_there_are_too_many(
+    cache_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "MOST_ROWS", 4)
+    with ResultCache(cache_file) as cache:
+        for number in range(6):
+            cache.keep(bytes([number]), str(number))
+    assert cache_state(cache_file).results == 2
+
+
+def test_several_processes_at_once(cache_file: Path) -> None:
+    program = [sys.executable, "-m", "compactctl", "batch", "in", "-j", "1", "--json"]
+
+    def once(_: int) -> str:
+        return subprocess.run(program, capture_output=True, check=True, text=True).stdout
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [json.loads(text)["totals"] for text in pool.map(once, range(4))]
+    assert all(each == found[0] for each in found)
+    assert cache_state(cache_file).results == 5
+
+
+def test_shown_and_cleared(cache_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run()
+    assert run_program(["cache"]) == 0
+    assert capsys.readouterr().out.startswith(f"{cache_file} (5 results, ")
+    assert run_program(["cache", "--clear", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cleared"]
+    assert not list(cache_file.parent.iterdir())
+    assert run_program(["cache"]) == 0
+
+
+def test_a_batch_that_writes_is_gone_on_with(worked_on: list[str]) -> None:
+    first = run(out="out", plan=PLAN)
+    tree = bytes_below(Path("out"))
+    Path("out/3.compacted.jsonl").unlink()
+    Path("out/1.compacted.jsonl").write_bytes(b"changed\n")
+    worked_on.clear()
+    found = run(out="out", plan=PLAN, resume=True, force=True)
+    assert worked_on == ["in/1.jsonl", "in/3.jsonl"]
+    assert found == first
+    assert bytes_below(Path("out")).keys() == tree.keys()
+
+
+def test_without_resume_everything_is_written_anew(worked_on: list[str]) -> None:
+    run(out="out", plan=PLAN)
+    run(out="out", plan=PLAN)
+    assert len(worked_on) == 10
+
+
+@pytest.mark.parametrize("options", [{}, {"out": "out", "cached": False}])
+def test_there_is_nothing_to_go_on_with(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="--resume goes on with a batch that writes"):
+        run(resume=True, **options)
+
+
+@pytest.mark.parametrize("delay", [0.5, 1.0, 1.6])
+def test_killed_and_gone_on_with(delay: float) -> None:
+    for number in range(30):
+        write(Path(f"in/{number:02}.jsonl"), transcript(40 + number))
+    expected = run(out="whole", plan=PLAN)
+    program = [
+        sys.executable, "-m", "compactctl", "batch", "in", "--out", "out",
+        "--stages", "dedup,truncate", "-j", "1", "--resume",
+    ]  # fmt: skip
+    with subprocess.Popen(program, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as killed:
+        time.sleep(delay)
+        killed.send_signal(signal.SIGKILL)
+    subprocess.run(program, check=True, capture_output=True)
+    found = run(out="out", plan=PLAN, resume=True)
+    assert contents(Path("out")) == contents(Path("whole"))
+    moved = [replace(row, output=None, archive=None) for row in found.rows]
+    assert moved == [replace(row, output=None, archive=None) for row in expected.rows]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the transcripts below a folder, without archives, which hold the time."""
+    return {name: data for name, data in bytes_below(folder).items() if name.endswith(".jsonl")}
