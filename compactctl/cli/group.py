@@ -30,12 +30,14 @@ _ROOMS = {
         "log": "List the compactions behind a transcript.",
         "rewind": "Restore an earlier state, byte for byte.",
         "verify": "Prove that every byte that was taken out can be put back.",
-        "batch": "Measure or compact many transcripts.",
-        "report": "Show what reports of batches say together.",
-        "cache": "Show what batches remember of files, or forget it.",
         "audit": "Show what compactions lost, made up, and made the agent look at again.",
         "simulate": "Show where each profile would have compacted, and what it would have left.",
         "eval": "Show what compactions keep of what sessions went on to need.",
+    },
+    "many": {
+        "batch": "Measure or compact many transcripts.",
+        "report": "Show what reports of batches say together.",
+        "cache": "Show what batches remember of files, or forget it.",
     },
     "reference": {
         "stages": "List the stages of a compaction, or explain some and their options.",

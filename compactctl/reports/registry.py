@@ -94,16 +94,18 @@ REPORTS = {
         terminal="terminal.verify:verify_screen",
     ),
     "BatchResult": Report(
-        json="json.batch:batch_json",
-        terminal="terminal.batch:batch_screen",
-        messages="terminal.batch:batch_messages",
+        json="json.many.batch:batch_json",
+        terminal="terminal.many.batch:batch_screen",
+        messages="terminal.many.batch:batch_messages",
     ),
     "ReportResult": Report(
-        json="json.report:report_json",
-        terminal="terminal.report:report_screen",
-        messages="terminal.report:report_messages",
+        json="json.many.report:report_json",
+        terminal="terminal.many.report:report_screen",
+        messages="terminal.many.report:report_messages",
     ),
-    "CacheResult": Report(json="json.cache:cache_json", terminal="terminal.cache:cache_screen"),
+    "CacheResult": Report(
+        json="json.many.cache:cache_json", terminal="terminal.many.cache:cache_screen"
+    ),
     "AuditResult": Report(
         json="json.audit:audit_json",
         terminal="terminal.audit:audit_screen",

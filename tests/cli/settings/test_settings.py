@@ -148,7 +148,7 @@ def test_settings_of_a_command_import_no_other(desk: Path, home: Path) -> None:
     )
     imported = done.stdout.split()
     assert "compactctl.cli.stats" in imported
-    assert not {"compactctl.cli.batch", "compactctl.cli.compact"} & set(imported)
+    assert not {"compactctl.cli.many.batch", "compactctl.cli.compact"} & set(imported)
 
 
 def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: Path) -> None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 import click
 from click.core import ParameterSource
 
-from compactctl.cli.batch_files import (
+from compactctl.cli.emit import emit
+from compactctl.cli.many.batch_files import (
     JUNIT,
     REPORT_FORMATS,
     RUNNERS,
@@ -13,7 +14,6 @@ from compactctl.cli.batch_files import (
     report_format,
     with_report,
 )
-from compactctl.cli.emit import emit
 from compactctl.cli.options.input import format_option, limit_options, strict_option
 from compactctl.cli.options.measure import (
     fail_base_option,

@@ -1,0 +1,1 @@
+"""Commands for many transcripts at once."""

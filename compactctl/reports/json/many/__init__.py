@@ -1,0 +1,1 @@
+"""What is told of many transcripts, as JSON documents."""

@@ -1,0 +1,1 @@
+"""What is told of many transcripts, on a terminal."""
