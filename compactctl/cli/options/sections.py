@@ -1,11 +1,12 @@
 """Help of commands with many options, in sections; options of stages are explained elsewhere."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from compactctl.stages.support.option_field import OptionField
+if TYPE_CHECKING:
+    from compactctl.stages.support.option_field import OptionField
 
 # Title -> the options below it, by their names without dashes, in every command that has them.
 SECTIONS = {
@@ -46,7 +47,7 @@ class StageOption(click.Option):
     def __init__(
         self,
         *args: Any,  # noqa: ANN401
-        field: OptionField,
+        field: "OptionField",
         **attributes: Any,  # noqa: ANN401
     ) -> None:
         super().__init__(*args, **attributes)
