@@ -45,9 +45,9 @@ REFUSED = {
     }),
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({
-        "all", "archived", "cache", "clear", "client", "condense", "explain", "full", "grep", "json",
-        "jsonl", "limit", "merge", "over", "page", "project", "redo", "resume", "rounds", "shard",
-        "since", "toml", "truncate", "verify-cache", "widen",
+        "all", "archived", "cache", "clear", "client", "condense", "explain", "full", "grep",
+        "json", "jsonl", "limit", "merge", "over", "page", "project", "redo", "resume", "rounds",
+        "shard", "since", "toml", "truncate", "verify-cache", "widen",
     }),
     _TEXT: frozenset({"marker"}),
 }  # fmt: skip
