@@ -13,6 +13,7 @@ from compactctl.store.places import Machine
 # Field of the document -> column of the session.
 _INFO = {
     "id": "id",
+    "slug": "slug",
     "projectID": "project_id",
     "directory": "directory",
     "parentID": "parent_id",

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from sessions.homes import HOUR, Home, Record, Said
 
 from compactctl.sessions.clients import claude_code
-from compactctl.sessions.forks import ForkedLines, Fresh, fork_of
+from compactctl.sessions.fork import ForkedLines, Fresh
+from compactctl.sessions.forks import fork_of
 from compactctl.sessions.session import Details, Entry, Session
 from compactctl.store.places import Machine
 
@@ -70,6 +71,36 @@ def pi(home: Home, said: Said = SAID) -> Path:
     return home.pi(said, *turns)
 
 
+def copilot(home: Home, said: Said = SAID) -> Path:
+    def event(at: int, role: str) -> Record:
+        data: dict[str, Any] = {"content": text_of(said, at)["text"]}
+        if role == "assistant":
+            data |= {"messageId": f"m{at}", "toolRequests": []}
+        return {
+            "type": f"{role}.message",
+            "data": data,
+            "id": f"{role}{at}",
+            "timestamp": "2026-01-02T03:04:05.006Z",
+            "parentId": f"user{at}" if role == "assistant" else f"assistant{at - 1}",
+        }
+
+    turns = [event(at, role) for at in range(TURNS) for role in ("user", "assistant")]
+    turns[0] = {**turns[0], "parentId": "e3"}
+    sizes = {"systemTokens": 30_000, "conversationTokens": 8_000, "toolDefinitionsTokens": 16_000}
+    end = {**turns[-1], "id": "end", "parentId": turns[-1]["id"], "type": "session.shutdown",
+           "data": {**sizes, "currentTokens": 54_000}}  # fmt: skip
+    return home.copilot(said, *turns, end)
+
+
+def gemini(home: Home, said: Said = SAID) -> Path:
+    kinds = ("user", "gemini")
+    turns = [
+        {"id": f"t{at}", "type": kinds[at % 2], "content": text_of(said, at)["text"]}
+        for at in range(2 * TURNS)
+    ]
+    return home.gemini(said, *turns, {"$set": {"sessionId": said.id}})
+
+
 def text_of(said: Said, at: int) -> dict[str, Any]:
     """Return a block that names the session as people and tools do."""
     return {"type": "text", "text": f"{at} of {said.id}: " + "the tide turns. " * 40}
@@ -77,7 +108,13 @@ def text_of(said: Said, at: int) -> dict[str, Any]:
 
 OLD = Said(name="old").id
 Write = Callable[..., Path]
-WRITERS: dict[str, Write] = {"claude-code": claude, "codex": codex, "pi": pi}
+WRITERS: dict[str, Write] = {
+    "claude-code": claude,
+    "codex": codex,
+    "pi": pi,
+    "copilot-cli": copilot,
+    "gemini-cli": gemini,
+}
 EACH = pytest.mark.parametrize("client", WRITERS)
 
 
@@ -98,6 +135,10 @@ def forked(ask: Ask, reference: str | Path, *options: str) -> dict[str, Any]:
 
 
 def id_of(fork: Path) -> str:
+    if fork.name == "events.jsonl":
+        return fork.parent.name
+    if fork.name.startswith("session-"):
+        return str(records_of(fork)[0]["sessionId"])
     return fork.stem[-36:]
 
 
@@ -121,8 +162,13 @@ def renamed(client: str, path: Path, own: str) -> list[dict[str, Any]]:
                 each["sessionId"] = own
         title = {"type": "custom-title", "customTitle": "Tide windows (compacted)"}
         return [*records, {**title, "sessionId": own}]
+    if client == "gemini-cli":
+        records[0]["sessionId"] = records[-1]["$set"]["sessionId"] = own
+        return [*records, {"$set": {"summary": "Tide windows (compacted)"}}]
     if client == "codex":
         records[0]["payload"] |= {"id": own, "forked_from_id": SAID.id}
+    elif client == "copilot-cli":
+        records[0]["data"]["sessionId"] = own
     else:
         records[0] |= {"id": own, "parentSession": str(path)}
     return records
@@ -139,12 +185,19 @@ def test_a_fork_is_a_session_and_the_original_is_as_it_was(
     own = id_of(fork)
     assert result["forkedFrom"] == SAID.id != own
     after = everything_below(home.root)
+    titles = home.root / ".codex" / "session_index.jsonl"
+    if client == "codex":
+        assert after[titles][0].startswith(before[titles][0])
+        before[titles] = after[titles]
     assert before.items() <= after.items()
-    assert set(after) - set(before) == {fork, *Path(result["archive"]).iterdir()}
+    beside = {fork.with_name("workspace.yaml")} if client == "copilot-cli" else set()
+    assert set(after) - set(before) == {fork, *beside, *Path(result["archive"]).iterdir()}
     listed = {each["id"]: each for each in json.loads(ask("sessions", "--json").out)["sessions"]}
     assert set(listed) == {SAID.id, own}
     assert listed[own]["path"] == str(fork)
     assert listed[own]["project"] == SAID.project
+    if client != "pi":
+        assert listed[own]["title"] == "Tide windows (compacted)"
     assert fork.stat().st_size < path.stat().st_size
 
 
@@ -179,6 +232,8 @@ def test_what_was_said_to_a_fork_survives_its_rewind(home: Home, ask: Ask, clien
         ("claude-code", "cd '/home/dev/quay side' && claude --resume {}"),
         ("codex", "codex resume {}"),
         ("pi", "cd '/home/dev/quay side' && pi --session {}"),
+        ("copilot-cli", "copilot --resume={}"),
+        ("gemini-cli", "cd '/home/dev/quay side' && gemini --resume {}"),
     ],
 )
 def test_it_ends_with_the_command_that_goes_on(
@@ -283,7 +338,8 @@ def test_a_fork_of_a_fork(home: Home, ask: Ask, client: str) -> None:
     assert ask("rewind", "--all", second).code == 0
     named = second.read_bytes().splitlines()[-1 if client == "claude-code" else 0]
     assert id_of(second).encode() in named
-    assert len(records_of(second)) == len(records_of(path)) + 2 * (client == "claude-code")
+    titled = client in {"claude-code", "gemini-cli"}
+    assert len(records_of(second)) == len(records_of(path)) + 2 * titled
 
 
 def test_a_session_that_alone_holds_its_originals_is_not_forked(
@@ -314,7 +370,7 @@ def test_nothing_is_written_where_nothing_is_to_be(
 
 def test_no_fork_is_made_for_other_clients_and_of_helpers(home: Home, ask: Ask) -> None:
     helpers = (claude(home, isSidechain=True), home.codex(SAID, source={"subagent": "review"}))
-    for path in (*helpers, home.copilot(SAID), home.cline(SAID), home.roo(SAID)):
+    for path in (*helpers, home.cline_task(SAID), home.roo(SAID)):
         before = everything_below(home.root)
         outcome = ask("compact", path, *SMALL)
         assert outcome.code == 2, path

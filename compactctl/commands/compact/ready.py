@@ -6,7 +6,12 @@ from pathlib import Path
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.target import target_of
 from compactctl.commands.compact.verify_output import Meant
-from compactctl.commands.forking.new_session import archives_under, continued_with, make_room
+from compactctl.commands.forking.new_session import (
+    archives_under,
+    continued_with,
+    make_room,
+    settle,
+)
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import Archived
 from compactctl.formats.format import Format
@@ -58,6 +63,7 @@ class ReadyCompaction:
             content=self.content,
             force=self.options.force,
         )
+        settled = settle(self.options.fork) if self.options.fork else ()
         return replace(
             self.result,
             output=str(target),
@@ -69,7 +75,7 @@ class ReadyCompaction:
             continue_with=continued_with(self.options.path, self.options.fork)
             if is_session
             else None,
-            warnings=(*self.result.warnings, *published.warnings),
+            warnings=(*self.result.warnings, *published.warnings, *settled),
         )
 
     def check_target(self) -> None:

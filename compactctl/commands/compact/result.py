@@ -16,7 +16,7 @@ from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.pipeline.layout import Layout
 from compactctl.profiles.profile import Profile
-from compactctl.sessions.forks import Fork
+from compactctl.sessions.fork import Fork
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.models.prices import Prices
 

@@ -7,19 +7,23 @@ from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
 
-from compactctl.commands.loading.load import Loaded, loaded_from
+from compactctl.commands.loading.database_path import is_in_database, session_of
+from compactctl.commands.loading.load import Loaded, loaded_from, open_transcript
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
-from compactctl.sessions.forks import Fork, ForkedLines, Fresh, fork_of
-from compactctl.sessions.registry import going_on, session_at
+from compactctl.sessions.fork import Fork, ForkedLines, Fresh
+from compactctl.sessions.forks import fork_of
+from compactctl.sessions.registry import going_on, session_at, session_in_database
 from compactctl.store.archive.deposit import Deposit
+from compactctl.store.files.content import Content
 from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import Source, digest_of, open_input, split_lines
+from compactctl.store.files.lines import Source, digest_of, split_lines
 from compactctl.store.places import Machine, this_machine
+from compactctl.store.publish.publish import write_output
 
 
 def new_session(path: str) -> Fork | None:
@@ -28,7 +32,10 @@ def new_session(path: str) -> Fork | None:
     None for what is in no store, and where no new session can be written for its client.
     """
     machine = this_machine()
-    session = session_at(Path(path), machine)
+    if is_in_database(path):
+        session = session_in_database(session_of(path), machine)
+    else:
+        session = session_at(Path(path), machine)
     return fork_of(session, _fresh(machine)) if session else None
 
 
@@ -40,7 +47,7 @@ def load_fork(
     Raises as ``load`` does, and UsageError where a compaction is inside the session alone, known by
     digests of the lines as they are.
     """
-    source = open_input(path, limits)
+    source = open_transcript(path, limits)
     history = history_of(source, path, format_name)
     if not all(isinstance(step, Archived) for step in history.chain):
         raise UsageError(
@@ -73,9 +80,27 @@ def _renamed(fork: Fork, step: Archived, now: bytes) -> Deposit:
 
 
 def make_room(fork: Fork) -> None:
-    """Create the folder of the day that a new session belongs in."""
+    """Create the folder that a new session belongs in."""
     with disk_errors(fork.path, "nothing was written"):
         make_folders(FileSystem(), fork.path.parent)
+
+
+def settle(fork: Fork) -> tuple[str, ...]:
+    """Write what else its client keeps of a session that was published; return warnings.
+
+    Raises DiskError, when the session is there and may not be listed.
+    """
+    warnings: list[str] = []
+    for path, data in fork.beside:
+        warnings += write_output(FileSystem(), path, Content.of([data]))
+    if fork.listed is not None:
+        path, line = fork.listed
+        with (
+            disk_errors(path, "the new session was written and has no title"),
+            path.open("ab") as f,
+        ):
+            f.write(line)
+    return tuple(warnings)
 
 
 def continued_with(path: str, fork: Fork | None) -> str | None:
@@ -84,7 +109,7 @@ def continued_with(path: str, fork: Fork | None) -> str | None:
     None outside of clients' stores.
     """
     if fork is not None:
-        return going_on(fork.original, fork.id)
+        return going_on(fork.original, fork.id, fork.taken_in)
     session = session_at(Path(path), this_machine())
     return going_on(session) if session else None
 

@@ -18,6 +18,11 @@ def is_in_database(path: str | os.PathLike[str]) -> bool:
     return text.startswith(_PREFIX) and not os.path.lexists(text)
 
 
+def session_of(path: str) -> str:
+    """Return the id of the session that a path in a database means."""
+    return path.removeprefix(_PREFIX)
+
+
 def read_from_database(path: str) -> bytes:
     """Return a session as one line of JSON. NoInputError when it is not there or locked."""
     import sqlite3
@@ -26,7 +31,7 @@ def read_from_database(path: str) -> bytes:
     from compactctl.store.places import this_machine
 
     try:
-        found = opencode_document(path.removeprefix(_PREFIX), this_machine())
+        found = opencode_document(session_of(path), this_machine())
     except sqlite3.Error as error:
         raise NoInputError(
             f"{path}: OpenCode's database cannot be read ({error}); try again, or name what "

@@ -15,6 +15,7 @@ from compactctl.commands.forking.new_session import (
     load_fork,
     make_room,
     new_session,
+    settle,
 )
 from compactctl.commands.forking.outside_stores import check_outside_stores
 from compactctl.commands.loading.load import Loaded, load, loaded_from
@@ -22,7 +23,7 @@ from compactctl.commands.operations.history import OperationHistory, history_beh
 from compactctl.commands.operations.steps import Archived
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
-from compactctl.sessions.forks import Fork
+from compactctl.sessions.fork import Fork
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content
@@ -164,6 +165,7 @@ def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
         content=undone.content,
         force=job.options.force,
     )
+    settled = settle(job.fork) if job.fork else ()
     is_session = job.fork is not None or job.options.in_place
     return replace(
         result,
@@ -172,7 +174,7 @@ def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
         carried_lines=published.growth.lines,
         forked_from=job.fork.original.id if job.fork else None,
         continue_with=continued_with(job.options.path, job.fork) if is_session else None,
-        warnings=(*result.warnings, *published.warnings),
+        warnings=(*result.warnings, *published.warnings, *settled),
     )
 
 

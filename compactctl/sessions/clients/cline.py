@@ -77,4 +77,11 @@ def _kind(manifest: Mapping[str, Any]) -> Kind:
     return "subagent" if is_helper else "main"
 
 
-STORE = Store(client=NAME, alias="cline", title="Cline", entries=_entries, details=_details)
+STORE = Store(
+    client=NAME,
+    alias="cline",
+    title="Cline",
+    entries=_entries,
+    details=_details,
+    resume="cline --id {id}",
+)

@@ -97,4 +97,12 @@ def _parsed(data: object) -> Mapping[str, Any]:
         return {}
 
 
-STORE = Store(client=NAME, alias="opencode", title="OpenCode", entries=_entries, details=_details)
+STORE = Store(
+    client=NAME,
+    alias="opencode",
+    title="OpenCode",
+    entries=_entries,
+    details=_details,
+    resume="opencode -s {id}",
+    is_resumed_at_home=True,
+)

@@ -1,0 +1,114 @@
+"""A session that is to be, beside the one it is made of: where it lies, what it says."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+from uuid import UUID
+
+from compactctl.sessions.session import Session
+from compactctl.store.places import Machine
+
+_COMPACTED = re.compile(r" \(compacted(?: (\d+))?\)$")
+# Lists cut longer titles off, and what tells two sessions apart stands at the end.
+_SEEN = 48
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fresh:
+    """What a new session is known by: random bits, the moment, and the machine it lies on."""
+
+    bits: int
+    now: datetime
+    machine: Machine
+
+    @property
+    def random_id(self) -> str:
+        """A UUID of version 4."""
+        return str(UUID(int=self.bits, version=4))
+
+    @property
+    def timed_id(self) -> str:
+        """A UUID of version 7 (RFC 9562): milliseconds since the epoch, then random bits."""
+        moment = int(self.now.timestamp() * 1000) << 80
+        number = moment | self.bits & (1 << 80) - 1
+        number = number & ~(0xF << 76) | 7 << 76
+        return str(UUID(int=number & ~(3 << 62) | 2 << 62))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fork:
+    """A session that is to be, beside the one it is made of.
+
+    Attributes:
+        renamed: returns a line of the original, given with its index, as it stands in the fork;
+            lines that name no session stay the same bytes.
+        added: lines that end the fork.
+        beside: other files that the client keeps of a session, with what they hold.
+        listed: a line about the session, and the client's list that it is appended to.
+        taken_in: the command that gives the session to a client whose store is only read.
+    """
+
+    id: str
+    path: Path
+    original: Session
+    renamed: Callable[[int, bytes], bytes]
+    added: tuple[bytes, ...] = ()
+    beside: tuple[tuple[Path, bytes], ...] = ()
+    listed: tuple[Path, bytes] | None = None
+    taken_in: str = ""
+
+
+class ForkedLines(Sequence[bytes]):
+    """The lines of a fork, made of those of the original whenever they are needed.
+
+    All of them are terminated, as a client leaves them.
+    """
+
+    def __init__(self, lines: Sequence[bytes], fork: Fork) -> None:
+        self._lines, self._fork = lines, fork
+
+    @cached_property
+    def _count(self) -> int:
+        return len(self._lines)
+
+    def __len__(self) -> int:
+        """Return how many lines there are."""
+        return self._count + len(self._fork.added)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the lines from the first to the last."""
+        yield from (self._made(index, line) for index, line in enumerate(self._lines))
+        yield from self._fork.added
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[bytes, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> bytes | tuple[bytes, ...]:
+        """Return one line, or some."""
+        if isinstance(index, slice):
+            return tuple(self[place] for place in range(*index.indices(len(self))))
+        place = range(len(self))[index]
+        if place >= self._count:
+            return self._fork.added[place - self._count]
+        return self._made(place, self._lines[place])
+
+    def _made(self, index: int, line: bytes) -> bytes:
+        made = self._fork.renamed(index, line)
+        return made if made.endswith(b"\n") else made + b"\n"
+
+
+def compacted_title(title: str) -> str:
+    """Return a title that tells a session from the one that was compacted less often."""
+    found = _COMPACTED.search(title)
+    mark = f" (compacted {int(found[1] or 1) + 1})" if found else " (compacted)"
+    begins = title[: found.start()] if found else title
+    room = _SEEN - len(mark)
+    told = begins if len(begins) <= room else f"{begins[: room - 1].rstrip()}…"
+    return f"{told}{mark}".lstrip()

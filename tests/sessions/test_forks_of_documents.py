@@ -1,0 +1,142 @@
+"""Sessions that are one document, or rows of a database, compacted as new sessions."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from cli.asking import Ask
+from sessions.homes import Home, Said
+from sessions.test_forks import SMALL, everything_below, forked
+
+SAID = Said(name="tides", title="Tide windows", project="/home/dev/quayside")
+TURNS = 12
+WORDS = "the tide turns. " * 40
+
+
+def opencode(home: Home, said: Said = SAID) -> str:
+    """Write a session of OpenCode with ids as the client makes them; return its own."""
+    own = home.opencode(said)
+    path = home.root / ".local" / "share" / "opencode" / "opencode.db"
+    renamed = "ses_0a1b2c3d4e5fAbCdEfGhIjKlMn"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("alter table session add column slug text default 'calm-tide'")
+        for table, column in (("session", "id"), ("message", "session_id"), ("part", "session_id")):
+            database.execute(f"update {table} set {column} = ?", (renamed,))  # noqa: S608
+        newest = ""
+        for at in range(2 * TURNS):
+            name = f"msg_{0xF00000000000 + at:012x}AbCdEfGhIjKlMn"
+            asked: dict[str, Any] = {"role": "user"}
+            answered = {"role": "assistant", "parentID": newest, "modelID": "m"}
+            data = json.dumps(answered if at % 2 else asked)
+            newest = newest if at % 2 else name
+            database.execute("insert into message values (?, ?, 1, 1, ?)", (name, renamed, data))
+            part = (f"prt_{name[4:]}", name, renamed, json.dumps({"type": "text", "text": WORDS}))
+            database.execute("insert into part values (?, ?, ?, 1, 1, ?)", part)
+        database.commit()
+    assert own != renamed
+    return renamed
+
+
+def ids_in(document: dict[str, Any]) -> list[str]:
+    return [
+        document["info"]["id"],
+        *(message["info"]["id"] for message in document["messages"]),
+        *(part["id"] for message in document["messages"] for part in message["parts"]),
+    ]
+
+
+def test_a_session_of_opencode_is_a_document_to_import(home: Home, ask: Ask) -> None:
+    own = opencode(home)
+    before = everything_below(home.root / ".local" / "share")
+    result = forked(ask, own)
+    made = Path(result["output"])
+    document = json.loads(made.read_text())
+    assert everything_below(home.root / ".local" / "share") == before
+    assert made.parent == home.root / ".local" / "state" / "compactctl" / "opencode"
+    assert made.stem == document["info"]["id"] != own
+    assert document["info"]["title"] == "Tide windows (compacted)"
+    # Without it the client refuses to import the session.
+    assert document["info"]["slug"] == "calm-tide"
+    assert {m["info"]["sessionID"] for m in document["messages"]} == {made.stem}
+    assert result["forkedFrom"] == own
+    assert result["continueWith"] == (
+        f"cd /home/dev/quayside && opencode import {made} && opencode -s {made.stem}"
+    )
+
+
+def test_all_that_the_document_names_is_new_and_in_order(home: Home, ask: Ask) -> None:
+    own = opencode(home)
+    outcome = ask("compact", own, "-o", home.root / "same.json", "--stages", "dedup", "--json")
+    assert outcome.code == 0, outcome.err
+    old = json.loads((home.root / "same.json").read_text())
+    made = Path(forked(ask, own)["output"])
+    assert ask("rewind", made).code == 0
+    new = json.loads(made.read_text())
+
+    assert set(ids_in(old)).isdisjoint(ids_in(new))
+    assert len(set(ids_in(new))) == len(ids_in(old))
+    order = [each["info"]["id"] for each in new["messages"]]
+    assert order == sorted(order)
+    known = set(ids_in(new))
+    parents = {m["info"]["parentID"] for m in new["messages"] if "parentID" in m["info"]}
+    assert parents <= known
+    assert {p["messageID"] for m in new["messages"] for p in m["parts"]} <= known
+    texts = [[p["text"] for m in each["messages"] for p in m["parts"]] for each in (old, new)]
+    assert texts[0] == texts[1]
+
+
+def test_two_sessions_made_of_one_share_no_id(home: Home, ask: Ask) -> None:
+    own = opencode(home)
+    made = [json.loads(Path(forked(ask, own)["output"]).read_text()) for _ in range(2)]
+
+    assert set(ids_in(made[0])).isdisjoint(ids_in(made[1]))
+
+
+def cline(home: Home) -> Path:
+    path = home.cline(SAID, status="running", pid=1, cwd="/home/dev/quayside")
+    document = json.loads(path.read_text())
+    for at in range(2 * TURNS):
+        role = ("user", "assistant")[at % 2]
+        content = [{"type": "text", "text": WORDS}]
+        document["messages"].append({"id": f"t{at}", "role": role, "content": content, "ts": at})
+    return home.document(path, document, SAID.age)
+
+
+def test_a_session_of_cline_is_a_new_folder(home: Home, ask: Ask) -> None:
+    path = cline(home)
+    before = everything_below(home.root / ".cline")
+    result = forked(ask, path)
+    made = Path(result["output"])
+    own = made.parent.name
+    after = everything_below(home.root / ".cline")
+    assert before.items() <= after.items()
+    manifest = made.with_name(f"{own}.json")
+    assert set(after) - set(before) == {made, manifest}
+    assert made.name == f"{own}.messages.json"
+    assert json.loads(made.read_text())["sessionId"] == own
+    told = json.loads(manifest.read_text())
+    assert (told["session_id"], told["messages_path"]) == (own, str(made))
+    assert told["metadata"]["title"] == "Tide windows (compacted)"
+    assert told["status"] == "completed"
+    assert "pid" not in told
+    assert result["continueWith"] == f"cline --id {own}"
+    listed = {each["id"] for each in json.loads(ask("sessions", "--json").out)["sessions"]}
+    assert own in listed
+
+
+def test_rewind_gives_the_whole_session_of_cline_under_its_new_id(home: Home, ask: Ask) -> None:
+    path = cline(home)
+    made = Path(forked(ask, path)["output"])
+    own = made.parent.name
+    assert ask("rewind", made).code == 0
+    assert made.read_text().rstrip() == path.read_text().replace(path.parent.name, own).rstrip()
+
+
+def test_nothing_is_written_where_no_stage_has_anything_to_do(home: Home, ask: Ask) -> None:
+    for reference in (opencode(home), cline(home)):
+        before = everything_below(home.root)
+        assert ask("compact", reference, "--stages", "dedup").code == 0
+        assert ask("compact", reference, *SMALL, "--dry-run").code == 0
+        assert everything_below(home.root) == before
