@@ -83,7 +83,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
     metavar="SHARES",
     default="0.5,0.3,0.1",
     show_default=True,
-    help="Keep so much of the tokens before the cut.",
+    help="Keep so much of the tokens before the cut, beside the system prompt.",
 )
 @click.option(
     "--gate",

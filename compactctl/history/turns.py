@@ -51,6 +51,15 @@ def leading_system(messages: Sequence[Message]) -> int:
     return sum(1 for _ in takewhile(lambda m: m.role == "system" and not m.synthetic, messages))
 
 
+def given(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return what comes before all conversation: the system prompt and definitions of tools.
+
+    They stay whatever is compacted, so that a share of a conversation is one of the rest.
+    """
+    front = leading_system(messages)
+    return tuple(m for index, m in enumerate(messages) if index < front or m.fixed)
+
+
 def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
     """Return the indices of the messages that a person wrote, each of which starts a turn."""
     return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.synthetic)

@@ -17,12 +17,28 @@ def kept(ask: Ask, path: Path, *arguments: str) -> dict[str, Any]:
     return document
 
 
+def part(ask: Ask, path: Path, share: float) -> int:
+    """Return the system prompt's tokens and this share of all others."""
+    stats = json.loads(ask("stats", path, "--json").out)
+    system: int = stats["breakdown"]["system prompt"]
+    return system + int(share * (stats["totalTokens"] - system))
+
+
 @pytest.mark.parametrize("share", ["50%", "0.3", "20 %"])
 def test_it_comes_down_to_the_share(ask: Ask, desk: Path, share: str) -> None:
     document = kept(ask, desk, "--stages", "distill", "--keep", share)
-    limit = int(parse_share(share) * document["tokensBefore"])
+    limit = part(ask, desk, parse_share(share))
     assert 0.92 * limit <= document["tokensAfter"] <= limit
     assert document["targetTokens"] == limit
+
+
+def test_a_long_system_prompt_leaves_the_share_to_the_conversation(ask: Ask, desk: Path) -> None:
+    first, _, rest = desk.read_text().partition("\n")
+    prompt = json.loads(first)
+    prompt["content"] = "Berths are given by length. " * 1_000
+    desk.write_text(f"{json.dumps(prompt)}\n{rest}")
+    document = kept(ask, desk, "--stages", "distill", "--keep", "20%", "--require-fit")
+    assert document["targetTokens"] == part(ask, desk, 0.2) > 0.4 * document["tokensBefore"]
 
 
 def test_the_same_again_finds_nothing_to_do(ask: Ask, desk: Path) -> None:
@@ -55,7 +71,7 @@ def test_what_is_typed_goes_before_a_setting(
 ) -> None:
     monkeypatch.setenv("COMPACTCTL_COMPACT_TARGET", "2000")
     document = kept(ask, desk, "--keep", "50%", "--stages", "distill")
-    assert document["targetTokens"] == document["tokensBefore"] // 2
+    assert document["targetTokens"] == part(ask, desk, 0.5)
     monkeypatch.setenv("COMPACTCTL_COMPACT_KEEP", "0.5")
     assert kept(ask, desk, "--target", "4000", "--stages", "distill")["targetTokens"] == 4_000
 

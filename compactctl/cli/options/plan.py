@@ -60,7 +60,7 @@ def plan_options(function: F) -> F:
             type=ParsedText(parse_share),
             metavar="SHARE",
             help="Stop as soon as so much of each conversation is left, instead of --target: 30% "
-            "or 0.3 of its tokens.",
+            "or 0.3 of its tokens. The system prompt and definitions of tools are kept beside it.",
         ),
         click.option(
             "--trigger",

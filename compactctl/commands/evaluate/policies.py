@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.commands.planning.plan import PlanOptions, StageSettings, make_plan
-from compactctl.commands.planning.run_stages import view_of
+from compactctl.commands.planning.run_stages import part_of, view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for
 from compactctl.errors import UsageError
 from compactctl.evaluation.controls import CONTROLS
 from compactctl.history.protection import ProtectOptions
+from compactctl.history.turns import given
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import run
@@ -64,20 +65,28 @@ class Compactor:
         self._options, self._seed = options, seed
 
     def context(
-        self, policy: Policy, prefix: tuple[Message, ...], room: int
+        self, policy: Policy, prefix: tuple[Message, ...], share: float
     ) -> tuple[Message, ...]:
-        """Return what is left of a prefix in ``room`` tokens, more where the policy needs more."""
+        """Return what is left of a prefix of which a share is kept, more where a policy needs it.
+
+        What is given is kept beside the share.
+        """
+        meter = self._measured.meter
+        room = part_of(prefix, share, meter)
         if policy.plan is None:
-            return self.control(policy.name, prefix, room)
+            return self.control(policy.name, prefix, room - meter.total(given(prefix)))
         measured = self._measured_for(policy.plan)
         plan = make_plan(policy.plan, measured.limits)
         protect = plan.protecting(ProtectOptions())
         view = view_of(prefix, self._transcript, measured, protect, lambda _: room)
-        return run(view, plan.steps, measured.meter).view.messages
+        return run(view, plan.steps, meter).view.messages
 
     def control(self, name: str, prefix: tuple[Message, ...], room: int) -> tuple[Message, ...]:
-        """Return what a control leaves of a prefix."""
-        return CONTROLS[name](prefix, room, self._measured.meter, self._seed)
+        """Return what is given, and what a control leaves of the rest of a prefix in ``room``."""
+        fixed = given(prefix)
+        names = {message.id for message in fixed}
+        rest = [message for message in prefix if message.id not in names]
+        return (*fixed, *CONTROLS[name](rest, room, self._measured.meter, self._seed))
 
     def _measured_for(self, plan: PlanOptions) -> Measure:
         options = replace(self._options, profile=plan.profile)

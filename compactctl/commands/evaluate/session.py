@@ -12,6 +12,7 @@ from compactctl.evaluation.cuts import Cut, cuts_at, cuts_every, stretches
 from compactctl.evaluation.questions import prompt, questions
 from compactctl.evaluation.reading import Reader
 from compactctl.evaluation.score import ANSWERS, Case, Tally
+from compactctl.history.turns import given
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
@@ -70,14 +71,16 @@ class EvaluatedSession:
 
     def context(self, case: Case, policy: Policy, share: float) -> tuple[Message, ...]:
         """Return what a policy leaves of a case's prefix."""
-        return self._compactor.context(policy, case.cut.prefix, int(share * case.cut.tokens))
+        return self._compactor.context(policy, case.cut.prefix, share)
 
     def tried(self, case: Case, policy: Policy, share: float) -> tuple[Trial, tuple[Message, ...]]:
         """Let a policy keep a share of a case's prefix; return the trial, and what was left."""
         start = perf_counter()
         context = self.context(case, policy, share)
         spent = perf_counter() - start
-        tokens = self.measured.meter.total(context)
+        size = self.measured.meter.total
+        fixed = size(given(case.cut.prefix))
+        tokens = size(context) - fixed
         score = case.score(context)
         trial = Trial(
             session=self.path,
@@ -86,7 +89,7 @@ class EvaluatedSession:
             requests=len(case.cut.future),
             policy=policy.name,
             asked=share,
-            prefix=case.cut.tokens,
+            prefix=case.cut.tokens - fixed,
             tokens=tokens,
             tallies={**score.tallies, **self._answers(case, context)},
             chance=None if policy.is_control else self._chance(case, tokens),

@@ -15,7 +15,8 @@ class Trial:
         project: the working folder of the session, "" where the file does not tell it.
         cut: the part of the stretch's requests before the cut; ``requests`` are those after it.
         policy: its name; ``asked`` the share of the prefix's tokens that it was to keep.
-        prefix, tokens: the sizes of the prefix and of what was left.
+        prefix, tokens: the sizes of the prefix and of what was left, without the system prompt and
+            definitions of tools, which stay.
         tallies: what was asked for and what of it was there, by measure.
         chance: recall of random lines of the same size; None for controls.
         pair_errors: tool pairs that were whole before.

@@ -13,6 +13,7 @@ from compactctl.formats.registry import writes_pairs
 from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import HasRoom, ProtectOptions, protect
 from compactctl.history.standins import newest_id
+from compactctl.history.turns import given
 from compactctl.history.view import View
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
@@ -20,6 +21,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import Run, idle, run, summed
 from compactctl.stages.support.condensation import with_originals
+from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Situation, Trigger
 
 # Of the size to reach, what the newest work may hold that is left alone unasked.
@@ -112,12 +114,13 @@ def view_of(
 ) -> View:
     """Return what a stage looks at in one conversation of a transcript.
 
-    ``room`` tells the target, if there is one: of that, the newest work may hold a part, and the
-    oldest messages what is asked for; without one, of the conversation's tokens.
+    ``room`` tells the target, if there is one: of what that leaves for the conversation, the newest
+    work may hold a part, and the oldest messages what is asked for of all of it; without one, of
+    the conversation's tokens.
     """
     size = measured.meter.total
     reach = size(messages) if room is None else room(messages)
-    most = inf if room is None else reach * NEWEST_SHARE
+    most = inf if room is None else (reach - size(given(messages))) * NEWEST_SHARE
     front = reach * (options.keep_prefix or 0)
     return View(
         messages=messages,
@@ -144,7 +147,13 @@ def _share(
     """Return the tokens that the plan keeps of a conversation, as it was before any summary."""
     if plan.keep is None:
         return None
-    return int(plan.keep * measured.meter.total(with_originals(messages, originals)))
+    return part_of(with_originals(messages, originals), plan.keep, measured.meter)
+
+
+def part_of(messages: Sequence[Message], share: float, meter: Meter) -> int:
+    """Return the tokens of messages of which a share is kept, and all that is given."""
+    fixed = meter.total(given(messages))
+    return fixed + int(share * (meter.total(messages) - fixed))
 
 
 def _always(tokens: int) -> Room:

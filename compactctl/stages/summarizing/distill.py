@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from compactctl.history.standins import is_stand_in
+from compactctl.history.turns import given
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace, Skipped
 from compactctl.model.message import Message, ToolCallPart
@@ -60,13 +61,15 @@ class DistillOptions:
 
 def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Skipped:
     """Propose to hide older messages behind a digest of their originals."""
-    total = meter.total(originals(view, view.messages))
-    target = int(total * options.keep) if view.target is None else view.target
+    fixed = meter.total(given(view.messages))
+    total = meter.total(originals(view, view.messages)) - fixed
+    target = fixed + int(total * options.keep) if view.target is None else view.target
     if meter.total(view.messages) <= target:
         return within_target(NAME, target)
-    is_much = target >= total * _MUCH_KEPT
+    is_much = target - fixed >= total * _MUCH_KEPT
     share = options.tail or (_TAIL if is_much else _SHORT_TAIL)
-    hidden = older(view, tail_start(view, meter, min(int(target * share), _MOST_TAIL_TOKENS)))
+    tail = min(int((target - fixed) * share), _MOST_TAIL_TOKENS)
+    hidden = older(view, tail_start(view, meter, tail))
     source = originals(view, hidden)
     # What was distilled is distilled anew, and smaller, only where its originals are known.
     if any(map(is_stand_in, source)):

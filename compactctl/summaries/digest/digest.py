@@ -1,10 +1,10 @@
 """Writes a digest of a conversation that takes as many tokens as there are."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.model.message import Message
-from compactctl.summaries.digest.fragments import fragments
+from compactctl.summaries.digest.fragments import Fragment, fragments
 from compactctl.summaries.digest.lists import listed
 from compactctl.summaries.digest.page import NOTE, noted, page, title
 from compactctl.summaries.digest.pinned import pinned
@@ -17,6 +17,9 @@ from compactctl.summaries.extract.uses import EntityDemand
 _PINNED_SHARE = 0.6
 # A fragment's mark and line end.
 _LINE_TOKENS = 2
+# What a bare name is charged beside, since a line that is chosen later often tells it for nothing.
+# Chosen on sessions of two projects.
+_NAME_TOKENS = 4
 
 CountTexts = Callable[[Sequence[str]], Sequence[int]]
 
@@ -91,11 +94,17 @@ def _offer(
     costs = zip(titles, _costs(list(titles.values()), count), strict=True)
     return Offer(
         fragments=offered,
-        tokens=_costs([each.text for each in offered], count),
+        tokens=list(_prices(offered, count)),
         headings={group: (cost, names[group]) for group, cost in costs},
         needed=needed,
         unit=demand.unit,
     )
+
+
+def _prices(offered: Sequence[Fragment], count: CountTexts) -> Iterator[int]:
+    costs = _costs([each.text for each in offered], count)
+    for each, tokens in zip(offered, costs, strict=True):
+        yield tokens + (_NAME_TOKENS if each.group.section == "names" else 0)
 
 
 def _costs(texts: Sequence[str], count: CountTexts) -> list[int]:

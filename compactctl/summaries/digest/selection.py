@@ -51,6 +51,7 @@ class Selection:
         self._told = Counter(mentioned)
         self._named = set(self._told)
         self._facts: set[str] = set()
+        self._shown = set(self._told)
         self._opened: set[Group] = set()
         self._used: Counter[DigestSection] = Counter()
         self._boost: Counter[int] = Counter()
@@ -65,8 +66,11 @@ class Selection:
 
     @property
     def fragments(self) -> list[Fragment]:
-        """What is chosen."""
-        return [self._offer.fragments[number] for number in self.chosen]
+        """What is chosen, but for bare names that stand in something else by now."""
+        found = (self._offer.fragments[number] for number in self.chosen)
+        return [
+            each for each in found if not (_is_bare(each) and self._shown.issuperset(each.names))
+        ]
 
     def grow(self, room_left: Callable[[], int]) -> int:
         """Choose as much as there is room for; return the tokens left.
@@ -151,6 +155,8 @@ class Selection:
         self._told.update(each.tells)
         self._named.update(each.tells, each.names)
         self._facts.update(fact.name for fact in each.facts)
+        if not _is_bare(each):
+            self._shown.update(each.tells, each.names, self._offer.headings[each.group][1])
         if each.group not in self._opened:
             self._opened.add(each.group)
             self._named.update(self._offer.headings[each.group][1])
@@ -169,3 +175,7 @@ class Selection:
         for number in numbers:
             if number not in self.chosen:
                 heapq.heappush(self._heap, (-self._density(number), number))
+
+
+def _is_bare(each: Fragment) -> bool:
+    return each.group.section == "names"

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -127,6 +128,16 @@ def test_no_line_of_a_request_is_said_twice() -> None:
     long = f"{words(900)}\n{rule}\n{words(900)}"
     text = made(user("hi"), *noise(), user(long), *noise(), user("go on"), budget=2_000)
     assert text.count(rule) == 1
+
+
+def test_a_name_that_a_quoted_line_tells_is_not_listed_again() -> None:
+    lines = [f"berth_{n} = moor(pontoon_{n}, {words(n)}) + quay_{n % 7}" for n in range(60)]
+    read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
+    above, _, names = made(user("go"), *noise(), *read, *noise(3), budget=500).partition("## Also")
+    listed = re.findall(r"(?:berth|pontoon|quay)_\d+", names)
+    assert listed
+    assert "moor(" in above
+    assert not [name for name in listed if re.search(rf"\b{name}\b", above)]
 
 
 def test_code_that_a_later_edit_replaced_is_left_out() -> None:
