@@ -13,6 +13,7 @@ from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -45,6 +46,7 @@ class AnthropicMessages:
     reads_arrays = True
     writes_pairs = True
     parent_path: JsonPath | None = None
+    counts: CountFields | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise user and assistant messages with Anthropic's blocks or ``system`` field."""

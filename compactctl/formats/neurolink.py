@@ -15,6 +15,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -64,6 +65,7 @@ class NeuroLink:
     reads_arrays = True
     writes_pairs = True
     parent_path: JsonPath | None = None
+    counts: CountFields | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise messages with an id and NeuroLink's own roles or metadata."""

@@ -29,6 +29,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -63,6 +64,7 @@ class OpenAIChat:
     reads_arrays = True
     writes_pairs = True
     parent_path: JsonPath | None = None
+    counts: CountFields | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise objects with a chat role and content or calls, bare or in ``messages``."""

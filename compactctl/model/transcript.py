@@ -109,6 +109,8 @@ class Transcript:
         compactions: indices of the lines on which the client says that it compacted or cleared.
         warnings: one line each, ready to be shown.
         split: what the client counted of the effective history, when the file says so.
+        counts_line: index of the line with the counts from which the client takes the size of its
+            context; None where it takes those of the newest answer.
     """
 
     format: str
@@ -130,3 +132,4 @@ class Transcript:
     compactions: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     split: ClientSplit | None = None
+    counts_line: int | None = None

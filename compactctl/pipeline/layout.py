@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from compactctl.model.counts import Restated
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
@@ -27,6 +28,7 @@ from compactctl.pipeline.record_splice import (
     with_fields,
 )
 from compactctl.pipeline.relink import Placed, Relinked, relink
+from compactctl.pipeline.restated import kept_report, restated
 from compactctl.pipeline.spans import Span, element_spans, line_span, rebuild, record_span, splice
 from compactctl.pipeline.writer import Writer
 
@@ -52,13 +54,15 @@ class NewLine:
 class LayoutStyle:
     """How to lay out: the layout, what the operation is called, and whether to write tags.
 
-    ``own`` holds further fields for the ``compactctl`` object of written and rewritten records.
+    ``own`` holds further fields for the ``compactctl`` object of written and rewritten records,
+    ``restated`` which record tells a client the size of its context, and which size it is to tell.
     """
 
     layout: Layout = "split"
     operation: str = ""
     tags: bool = True
     own: Mapping[str, Any] | None = None
+    restated: Restated | None = None
 
 
 def lay_out(
@@ -116,6 +120,8 @@ class _Page:
                 continue
             elif index in self.relinked.lines or index in self.relinked.pointers:
                 yield _changed_line(self._edited(index, {}, data.decode()), index, data)
+            elif self.style.restated is not None and index == self.style.restated.line:
+                yield _changed_line(self._with_counts(data.decode()), index, data)
             else:
                 yield NewLine(data, index, kept=True)
 
@@ -131,7 +137,10 @@ class _Page:
 
     def _touched(self, message: Message) -> bool:
         tables = (self.folded.hidden, self.folded.replaced, self.folded.placed)
-        return any(message.id in table for table in tables)
+        return self._is_restated(message) or any(message.id in table for table in tables)
+
+    def _is_restated(self, message: Message) -> bool:
+        return self.style.restated is not None and message.id == self.style.restated.id
 
     def _relink(self, transcript: Transcript) -> Relinked:
         if self.writer.parent_path is None or self.style.layout == "inline":
@@ -249,9 +258,9 @@ class _Page:
         if self.style.layout == "split":
             if message.id in self.folded.hidden:
                 return None
-            if message.id not in self.folded.replaced:
-                return record
-            return self._rewritten(message, text, span, hidden=False)
+            if message.id in self.folded.replaced:
+                record = self._rewritten(message, text, span, hidden=False)
+            return self._with_counts(record) if self._is_restated(message) else record
         if message.id in self.folded.replaced:
             return with_appended(record, {"editParent": self._edit_group(message)})
         return with_appended(record, self._parent_field(message.id))
@@ -262,11 +271,18 @@ class _Page:
         record = splice(record, value_changes(record, message, edits, self.writer))
         if not self.style.tags:
             return record
-        fields: dict[str, Any] = {"editId": self._edit_group(message)}
+        own = kept_report(record)
         if self.style.layout == "inline":
-            fields[OWN_KEY] = {"op": self.style.operation}
+            own["op"] = self.style.operation
+        fields: dict[str, Any] = {"editId": self._edit_group(message)}
+        fields |= {OWN_KEY: own} if own else {}
         record = with_fields(record, self._fields(fields))
         return with_appended(record, self._parent_field(message.id)) if hidden else record
+
+    def _with_counts(self, record: str) -> str:
+        """Return a record's text with the counts that tell a client the size of its context."""
+        told, fields = self.style.restated, self.writer.counts
+        return record if told is None or fields is None else restated(record, fields, told.tokens)
 
     def _fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         own = {**(self.style.own or {}), **fields.get(OWN_KEY, {})}

@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 
 
 class Writer(Protocol):
     """The writing half of a format.
 
-    ``parent_path`` leads to the id of a record's parent, None where records are not linked.
+    ``parent_path`` leads to the id of a record's parent, None where records are not linked;
+    ``counts`` is where a client finds the size of its context, None where none looks for it.
     """
 
     parent_path: JsonPath | None
+    counts: CountFields | None
 
     def new_id(self, message: Synthetic) -> str:
         """Return the record id that a written summary or marker gets."""

@@ -29,9 +29,11 @@ from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.plan import make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
 from compactctl.commands.sizing.measure import Measure, measure
+from compactctl.commands.sizing.restating import restatement
 from compactctl.errors import IntegrityError
 from compactctl.history.damage import damage_of
 from compactctl.llm.choice import summarizer_for
+from compactctl.model.counts import Restated
 from compactctl.model.message import Message, MessageId
 from compactctl.store.files.content import Content, Lines
 from compactctl.store.files.lines import STANDARD_INPUT, Source
@@ -146,6 +148,7 @@ def _job(
         plan=plan,
         outcome=outcome,
         audits=_audited(options, loaded, outcome, originals, measured),
+        restated=_restated(options, loaded, outcome, measured),
         redone=redone,
     )
 
@@ -163,6 +166,17 @@ def _audited(
     if wanted:
         require_audit(options.path, audits)
     return audits
+
+
+def _restated(
+    options: CompactOptions, loaded: Loaded, outcome: PlanOutcome, measured: Measure
+) -> Restated | None:
+    """Return the counts that a client is to find; without tags nobody could tell whose they are."""
+    is_rewritten = outcome.edits and options.layout == "split" and options.tags
+    if not is_rewritten or loaded.format.counts is None:
+        return None
+    tokens = outcome.largest_after + outcome.unseen
+    return restatement(loaded.transcript, outcome.after, tokens, measured.meter.message)
 
 
 def _laid_out(job: CompactionJob) -> ReadyCompaction:

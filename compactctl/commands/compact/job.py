@@ -12,6 +12,7 @@ from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import PlanOutcome
 from compactctl.commands.sizing.measure import Measure
 from compactctl.history.standins import newest_id
+from compactctl.model.counts import Restated
 from compactctl.model.operation import OperationId
 
 
@@ -20,6 +21,7 @@ class CompactionJob:
     """What was asked for, what was read, and what the stages came to.
 
     ``redone`` are the client's compactions that were undone first.
+    ``restated`` are the counts by which a client is to measure its context from now on.
     """
 
     options: CompactOptions
@@ -29,6 +31,7 @@ class CompactionJob:
     plan: Plan
     outcome: PlanOutcome
     audits: tuple[SummaryAudit, ...]
+    restated: Restated | None
     redone: Undone | None = None
 
     @property

@@ -28,6 +28,7 @@ def operation_id(job: CompactionJob) -> OperationId:
         "layout": job.options.layout,
         "tags": job.options.tags,
         "own": job.own_fields,
+        "restated": job.restated.tokens if job.restated else None,
     }
     text = json.dumps(content, sort_keys=True)
     return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
@@ -40,7 +41,11 @@ def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
     if inline:
         own |= own_fields(loaded.lines, loaded.transcript, loaded.source.digest, job.parent)
     style = LayoutStyle(
-        layout=job.options.layout, operation=operation, tags=inline or job.options.tags, own=own
+        layout=job.options.layout,
+        operation=operation,
+        tags=inline or job.options.tags,
+        own=own,
+        restated=job.restated,
     )
     folded = fold(job.outcome.edits)
     lines = lay_out(loaded.lines, loaded.transcript, folded, loaded.format, style)

@@ -12,6 +12,7 @@ from compactctl.commands.sizing.measure import Measure, MeasureOptions
 from compactctl.commands.sizing.prompt_cache import CacheUse
 from compactctl.history.protection import ProtectOptions
 from compactctl.llm.choice import SummarizerOptions
+from compactctl.model.counts import Restated
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
 from compactctl.pipeline.layout import Layout
@@ -74,7 +75,8 @@ class CompactResult:
     tagged originals that was asked for. ``continue_with`` is the command that goes on with the
     session that was written. ``redone`` are the compactions by the client that were undone first,
     ``before`` the state with them. ``not_due`` says why no stage ran because compaction was not
-    due, "" where they ran.
+    due, "" where they ran. ``restated`` are the recorded counts that a client takes for the size of
+    its context, None where they stay as they are.
     """
 
     path: str
@@ -107,6 +109,7 @@ class CompactResult:
     explain: bool = False
     figures: Figures | None = None
     keep_turns: int | None = None
+    restated: Restated | None = None
     cache: CacheUse | None = None
     pays_after: int | None = None
     carried_lines: int = 0

@@ -41,6 +41,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         pays_after=_pays_after(job),
         tokens_before=outcome.tokens_before,
         tokens_after=outcome.tokens_after,
+        restated=job.restated,
         unseen=outcome.unseen,
         unseen_source=outcome.unseen_source,
         unreported=outcome.unreported,

@@ -10,14 +10,17 @@ from compactctl.commands.loading.load import parse, split
 from compactctl.commands.operations.inline import own_fields
 from compactctl.commands.operations.steps import Archived
 from compactctl.commands.rewind.message_ids import Names, names_after, with_names
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.sizing.restating import restatement
 from compactctl.errors import ChangedError
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
+from compactctl.model.counts import Restated
 from compactctl.model.edit import Edit, Insert, groups_of
 from compactctl.model.message import MessageId
 from compactctl.model.operation import ArchivedLine, Operation, OperationId
 from compactctl.model.transcript import Transcript
-from compactctl.pipeline.apply import fold
+from compactctl.pipeline.apply import apply_all, fold
 from compactctl.pipeline.archive_rows import archive_rows
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
@@ -128,7 +131,13 @@ class OperationReplayer:
         transcript = parse(lines, chosen)
         name = _new_id(made.operation, self.data, edits)
         own = self._own(lines, transcript, made)
-        style = LayoutStyle(layout=made.layout, operation=name, tags=made.tags, own=own)
+        style = LayoutStyle(
+            layout=made.layout,
+            operation=name,
+            tags=made.tags,
+            own=own,
+            restated=self._restated(made, transcript, edits) if chosen.counts else None,
+        )
         after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
         before = digest_of(self.data)
         self.data = b"".join(after)
@@ -149,6 +158,17 @@ class OperationReplayer:
         self.chain.append(name)
         self.archives.append((operation, rows))
         return names_after(transcript.effective, edits, result.effective)
+
+    def _restated(
+        self, made: Made, transcript: Transcript, edits: tuple[Edit, ...]
+    ) -> Restated | None:
+        """Return the counts that a client is to find once the edits are carried out."""
+        if made.layout == "inline" or not made.tags:
+            return None
+        meter = measure(transcript, MeasureOptions()).meter
+        after = apply_all(transcript.effective, edits)
+        tokens = meter.total(after) + self.own.get("unseen", 0)
+        return restatement(transcript, after, tokens, meter.message)
 
     def _own(self, lines: Sequence[bytes], transcript: Transcript, made: Made) -> Mapping[str, Any]:
         if made.layout == "split":

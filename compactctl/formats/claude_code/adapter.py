@@ -16,6 +16,7 @@ from compactctl.formats.records.builder import TranscriptBuilder, damage_reason,
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.timestamps import time_of
+from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -47,6 +48,17 @@ TYPES = frozenset(
         "frame-link",
     }
 )
+_COUNTS = CountFields(
+    path=("message", "usage"),
+    sent=("input_tokens",),
+    cached=(
+        ("cache_read_input_tokens",),
+        ("cache_creation_input_tokens",),
+        ("cache_creation", "ephemeral_5m_input_tokens"),
+        ("cache_creation", "ephemeral_1h_input_tokens"),
+    ),
+    answer=("output_tokens",),
+)
 _COPIED = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
 
 
@@ -58,6 +70,7 @@ class ClaudeCode:
     reads_arrays = False
     writes_pairs = False
     parent_path: JsonPath | None = ("parentUuid",)
+    counts: CountFields | None = _COUNTS
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise records that carry a session id and one of the client's types."""
@@ -120,7 +133,7 @@ class _Reader:
             self.chain.gap(decoded.index)
         for value in decoded.values:
             if isinstance(value, dict) and isinstance(value.get("type"), str):
-                self.record(value, decoded)
+                self.record(as_reported(value, _COUNTS), decoded)
             else:
                 self.gather.opaque(decoded, "a JSON value of no known type")
 

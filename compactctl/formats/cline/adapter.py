@@ -12,6 +12,7 @@ from compactctl.formats.records.chat_log import sample_messages
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty
+from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
@@ -31,6 +32,7 @@ class Cline:
     reads_arrays = True
     writes_pairs = False
     parent_path: JsonPath | None = None
+    counts: CountFields | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise Anthropic messages that also carry a time, a model or its metrics."""

@@ -6,10 +6,12 @@ from typing import Any
 
 from compactctl.formats.codex.items import is_item
 from compactctl.formats.codex.reader import ENVELOPES, CodexReader
+from compactctl.formats.codex.usage import COUNTS
 from compactctl.formats.content.openai import new_content
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_empty
+from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
 
@@ -22,6 +24,7 @@ class Codex:
     reads_arrays = False
     writes_pairs = False
     parent_path: JsonPath | None = None
+    counts: CountFields | None = COUNTS
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise the envelope, or bare items as the oldest rollouts have them."""

@@ -8,13 +8,14 @@ from compactctl.formats.codex.header import header_parts
 from compactctl.formats.codex.items import is_item, item_draft, item_kind
 from compactctl.formats.codex.responses import Responses
 from compactctl.formats.codex.sent import CodexHistory, without_ended_reasoning
-from compactctl.formats.codex.usage import TokenCounts
+from compactctl.formats.codex.usage import COUNTS, TokenCounts
 from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import as_reported
 from compactctl.model.message import JsonPath, Message, TextPart
 from compactctl.model.transcript import Transcript
 
@@ -58,7 +59,8 @@ class CodexReader:
             if not isinstance(value, Mapping):
                 self.gather.opaque(decoded, "a JSON value that is not a record")
             elif isinstance(value.get("payload"), Mapping):
-                self._enveloped(value, value["payload"], decoded)
+                record = as_reported(value, COUNTS)
+                self._enveloped(record, record["payload"], decoded)
             else:
                 self._bare(value, decoded)
 
@@ -75,6 +77,7 @@ class CodexReader:
             effective,
             model=self.model,
             window=self.counts.window,
+            counts_line=self.counts.line,
             cwd=self.cwd,
             # As the contexts tell that were reported before and after 173 turns of 0.121 to 0.142.
             ends_reasoning=True,
@@ -182,7 +185,7 @@ class CodexReader:
         kind = text_or_none(payload.get("type")) or "event of no type"
         self.gather.meta(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
-            usage = self.counts.take(payload)
+            usage = self.counts.take(payload, decoded)
             if usage is not None:
                 self.responses.cost(usage)
         turns = payload.get("num_turns")

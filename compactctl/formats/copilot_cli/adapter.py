@@ -10,6 +10,7 @@ from compactctl.formats.copilot_cli.events import new_result
 from compactctl.formats.copilot_cli.media import as_text
 from compactctl.formats.copilot_cli.reader import CopilotReader
 from compactctl.formats.records.decode import Decoded
+from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
     MediaPart,
@@ -31,6 +32,7 @@ class CopilotCli:
     reads_arrays = False
     writes_pairs = False
     parent_path: JsonPath | None = ("parentId",)
+    counts: CountFields | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise the envelope of events; VS Code writes it too, but not what tools gave back."""

@@ -8,6 +8,7 @@ from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.gemini_cli.reader import NAME, GeminiReader
 from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
 from compactctl.formats.records.decode import Decoded
+from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, MediaPart, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
 
@@ -22,6 +23,7 @@ class GeminiCli:
     reads_arrays = False
     writes_pairs = False
     parent_path: JsonPath | None = None
+    counts: CountFields | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise the record that names a session, and the updates of its log."""

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from compactctl.formats.content.rewritten import rewritten
-from compactctl.formats.opencode.reader import NAME, OpenCodeReader, is_message
+from compactctl.formats.opencode.reader import COUNTS, NAME, OpenCodeReader, is_message
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
 
@@ -29,6 +30,7 @@ class OpenCode:
     reads_arrays = True
     writes_pairs = False
     parent_path: JsonPath | None = None
+    counts: CountFields | None = COUNTS
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise records of ``info`` and ``parts``, bare or in a document's ``messages``."""

@@ -1,6 +1,7 @@
 """Reads OpenCode's sessions: what each record says, and what was reported for it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.opencode.parts import is_encrypted, is_typed, message_parts
@@ -15,10 +16,19 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.timestamps import seconds
+from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
 NAME = "opencode"
+COUNTS = CountFields(
+    path=("info", "tokens"),
+    sent=("input",),
+    cached=(("cache", "read"), ("cache", "write")),
+    answer=("output",),
+    total=("total",),
+)
+"""What OpenCode compacts by: the total of the newest answer, else the sum of the others."""
 # Published sessions went through tools that put one word in place of what looked like a secret.
 _NO_IDS = ("", "REDACTED")
 
@@ -57,6 +67,7 @@ class OpenCodeReader:
         )
 
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
+        entry = replace(entry, value=as_reported(entry.record, COUNTS))
         draft = _draft(entry)
         if draft is None:
             self.gather.opaque(entry.decoded, "a record that is not a message", entry.n_bytes)

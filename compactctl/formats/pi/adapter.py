@@ -7,9 +7,10 @@ from typing import Any
 
 from compactctl.formats.content.anthropic import new_content
 from compactctl.formats.content.rewritten import rewritten
-from compactctl.formats.pi.messages import OWN_ROLES
+from compactctl.formats.pi.messages import COUNTS, OWN_ROLES
 from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
+from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
 
@@ -25,6 +26,7 @@ class Pi:
     reads_arrays = False
     writes_pairs = False
     parent_path: JsonPath | None = ("parentId",)
+    counts: CountFields | None = COUNTS
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise a session's header, or messages that only pi writes."""

@@ -7,8 +7,17 @@ from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.pi.content import content_parts, result_part, text_parts
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import CountFields
 from compactctl.model.message import Part, ReportedUsage, TextPart
 
+COUNTS = CountFields(
+    path=("message", "usage"),
+    sent=("input",),
+    cached=(("cacheRead",), ("cacheWrite",)),
+    answer=("output",),
+    total=("totalTokens",),
+)
+"""What pi compacts by: the total of the newest answer."""
 # Roles that only pi and its relatives have; ``hookMessage`` is what version 2 called ``custom``.
 OWN_ROLES = frozenset(
     {"toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"}

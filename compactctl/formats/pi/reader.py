@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.pi.chain import PiChain
-from compactctl.formats.pi.messages import entry_draft, was_broken_off
+from compactctl.formats.pi.messages import COUNTS, entry_draft, was_broken_off
 from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import as_reported
 from compactctl.model.transcript import Link, Transcript
 
 # What the client sends where a call was never answered.
@@ -38,7 +39,7 @@ class PiReader:
             elif value["type"] == "session":
                 self._header(value, decoded)
             else:
-                self._entry(value, decoded)
+                self._entry(as_reported(value, COUNTS), decoded)
 
     def finish(self, name: str) -> Transcript:
         """Return the transcript."""

@@ -41,6 +41,7 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "unseenSource": result.unseen_source,
         "unreportedBy": result.unreported or None,
         "largestRequestTokens": result.largest_after,
+        "restatedUsage": _restated(result),
         "promptCache": _cache(result),
         "level": _level(result),
         "fit": fit_fields(result.measure, result.largest_after),
@@ -96,6 +97,11 @@ def _cache(result: CompactResult) -> dict[str, Any] | None:
         "savedTokens": cache.saved,
         "paysAfterRequests": result.pays_after,
     }
+
+
+def _restated(result: CompactResult) -> dict[str, Any] | None:
+    told = result.restated
+    return None if told is None else {"line": told.line + 1, "tokens": told.tokens}
 
 
 def _tier(used: Iterable[StageRecord]) -> int:

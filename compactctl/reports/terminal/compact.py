@@ -134,6 +134,9 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     is_single = result.largest_after == result.tokens_after + result.unseen
     name = "next request" if is_single else "largest request"
     yield Fact(name, request_text(result.largest_after, result.unreported))
+    if result.restated:
+        told, line = tokens_text(result.restated.tokens), result.restated.line + 1
+        yield Fact("client sees", f"{told} up to line {line:,}: recorded usage, restated")
     if result.cache:
         yield Fact("prompt cache", _cache_text(result.cache, result.pays_after))
     yield _verdict(result)

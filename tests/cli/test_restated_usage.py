@@ -1,0 +1,165 @@
+"""The counts by which a client measures its context, after a compaction of it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask, Sample
+from formats.opencode import sessions as opencode
+from formats.pi import sessions as pi
+
+from compactctl.commands.loading.load import load
+
+Json = dict[str, Any]
+FULL = 120_000
+LESS = ("--stages", "truncate", "--target", "30k", "--keep-turns", "1")
+
+
+def _in_pi(_: Sample, folder: Path) -> Path:
+    entries = []
+    for turn in range(8):
+        sent = FULL * (turn + 1) // 8
+        usage = {"input": 9, "output": 40, "cacheRead": sent - 49, "cacheWrite": 0,
+                 "totalTokens": sent, "cost": {"total": 0.25}}  # fmt: skip
+        entries += [
+            pi.prompt(f"Question {turn}"),
+            pi.called(f"c{turn}"),
+            pi.answered(f"c{turn}", "the tide turns " * 5_000),
+            pi.said("So it does.", usage=usage),
+        ]
+    return _written(folder / "pi.jsonl", [pi.HEADER, *pi.chained(*entries)])
+
+
+def _in_opencode(_: Sample, folder: Path) -> Path:
+    messages = []
+    for turn in range(8):
+        sent = FULL * (turn + 1) // 8
+        tokens = {"input": 9, "output": 40, "reasoning": 0, "total": sent,
+                  "cache": {"read": sent - 149, "write": 100}}  # fmt: skip
+        body = "the tide turns " * 5_000
+        read = opencode.tool(f"c{turn}", "read", {"filePath": "a"}, output=body)
+        messages += [
+            opencode.user(opencode.message_id(2 * turn), opencode.text("And?")),
+            opencode.assistant(
+                opencode.message_id(2 * turn + 1), read, tokens=tokens, cost=0.25, finish="stop"
+            ),
+        ]
+    return _written(folder / "opencode.json", [{"info": opencode.SESSION, "messages": messages}])
+
+
+def _written(path: Path, records: list[Json]) -> Path:
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    return path
+
+
+CLIENTS: dict[str, Callable[[Sample, Path], Path]] = {
+    "claude-code": lambda sample, _: sample("claude-code-session"),
+    "codex": lambda sample, _: sample("codex-session"),
+    "pi": _in_pi,
+    "opencode": _in_opencode,
+}
+EACH = pytest.mark.parametrize("client", CLIENTS)
+
+
+def counts_of(client: str, path: Path) -> Json:
+    """Return the counts by which the client measures, as its own code finds them."""
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    if client == "opencode":
+        (document,) = records
+        found = [m["info"].get("tokens") for m in document["messages"]]
+    elif client == "codex":
+        payloads = [record.get("payload", {}) for record in records]
+        found = [(p.get("info") or {}).get("last_token_usage") for p in payloads]
+    else:
+        found = [r.get("message", {}).get("usage") for r in records]
+    newest: Json = [each for each in found if each][-1]
+    return newest
+
+
+def told_by(counts: Json) -> int:
+    """Add up what a client takes for its context."""
+    for name in ("total_tokens", "totalTokens", "total"):
+        if name in counts:
+            return int(counts[name])
+    return sum(n for name, n in counts.items() if name.endswith("_tokens"))
+
+
+def compacted(ask: Ask, path: Path, *options: str) -> tuple[Path, Json]:
+    outcome = ask("compact", path, *LESS, *options, "--json")
+    assert outcome.code == 0, outcome.err
+    found: Json = json.loads(outcome.out)
+    return Path(found["output"]), found
+
+
+@EACH
+def test_the_client_finds_the_size_of_what_is_left(
+    ask: Ask, sample: Sample, tmp_path: Path, client: str
+) -> None:
+    original = CLIENTS[client](sample, tmp_path)
+    before = original.read_bytes()
+    was = counts_of(client, original)
+    small, told = compacted(ask, original)
+    now = counts_of(client, small)
+    assert told["restatedUsage"]["tokens"] == told_by(now) < told_by(was)
+    assert told_by(now) <= told["largestRequestTokens"]
+    # What the answer took and what anything cost is as it was.
+    output = "output" if "output" in was else "output_tokens"
+    assert (now[output], now.get("cost")) == (was[output], was.get("cost"))
+    assert ask("rewind", small).code == 0
+    assert small.read_bytes() == before
+
+
+@EACH
+def test_it_is_never_taken_for_what_the_provider_reported(
+    ask: Ask, sample: Sample, tmp_path: Path, client: str
+) -> None:
+    original = CLIENTS[client](sample, tmp_path)
+    reported = {m.usage for m in load(str(original)).transcript.messages}
+    small, told = compacted(ask, original)
+    left = load(str(small)).transcript.effective
+    assert {None} < {message.usage for message in left} <= reported
+    size = json.loads(ask("stats", small, "--json").out)["estimatedInputTokens"]
+    assert size == told["largestRequestTokens"]
+
+
+@EACH
+def test_a_second_run_changes_nothing_and_a_smaller_one_keeps_what_was_reported(
+    ask: Ask, sample: Sample, tmp_path: Path, client: str
+) -> None:
+    original = CLIENTS[client](sample, tmp_path)
+    small, _ = compacted(ask, original, "--in-place")
+    once, counts = small.read_bytes(), counts_of(client, small)
+    assert "nothing was changed" in ask("compact", small, *LESS, "--in-place").out
+    assert small.read_bytes() == once
+    usage = [m.usage for m in load(str(small)).transcript.effective][-1]
+    smaller = ("--stages", "limit", "--limit-max-tokens", "100", "--keep-turns", "0")
+    assert ask("compact", small, *smaller, "--in-place").code == 0
+    assert told_by(counts_of(client, small)) < told_by(counts)
+    assert [m.usage for m in load(str(small)).transcript.effective][-1] == usage
+
+
+@pytest.mark.parametrize("options", [("--no-tags",), ("--layout", "inline")])
+@EACH
+def test_counts_stay_where_nobody_could_tell_them_from_reported_ones(
+    ask: Ask, sample: Sample, tmp_path: Path, client: str, options: tuple[str, ...]
+) -> None:
+    original = CLIENTS[client](sample, tmp_path)
+    was = counts_of(client, original)
+    small, told = compacted(ask, original, *options)
+    assert told["restatedUsage"] is None
+    assert counts_of(client, small) == was
+
+
+def test_what_still_holds_is_not_restated(ask: Ask, tmp_path: Path, sample: Sample) -> None:
+    original = _in_pi(sample, tmp_path)
+    result = pi.answered("c", "the tide turns " * 5_000)
+    newer = pi.chained(pi.called("c"), result, pi.said("So it does."), first=32, parent="e31")
+    with original.open("a") as stream:
+        stream.writelines(f"{json.dumps(each)}\n" for each in newer)
+    left_alone = ("--freeze-before", "e32", "--keep-turns", "0", "--json")
+    done = ask("compact", original, "--stages", "limit", "--limit-max-tokens", "100", *left_alone)
+    found = json.loads(done.out)
+    assert found["compacted"]
+    assert found["restatedUsage"] is None

@@ -1,0 +1,76 @@
+"""Installs the clients and runs these tests with them, where nothing but loopback can be reached.
+
+    python tests/clients/run.py [--quick] [--into FOLDER] [arguments of pytest]
+
+``--quick`` tries one way of each. The clients stay in the folder for the next time.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = {
+    "@anthropic-ai/claude-code": "2.1.197",
+    "@openai/codex": "0.169.0",
+    "@mariozechner/pi-coding-agent": "0.73.1",
+    "opencode-ai": "1.18.33",
+}
+# What npm does not run by itself, below the packages.
+_AFTERWARDS = {"@anthropic-ai/claude-code": "install.cjs", "opencode-ai": "postinstall.mjs"}
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def main() -> int:
+    """Install what is not there, run the tests, and return their exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one way of each")
+    parser.add_argument("--into", type=Path, default=_CACHE / "compactctl-clients")
+    options, more = parser.parse_known_args()
+    missing = _missing()
+    environment = dict(os.environ)
+    if missing:
+        print(f"the clients are left out: {missing}")  # noqa: T201
+    else:
+        _install(options.into)
+        environment["CLIENTS"] = str(options.into)
+    if not options.quick:
+        environment["COMPACTCTL_LONG_TESTS"] = "1"
+    tests = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/clients", *more]
+    alone = [] if missing else ["unshare", "-rn", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
+    return subprocess.run([*alone, *tests], cwd=_ROOT, env=environment, check=False).returncode
+
+
+def _missing() -> str:
+    """Say what is missing to run them; "" for nothing."""
+    for program in ("npm", "node", "unshare", "ip"):
+        if shutil.which(program) is None:
+            return f"there is no {program}"
+    tried = _run("unshare", "-rn", "ip", "link", "set", "lo", "up")
+    return "no network namespace can be made" if tried else ""
+
+
+def _run(*command: str, folder: Path | None = None) -> int:
+    return subprocess.run(command, cwd=folder, check=False).returncode
+
+
+def _install(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = [f"{name}@{version}" for name, version in PACKAGES.items()]
+    note = folder / "installed.txt"
+    if note.is_file() and note.read_text().split() == wanted:
+        return
+    (folder / "package.json").write_text('{"private": true}')
+    silent = ["--no-audit", "--no-fund"]
+    if _run("npm", "install", *silent, *wanted, folder=folder):
+        sys.exit("npm could not install the clients")
+    for name, script in _AFTERWARDS.items():
+        _run("node", script, folder=folder / "node_modules" / name)
+    note.write_text("\n".join(wanted))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

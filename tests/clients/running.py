@@ -1,0 +1,270 @@
+"""The real clients, each in a home of its own with the stub as its only provider."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from clients.stub import Answer, Json, StubModel
+
+# What a client takes at most, in seconds, on a machine that does other things as well.
+_PATIENCE = 180
+# As long as Claude Code reads a file at once.
+_LINES = 1_000
+# What Claude Code puts into a request beside what was said.
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+Sent = tuple[str, str, str]
+"""A piece of a request: text, call or result; the id of its call; what it says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """A home, a project, and the model that answers there; ``programs`` holds the clients."""
+
+    home: Path
+    programs: Path
+    model: StubModel
+
+    @property
+    def project(self) -> Path:
+        """The folder that sessions are about."""
+        return self.home / "project"
+
+    def run(
+        self, command: Sequence[str | Path], more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program here, with nothing of the environment of whoever runs the tests."""
+        environment = {
+            "PATH": os.pathsep.join((str(self.programs), os.environ["PATH"])),
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home),
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "DO_NOT_TRACK": "1",
+            **(more or {}),
+        }
+        return subprocess.run(
+            [str(word) for word in command],
+            cwd=self.project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+
+
+class Client(Protocol):
+    """A client: how it is told something, where its session lies, and what it sends.
+
+    ``program`` is what is run; ``reading`` is the name of its tool that shows a file, and of the
+    argument that says which.
+    """
+
+    name: str
+    program: str
+    reading: tuple[str, str]
+
+    def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
+        """Say something in a new session, or go on with one; return what it printed.
+
+        ``limit`` are the tokens from which on it compacts by itself, 0 for never; with None it
+        neither compacts nor refuses anything.
+        """
+
+    def session(self, desk: Desk) -> Path:
+        """Return the newest session."""
+
+    def id_of(self, session: Path) -> str:
+        """Return the id by which it goes on with a session."""
+
+    def sent(self, request: Json) -> Iterator[Sent]:
+        """Yield what a request holds of the conversation, in order."""
+
+
+def _text(value: Any) -> str:
+    """Return the texts of content, however it is wrapped."""
+    if isinstance(value, str):
+        return value
+    return "".join(_text(each.get("text", "")) for each in value or () if isinstance(each, dict))
+
+
+def _newest(files: Iterator[Path]) -> Path:
+    return max(files, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+def _anthropic(request: Json) -> Iterator[Sent]:
+    for message in request["messages"]:
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for block in blocks:
+            if block["type"] == "text":
+                yield "text", "", block["text"].strip()
+            elif block["type"] == "tool_use":
+                yield "call", block["id"], block["name"]
+            elif block["type"] == "tool_result":
+                yield "result", block["tool_use_id"], _text(block.get("content")).strip()
+
+
+class ClaudeCode:
+    """Claude Code, told without a screen."""
+
+    name = "claude-code"
+    program = "claude"
+    reading = ("Read", "file_path")
+
+    def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
+        model = "claude-sonnet-4-5-20250929" + ("[1m]" if limit is None else "")
+        command = ["claude", "-p", prompt, "--model", model, "--allowedTools", "Read"]
+        command += ["--resume", session] if session else []
+        settings = {
+            "ANTHROPIC_BASE_URL": desk.model.url,
+            "ANTHROPIC_API_KEY": "sk-ant-none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "0",
+        }
+        key = "CLAUDE_CODE_AUTO_COMPACT_WINDOW" if limit else "DISABLE_AUTO_COMPACT"
+        # What it keeps free for the answer and for its own summary is taken off the window.
+        value = limit + 33_000 if limit else 1
+        done = desk.run(command, settings | {key: str(value)})
+        return done.stdout + done.stderr
+
+    def session(self, desk: Desk) -> Path:
+        return _newest((desk.home / ".claude" / "projects").glob("*/*.jsonl"))
+
+    def id_of(self, session: Path) -> str:
+        return session.stem
+
+    def sent(self, request: Json) -> Iterator[Sent]:
+        said = (
+            (kind, call, _REMINDER.sub("", text).strip())
+            for kind, call, text in _anthropic(request)
+        )
+        return (each for each in said if each[0] != "text" or each[2])
+
+
+class Codex:
+    """Codex, told without a screen."""
+
+    name = "codex"
+    program = "codex"
+    reading = ("exec_command", "cmd")
+
+    def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
+        folder = desk.home / ".codex"
+        folder.mkdir(exist_ok=True)
+        (folder / "config.toml").write_text(_CODEX.format(url=desk.model.url, limit=limit or 10**8))
+        command = ["codex", "exec", "--skip-git-repo-check"]
+        command += ["resume", session, prompt] if session else [prompt]
+        done = desk.run(command, {"STUB_KEY": "none", "CODEX_API_KEY": "none"})
+        return done.stdout + done.stderr
+
+    def session(self, desk: Desk) -> Path:
+        return _newest((desk.home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
+
+    def id_of(self, session: Path) -> str:
+        return session.stem[-36:]
+
+    def sent(self, request: Json) -> Iterator[Sent]:
+        for item in request["input"]:
+            kind = item.get("type", "message")
+            if kind == "message" and item["role"] != "developer":
+                text = _text(item["content"])
+                if not text.startswith("<"):
+                    yield "text", "", text.strip()
+            elif kind == "function_call":
+                yield "call", item["call_id"], item["name"]
+            elif kind == "function_call_output":
+                yield "result", item["call_id"], _text(item["output"]).strip()
+
+
+_CODEX = """
+model = "gpt-5.1-codex"
+model_provider = "stub"
+model_auto_compact_token_limit = {limit}
+model_context_window = 2000000
+check_for_update_on_startup = false
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[analytics]
+enabled = false
+[model_providers.stub]
+name = "stub"
+base_url = "{url}/v1"
+env_key = "STUB_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+"""
+
+
+class Pi:
+    """pi, told without a screen."""
+
+    name = "pi"
+    program = "pi"
+    reading = ("read", "path")
+
+    def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
+        folder = desk.home / ".pi" / "agent"
+        folder.mkdir(parents=True, exist_ok=True)
+        # What it keeps free for the answer is taken off the window.
+        window = limit + 16_384 if limit else 2_000_000
+        model = {"id": "stub", "contextWindow": window, "maxTokens": 8_000}
+        provider = {
+            "baseUrl": desk.model.url,
+            "api": "anthropic-messages",
+            "apiKey": "none",
+            "models": [model],
+        }
+        (folder / "models.json").write_text(json.dumps({"providers": {"stub": provider}}))
+        settings = {"compaction": {"enabled": bool(limit)}, "retry": {"enabled": False}}
+        (folder / "settings.json").write_text(json.dumps(settings))
+        command = ["pi", "--provider", "stub", "--model", "stub", "-p", prompt]
+        command += ["--session", session] if session else []
+        done = desk.run(command, {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"})
+        return done.stdout + done.stderr
+
+    def session(self, desk: Desk) -> Path:
+        return _newest((desk.home / ".pi" / "agent" / "sessions").glob("*/*.jsonl"))
+
+    def id_of(self, session: Path) -> str:
+        return session.stem[-36:]
+
+    def sent(self, request: Json) -> Iterator[Sent]:
+        return _anthropic(request)
+
+
+ALL_CLIENTS: tuple[Client, ...] = (ClaudeCode(), Codex(), Pi())
+
+
+def talk(client: Client, desk: Desk) -> Path:
+    """Have a client lead a session of three turns that read large files; return the session."""
+    tool, argument = client.reading
+    desk.project.mkdir(parents=True, exist_ok=True)
+    session = ""
+    for turn in range(3):
+        calls = []
+        for number in range(3):
+            path = desk.project / f"log-{turn}-{number}.txt"
+            path.write_text("".join(map(_entry, range(_LINES))))
+            value = f"cat {path}" if argument == "cmd" else str(path)
+            calls.append(Answer(tool=tool, arguments={argument: value}))
+        desk.model.expect(*calls, Answer(text=f"Answer {turn}."))
+        prompt = f"Question {turn}: what does the log say?"
+        said = client.say(desk, prompt, session=session, limit=None)
+        assert f"Answer {turn}." in said, said
+        session = client.id_of(client.session(desk))
+    return client.session(desk)
+
+
+def _entry(number: int) -> str:
+    return f"{number}: the pilot waited for the tide at the outer harbour, as the log tells.\n"
