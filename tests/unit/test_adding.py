@@ -1,4 +1,7 @@
-"""Adding a stage or a format is one file and its entry in a registry; nothing else names it."""
+"""Adding a stage or a format is one file and its entry in a registry; nothing else names it.
+
+A command is a file in each layer, and a line in the two tables of commands and of reports.
+"""
 
 import json
 import os
@@ -53,6 +56,56 @@ class Murmur(OpenAIChat):
         return any("murmur" in record for record in records)
 '''
 
+# The files of a command, by their paths.
+COMMAND = {
+    "commands/inspect/tide.py": '''"""Where the tide stands."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TideResult:
+    """The height of the water, in metres."""
+
+    metres: float
+
+
+def tide(metres: float) -> TideResult:
+    """Measure the water."""
+    return TideResult(metres=metres)
+''',
+    "reports/terminal/tide.py": '''"""``tide`` on a terminal."""
+
+
+def tide_screen(result):
+    """Yield the line."""
+    yield f"the water stands at {result.metres} m"
+''',
+    "reports/json/tide.py": '''"""``tide`` as a JSON document."""
+
+
+def tide_json(result):
+    """Return the document."""
+    return {"schema": "compactctl.tide/1", "metres": result.metres}
+''',
+    "cli/tide.py": '''"""``compactctl tide``."""
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.options.output import shown_as_options
+from compactctl.commands.inspect.tide import tide
+
+
+@click.command("tide", help="Tell where the tide stands.")
+@click.option("--metres", type=float, default=1.5)
+@shown_as_options
+def command(*, metres: float, shown_as: str) -> None:
+    """Run ``compactctl tide``."""
+    emit(tide(metres), shown_as)
+''',
+}
+
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
@@ -105,3 +158,24 @@ def test_a_format_that_is_added_is_recognised_and_can_be_forced(package: Path) -
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert json.loads(run(package, "stats", str(path), "--json"))["format"] == "murmur"
     assert "A heron." in run(package, "view", str(path), "--format", "murmur")
+
+
+def test_a_command_that_is_added_is_listed_shown_and_set(package: Path) -> None:
+    for name, text in COMMAND.items():
+        (package / name).write_text(text)
+    group, reports = package / "cli" / "group.py", package / "reports" / "registry.py"
+    line = '        "stats": "Show where the context went.",\n'
+    shown = 'json="json.tide:tide_json", terminal="terminal.tide:tide_screen"'
+    report = f'    "TideResult": Report({shown}),\n'
+    for table, before, added in (
+        (group, line, '        "tide": "Tell where the tide stands.",\n'),
+        (reports, '    "StatsResult": Report(\n', report),
+    ):
+        text = table.read_text()
+        assert text.count(before) == 1
+        table.write_text(text.replace(before, added + before))
+    assert "Tell where the tide stands." in run(package, "--help")
+    assert run(package, "tide") == "the water stands at 1.5 m\n"
+    (package.parent / "compactctl.toml").write_text("[tide]\nmetres = 2.5\n")
+    settings = ("--config", str(package.parent / "compactctl.toml"))
+    assert json.loads(run(package, *settings, "tide", "--json"))["metres"] == 2.5

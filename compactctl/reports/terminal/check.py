@@ -6,8 +6,8 @@ from compactctl.commands.inspect.check import CheckResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, share_text
 from compactctl.reports.rendering.wording import base_text
-from compactctl.reports.terminal.doubts import doubt_facts, health_facts, request_text
-from compactctl.reports.terminal.fit import TOO_LARGE, fit_facts
+from compactctl.reports.terminal.sections.doubts import doubt_facts, health_facts, request_text
+from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.stats import stats_messages
 from compactctl.tokens.fit import fit_of
 

@@ -22,8 +22,8 @@ from compactctl.reports.rendering.wording import (
     model_text,
     tokens_text,
 )
-from compactctl.reports.terminal.doubts import request_text
-from compactctl.reports.terminal.explain import explain_screen
+from compactctl.reports.terminal.sections.doubts import request_text
+from compactctl.reports.terminal.sections.explain import explain_screen
 
 _SHOWN_LINES = 3
 

@@ -12,16 +12,16 @@ from compactctl.reports.rendering.text import (
     size_text,
 )
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
-from compactctl.reports.terminal.breakdown import (
+from compactctl.reports.terminal.sections.breakdown import (
     category_table,
     largest_messages,
     repeated_reads,
     tool_uses,
     unsent_records,
 )
-from compactctl.reports.terminal.doubts import doubt_facts, health_facts, request_text
-from compactctl.reports.terminal.fit import TOO_LARGE, fit_facts
-from compactctl.reports.terminal.rounds import rounds_screen
+from compactctl.reports.terminal.sections.doubts import doubt_facts, health_facts, request_text
+from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
+from compactctl.reports.terminal.sections.rounds import rounds_screen
 from compactctl.tokens.fit import fit_of
 
 _LEVELS: dict[str, tuple[str, TextStyle]] = {

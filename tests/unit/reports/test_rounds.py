@@ -15,7 +15,7 @@ from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message
 from compactctl.reports.json.stats import stats_json
 from compactctl.reports.rendering.screen import item_lines
-from compactctl.reports.terminal.rounds import rounds_screen
+from compactctl.reports.terminal.sections.rounds import rounds_screen
 from compactctl.reports.terminal.stats import stats_screen
 from compactctl.tokens.models.price_table import BUILT_IN
 

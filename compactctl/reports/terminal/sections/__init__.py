@@ -1,0 +1,1 @@
+"""Parts that several results on a terminal are made of."""
