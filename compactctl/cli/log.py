@@ -1,10 +1,12 @@
 """``compactctl log``."""
 
+from pathlib import Path
+
 import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import limit_options
+from compactctl.cli.options.input import archive_option, limit_options
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.inspect.log import log
 from compactctl.store.files.limits import ReadLimits
@@ -19,10 +21,11 @@ the groups that compactctl rewind --group can bring back.
 
 @click.command("log", help=_HELP)
 @file_argument(compacted=True)
+@archive_option
 @limit_options
 @shown_as_options
-def command(path: str, *, limits: ReadLimits, shown_as: str) -> None:
+def command(path: str, *, archive: Path | None, limits: ReadLimits, shown_as: str) -> None:
     """Run ``compactctl log``."""
     with working("reading", path, shown_as):
-        result = log(path, limits)
+        result = log(path, limits, archive)
     emit(result, shown_as)

@@ -1,11 +1,14 @@
 """``compactctl rewind``."""
 
+from pathlib import Path
+
 import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import limit_options
+from compactctl.cli.options.input import archive_option, limit_options
 from compactctl.cli.options.output import one_document, shown_as_options
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
 
@@ -21,7 +24,7 @@ its client's store, else where -o says, or in FILE with --in-place. rewind undoe
 """
 
 
-@click.command("rewind", help=_HELP)
+@click.command("rewind", help=_HELP, cls=SectionedCommand)
 @file_argument("restore", compacted=True)
 @click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
 @click.option(
@@ -54,6 +57,7 @@ its client's store, else where -o says, or in FILE with --in-place. rewind undoe
     is_flag=True,
     help="Overwrite what compactctl did not write, also while a program has it open.",
 )
+@archive_option
 @limit_options
 @shown_as_options
 def command(
@@ -67,6 +71,7 @@ def command(
     output: str | None,
     in_place: bool,
     force: bool,
+    archive: Path | None,
     limits: ReadLimits,
     shown_as: str,
 ) -> None:
@@ -83,6 +88,7 @@ def command(
         output=output,
         in_place=in_place,
         force=force,
+        archive=archive,
         limits=limits,
     )
     with working("restoring", path, shown_as):

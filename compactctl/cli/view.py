@@ -1,13 +1,15 @@
 """``compactctl view``."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import format_option, limit_options
+from compactctl.cli.options.input import archive_option, format_option, limit_options
 from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.inspect.search import Search, search
 from compactctl.commands.inspect.view import Detail, What, view
 from compactctl.errors import UsageError
@@ -23,7 +25,7 @@ finds what a compaction took away.
 """
 
 
-@click.command("view", help=_HELP)
+@click.command("view", help=_HELP, cls=SectionedCommand)
 @file_argument()
 @click.option("--archived", "what", flag_value="archived", help="Show only what is hidden.")
 @click.option("--all", "what", flag_value="all", help="Show everything, hidden messages in place.")
@@ -45,9 +47,14 @@ finds what a compaction took away.
     default=1,
     help="With --limit, show the Nth page. [default: 1]",
 )
-@click.option("--jsonl", is_flag=True, help="Print the raw lines in the transcript's own format.")
+@click.option(
+    "--jsonl",
+    is_flag=True,
+    help="Print the raw lines, or records of a document, in the transcript's own format.",
+)
 @click.option("--full", is_flag=True, help="Do not cut long texts.")
 @format_option
+@archive_option
 @limit_options
 @shown_as_options
 def command(
@@ -60,6 +67,7 @@ def command(
     jsonl: bool,
     full: bool,
     format_name: str | None,
+    archive: Path | None,
     limits: ReadLimits,
     shown_as: str,
 ) -> None:
@@ -67,7 +75,7 @@ def command(
     if jsonl and shown_as != TERMINAL:
         raise UsageError(f"--jsonl and --{shown_as} contradict each other; choose one")
     with working("reading", path, shown_as):
-        result = view(path, what or "effective", format_name, limits)
+        result = view(path, what or "effective", format_name, limits, archive)
         if patterns or limit is not None or page > 1:
             result = search(result, Search(patterns=patterns, limit=limit, page=page))
     detail: Detail = "raw" if jsonl else "full" if full else "short"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -31,6 +32,14 @@ def format_option(function: F) -> F:
         shell_complete=complete_format,
         help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
     )(function)
+
+
+archive_option = click.option(
+    "--archive",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The archive of FILE, where FILE was moved or renamed without it.",
+)
 
 
 def limit_options(function: F) -> F:

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 # Title -> the options below it, by their names without dashes, in every command that has them.
 SECTIONS = {
+    "Which messages, or which state": (
+        "archived", "all", "grep", "limit", "page", "to", "group", "client",
+    ),
     "Profile and stages": ("profile", "stages"),
     "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
     "Where a session is cut": ("at", "every"),
@@ -25,18 +28,18 @@ SECTIONS = {
         "on-summarizer-failure", "label-style", "mask-secrets",
     ),
     "Where to write": (
-        "output", "out", "in-place", "archived-out", "layout", "tags", "dry-run", "force", "report",
-        "report-format", "junit", "annotate", "rounds-out", "plot",
+        "output", "out", "in-place", "archived-out", "layout", "tags", "dry-run", "check", "force",
+        "report", "report-format", "junit", "annotate", "rounds-out", "plot",
     ),
     "What is read": (
-        "format", "scope", "files-from", "shard", "include", "exclude", "strict", "max-line",
-        "max-unpacked", "jobs", "cache", "verify-cache", "resume",
+        "format", "archive", "scope", "files-from", "shard", "include", "exclude", "strict",
+        "max-line", "max-unpacked", "jobs", "cache", "verify-cache", "resume",
     ),
     "How it is measured": (
         "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "system", "tools",
         "prompt", "attach", "fail-base", "fail-over", "require-fit", "seed",
     ),
-    "What is shown": ("top", "rounds", "prices", "explain", "json", "help"),
+    "What is shown": ("top", "rounds", "prices", "explain", "full", "jsonl", "json", "help"),
 }  # fmt: skip
 OTHERS = "Other options"
 

@@ -40,8 +40,8 @@ REFUSED = {
         "mask-secrets", "on-summarizer-failure", "answers", "answers-timeout",
     }),
     "says what else is read": frozenset({
-        "system", "tools", "prompt", "attach", "files-from", "summary-file", "from-error",
-        "include", "exclude", "prices", "baseline",
+        "archive", "system", "tools", "prompt", "attach", "files-from", "summary-file",
+        "from-error", "include", "exclude", "prices", "baseline",
     }),
     "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
     "is about a single run": frozenset({

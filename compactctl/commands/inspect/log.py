@@ -7,6 +7,7 @@ from pathlib import Path
 from compactctl.commands.by_client.compactions import ClientCompaction, compactions_of
 from compactctl.commands.by_client.states import present
 from compactctl.commands.loading.load import is_tagged, loaded_from, open_transcript
+from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
 from compactctl.errors import IntegrityError, NotUnderstoodError
@@ -52,27 +53,32 @@ class LogResult:
     """The operations behind a transcript, oldest first.
 
     ``missing`` is set when records carry compactctl's tags, and what they stand for is in an
-    archive that is not there; ``below`` is the operation under the oldest one in effect when that
-    one is not there. ``by_client`` are the compactions by the client whose originals the
-    transcript holds.
+    archive that is not there, ``way`` what to do about that; ``below`` is the operation under the
+    oldest one in effect when that one is not there. ``by_client`` are the compactions by the client
+    whose originals the transcript holds.
     """
 
     path: str
     entries: tuple[LogEntry, ...] = ()
     appended: int = 0
     missing: bool = False
+    way: str = ""
     below: str | None = None
     by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def log(path: str, limits: ReadLimits = READ_LIMITS) -> LogResult:
-    """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError."""
+def log(path: str, limits: ReadLimits = READ_LIMITS, archive: Path | None = None) -> LogResult:
+    """Tell the history of a transcript. Raises ArchiveError, IntegrityError, ChangedError.
+
+    ``archive`` is its archive where that is not in its place.
+    """
     source = open_transcript(path, limits)
-    history = history_of(source, path)
+    history = history_of(source, path, folder=archive)
     if not history.steps:
         missing = is_tagged(source.lines, path)
-        return LogResult(path=path, missing=missing, by_client=_by_client(source, path))
+        way = way_to_archive(source, path) if missing else ""
+        return LogResult(path=path, missing=missing, way=way, by_client=_by_client(source, path))
     effective = {step.id for step in history.chain}
     return LogResult(
         path=path,

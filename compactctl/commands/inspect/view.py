@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
+from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.undo import as_said
 from compactctl.commands.loading.load import Loaded, is_compacted, load
+from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.archive_states import Hidden, KeptState, State, states_of
-from compactctl.commands.operations.history import OperationHistory, history_behind, way_to
+from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.steps import Archived, OperationStep
 from compactctl.errors import ArchiveError
 from compactctl.model.message import Message
@@ -58,8 +60,9 @@ def view(
     what: What = "effective",
     format_name: str | None = None,
     limits: ReadLimits = READ_LIMITS,
+    archive: Path | None = None,
 ) -> ViewResult:
-    """Show a transcript.
+    """Show a transcript; ``archive`` is its archive where that is not in its place.
 
     Raises as reading does, and ArchiveError for an archive that is damaged, or missing where what
     it holds is asked for.
@@ -67,7 +70,7 @@ def view(
     loaded = load(path, format_name, limits)
     if what == "effective":
         return _effective(loaded, path)
-    history = history_behind(loaded)
+    history = history_behind(loaded, archive)
     _require_archive(loaded, history, path)
     lines, states = _whole(loaded, history)
     messages = tuple(_viewed(lines, states))
@@ -136,7 +139,8 @@ def _require_archive(loaded: Loaded, history: OperationHistory, path: str) -> No
     """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
     if history.steps or not is_compacted(loaded.transcript):
         return
-    raise ArchiveError(f"{path}: was compacted, but its archive is not beside it; {way_to(path)}")
+    way = way_to_archive(loaded.source, path)
+    raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")
 
 
 def _kept_apart(chain: Sequence[OperationStep]) -> Iterator[OperationStep]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from pathlib import Path
 
 from compactctl.commands.loading.load import Loaded
 from compactctl.commands.operations.inline import carried_operations, may_carry
@@ -15,21 +16,23 @@ _Inside = dict[OperationId, Spliced]
 _Start = tuple[OperationId | None, _Inside]
 
 
-def history_of(source: Source, where: str, format_name: str | None = None) -> "OperationHistory":
-    """Return the history behind what was read; ``where`` is its name for messages."""
-    archive = Archive(archive_folder(source.path), source.limits) if source.path else None
+def history_of(
+    source: Source, where: str, format_name: str | None = None, folder: Path | None = None
+) -> "OperationHistory":
+    """Return the history behind what was read; ``where`` is its name for messages.
+
+    ``folder`` is its archive where that is not in its place.
+    """
+    if folder is None and source.path is not None:
+        folder = archive_folder(source.path)
+    archive = None if folder is None else Archive(folder, source.limits)
     return OperationHistory(archive, source.lines, where, format_name)
 
 
-def history_behind(loaded: Loaded) -> "OperationHistory":
-    """Return the history behind a transcript that is read already."""
+def history_behind(loaded: Loaded, folder: Path | None = None) -> "OperationHistory":
+    """Return the history behind a transcript that is read already; ``folder`` as above."""
     where = str(loaded.source.path or STANDARD_INPUT)
-    return history_of(loaded.source, where, loaded.format.name)
-
-
-def way_to(path: str) -> str:
-    """Return what to do where the archive of a compacted transcript is not found."""
-    return "name the file instead" if path == STANDARD_INPUT else f"put {path}.archive back"
+    return history_of(loaded.source, where, loaded.format.name, folder)
 
 
 class OperationHistory:

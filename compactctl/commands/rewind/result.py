@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.model.operation import Digest
@@ -13,7 +14,8 @@ class RewindOptions:
     """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction.
 
     With ``client`` it is the client's own newest compaction that is undone, with ``all`` every one;
-    ``in_place`` replaces the transcript then.
+    ``in_place`` replaces the transcript then. ``archive`` is the folder of its archive, where that
+    is not in its place.
     """
 
     path: str
@@ -25,6 +27,7 @@ class RewindOptions:
     check: bool = False
     output: str | None = None
     force: bool = False
+    archive: Path | None = None
     limits: ReadLimits = READ_LIMITS
 
 

@@ -7,15 +7,18 @@ from pathlib import Path
 from compactctl.commands.forking.outside_stores import check_outside_stores
 from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.operations.appended_lines import appended, appended_since
-from compactctl.commands.operations.history import OperationHistory, history_of, way_to
+from compactctl.commands.operations.archive_elsewhere import way_to_archive
+from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.rewind.client import is_tagged_by_client, undo_by_client
+from compactctl.commands.rewind.from_archive import originals_instead
 from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
 from compactctl.errors import ArchiveError, ChangedError, UsageError
 from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import plain_rows
+from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.archive.displaced import late_lines
 from compactctl.store.files.carry import carried, carry_of, is_open
@@ -52,16 +55,19 @@ def rewind(options: RewindOptions) -> RewindResult:
         return undo_by_client(options)
     if options.in_place:
         raise UsageError("--in-place goes with --client, and with groups that a client tagged")
-    history, late = _with_late(_history(options, source))
+    try:
+        history, late = _with_late(_history(options, source))
+    except ChangedError as error:
+        return originals_instead(options, source, error)
     if not history.steps:
-        raise ArchiveError(_no_way_back(source, options.path))
+        return _nothing_known(options, source)
     move = _destination(options)(options, history)
     return _finish(options, source, history, move, late)
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
     """Return the history; that inside the transcript alone, when its archive knows no more."""
-    history = history_of(source, options.path)
+    history = history_of(source, options.path, folder=options.archive)
     try:
         _ = history.current
     except ChangedError:
@@ -70,6 +76,28 @@ def _history(options: RewindOptions, source: Source) -> OperationHistory:
             raise
         return inside
     return history
+
+
+def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
+    """Return that there is nothing to undo; ArchiveError where there is, but no way back."""
+    problem = _no_way_back(source, options.path)
+    if problem or options.to or options.group:
+        nothing = f"{options.path}: there is no archive beside it and no compaction inside it"
+        raise ArchiveError(problem or nothing)
+    content = Content.of(source.lines)
+    return RewindResult(
+        path=options.path,
+        output=None,
+        layout="split",
+        before=source.digest,
+        after=source.digest,
+        undone=(),
+        in_effect=(),
+        carried=0,
+        late=0,
+        checked=options.check,
+        data=content.pieces if _place(options) == STANDARD_INPUT else None,
+    )
 
 
 def _with_late(history: OperationHistory) -> tuple[OperationHistory, int]:
@@ -241,7 +269,7 @@ def _published(
         FileSystem(),
         source=source,
         target=Path(options.path),
-        archives=move.archives or (_rewind_record(source, history, move),),
+        archives=[*_adopted(options, history), *_recorded(source, history, move)],
         content=move.content,
         force=options.force,
     )
@@ -254,6 +282,18 @@ def _published(
     )
 
 
+def _recorded(source: Source, history: OperationHistory, move: _Move) -> Sequence[Deposit]:
+    return move.archives or (_rewind_record(source, history, move),)
+
+
+def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]:
+    """Return the operations of an archive elsewhere, which come to the transcript's own place."""
+    own = archive_folder(Path(options.path))
+    if options.archive is None or is_same_place(options.archive, own):
+        return []
+    return [(step.operation, step.rows()) for step in history.archived]
+
+
 def _rewind_record(source: Source, history: OperationHistory, move: _Move) -> Deposit:
     head = move.chain[-1] if move.chain else None
     operation = rewind_operation(source.digest, move.content.digest, history.chain, head)
@@ -261,13 +301,17 @@ def _rewind_record(source: Source, history: OperationHistory, move: _Move) -> De
 
 
 def _no_way_back(source: Source, path: str) -> str:
+    """Return why a transcript without a history cannot be rewound, "" where nothing is to be."""
     if is_tagged(source.lines, path):
-        return f"{path}: was compacted, but its archive is not beside it; {way_to(path)}"
+        way = way_to_archive(source, path)
+        return f"{path}: was compacted, but its archive is not there; {way}"
     where = Path(path)
     beside = sorted(
         other.name
         for other in where.parent.glob(f"{where.stem}.compacted*{where.suffix}")
         if other.is_file()
     )
-    hint = f"; did you mean {beside[-1]}?" if beside else ""
-    return f"{path}: there is no archive beside it and no compaction inside it{hint}"
+    if not beside:
+        return ""
+    nothing = f"{path}: there is no archive beside it and no compaction inside it"
+    return f"{nothing}; did you mean {beside[-1]}?"

@@ -134,9 +134,7 @@ def _count(number: int | None) -> str:
 
 def _nothing(result: LogResult) -> Iterator[ScreenItem]:
     if result.missing:
-        yield f"{path_name(result.path)} was compacted, but its archive is not beside it"
-        place = f"put {path_name(result.path)}.archive back"
-        way = "name the file instead" if result.path == "-" else place
-        yield f"{way} to see what was done and to rewind"
+        yield f"{path_name(result.path)} was compacted, but its archive is not there"
+        yield f"{line_text(result.way)} to see what was done and to rewind"
         return
     yield f"{path_name(result.path)} was never compacted: no archive beside it, no tags in it"

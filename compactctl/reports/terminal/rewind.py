@@ -11,7 +11,7 @@ from compactctl.reports.rendering.wording import carried_text
 def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
     """Yield what to print: what was restored and its digest."""
     if not result.moved:
-        yield f"{path_name(result.path)} is in that state already; nothing to rewind"
+        yield f"{path_name(result.path)}: nothing to undo, it is in that state already"
         return
     yield Facts(tuple(_facts(result)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from compactctl.commands.inspect.records import records_of
 from compactctl.commands.inspect.view import ViewedMessage, ViewResult
 from compactctl.model.message import (
     FilePart,
@@ -23,7 +24,7 @@ SHORT_TEXT = 2_000
 def view_screen(result: ViewResult) -> Iterator[Verbatim | Raw]:
     """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
     if result.detail == "raw":
-        yield Raw(line.data for line in result.lines)
+        yield Raw(records_of(result))
     else:
         yield from map(Verbatim, _text(result, full=result.detail == "full"))
 

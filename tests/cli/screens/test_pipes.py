@@ -112,7 +112,7 @@ def test_standard_input_needs_a_place_for_its_archive(ask: Ask, desk: Path) -> N
 def test_a_pipe_brings_no_archive_along(ask: Ask, compacted: Path) -> None:
     outcome = ask("rewind", stdin=compacted.read_bytes())
     assert outcome.code == 6
-    assert "its archive is not beside it; name the file instead" in outcome.err
+    assert "its archive is not there; name the file instead" in outcome.err
     assert "name the file instead" in ask("log", stdin=compacted.read_bytes()).out
 
 

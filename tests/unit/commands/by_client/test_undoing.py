@@ -234,7 +234,7 @@ def test_a_missing_archive_is_not_taken_for_nothing_hidden(tmp_path: Path) -> No
     path = saved(tmp_path, long())
     squeeze(path, "prune")
     moved = path.rename(tmp_path / "moved.jsonl")
-    with pytest.raises(ArchiveError, match="not beside it"):
+    with pytest.raises(ArchiveError, match=r"not there; .*\.archive fits it: name that"):
         view(str(moved), "archived")
     assert view(str(moved)).messages
 

@@ -177,7 +177,7 @@ def test_a_copy_without_its_archive_is_not_said_to_be_untouched(path: Path) -> N
     squeeze(path, "prune")
     shutil.copy(path, path.with_name("copy.jsonl"))
     assert log(str(path.with_name("copy.jsonl"))).missing
-    with pytest.raises(ArchiveError, match=r"its archive is not beside it; put .*\.archive back"):
+    with pytest.raises(ArchiveError, match=r"not there; .*\.archive fits it: name that"):
         back(path.with_name("copy.jsonl"))
     assert not log(str(saved(path.with_name("other.jsonl"), TALK))).missing
 

@@ -1,0 +1,65 @@
+"""The originals of a transcript that is in no state which its archive knows."""
+
+from pathlib import Path
+
+from compactctl.commands.forking.outside_stores import check_outside_stores
+from compactctl.commands.operations.history import history_of
+from compactctl.commands.operations.steps import Archived
+from compactctl.commands.rewind.result import RewindOptions, RewindResult
+from compactctl.commands.rewind.written_anew import is_written_anew, newest_compaction
+from compactctl.errors import ChangedError
+from compactctl.store.files.content import Content, Joined
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.publish import write_output
+
+
+def originals_instead(options: RewindOptions, source: Source, error: ChangedError) -> RewindResult:
+    """Write the originals to where ``output`` says, as the archive has them.
+
+    They are those of the newest compaction, with ``all`` of the first. Raises ChangedError, which
+    says what happened and what can be done, where that is not asked for, and as writing does.
+    """
+    history = history_of(source, options.path, folder=options.archive)
+    step = newest_compaction(history)
+    if step is None or options.to or options.group:
+        raise error
+    output = options.output
+    if output is None or (output != STANDARD_INPUT and is_same_place(options.path, output)):
+        raise ChangedError(_what_happened(options, source, step, error)) from error
+    content = Content.of(Joined((history.archived[0] if options.all else step).before))
+    result = RewindResult(
+        path=options.path,
+        output=None if options.check else output,
+        layout="split",
+        before=source.digest,
+        after=content.digest,
+        undone=(step.id,),
+        in_effect=(),
+        carried=0,
+        late=0,
+        checked=options.check,
+        warnings=(
+            f"{options.path}: what was said since it was compacted is not in these originals",
+            *history.warnings,
+        ),
+        data=content.pieces if output == STANDARD_INPUT else None,
+    )
+    if not options.check and output != STANDARD_INPUT:
+        check_outside_stores(options.path, Path(output), named=True)
+        known = history.states
+        write_output(FileSystem(), Path(output), content, known=known, force=options.force)
+    return result
+
+
+def _what_happened(
+    options: RewindOptions, source: Source, step: Archived, error: ChangedError
+) -> str:
+    way = "-o FILE writes the originals, without what was said since"
+    if not is_written_anew(source, options.path, step):
+        return f"{error}; {way}"
+    return (
+        f"{options.path}: everything that operation {step.id} left is still in it, but its client "
+        f"has written the file anew, so that it cannot be rewound in place; {way}"
+    )
