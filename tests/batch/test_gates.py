@@ -85,6 +85,18 @@ def test_a_compaction_that_does_not_fit(capsys: pytest.CaptureFixture[str]) -> N
     assert not list(Path("out").rglob("*.jsonl"))
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_that_takes_too_long(jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("in/huge.jsonl"), transcript(30_000))
+    options = ("--timeout", "1", "--no-cache", "-j", jobs)
+    assert run(["batch", "in", "--json", *options]) == 75
+    found = {Path(row["path"]).stem: row for row in json.loads(capsys.readouterr().out)["files"]}
+    assert found["good"]["status"] == "ok"
+    assert found["huge"]["error"] == (
+        "in/huge.jsonl: took longer than 1 s; give it more with --timeout"
+    )
+
+
 def test_a_flag_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["batch", "in", "--fail-on", "orphans,opaq"]) == 2
     assert "'opaq' is none of opaque, orphans, errors, over-window" in capsys.readouterr().err

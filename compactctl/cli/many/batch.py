@@ -30,7 +30,7 @@ from compactctl.cli.options.summarizer import (
     summarizer_from,
     summarizer_options,
 )
-from compactctl.cli.options.values import ParsedText
+from compactctl.cli.options.values import FiniteRange, ParsedText
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.row import Flag, parse_flags
 from compactctl.commands.batch.shard import Shard, parse_shard
@@ -168,6 +168,12 @@ others; the highest of their exit codes is that of the batch.
     default=0,
     help="Processes that work at a time. [default: 0, as many as pay]",
 )
+@click.option(
+    "--timeout",
+    type=FiniteRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Give up a file that takes longer (exit 75), and go on with the others.",
+)
 @layout_options
 @click.option("-n", "--dry-run", is_flag=True, help="Write no transcripts.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
@@ -205,6 +211,7 @@ def command(
     verify_cache: bool,
     resume: bool,
     jobs: int,
+    timeout: float | None,
     layout: Layout,
     tags: bool,
     dry_run: bool,
@@ -237,6 +244,7 @@ def command(
         verify_cache=verify_cache,
         resume=resume,
         jobs=jobs,
+        timeout=timeout,
         fail_over=fail_over,
         fail_over_tokens=fail_over_tokens,
         fail_on=fail_on,

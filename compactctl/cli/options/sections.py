@@ -33,7 +33,7 @@ SECTIONS = {
     ),
     "What is read": (
         "format", "archive", "scope", "files-from", "shard", "include", "exclude", "strict",
-        "max-line", "max-unpacked", "jobs", "cache", "verify-cache", "resume",
+        "max-line", "max-unpacked", "jobs", "timeout", "cache", "verify-cache", "resume",
     ),
     "How it is measured": (
         "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "system", "tools",

@@ -43,7 +43,9 @@ REFUSED = {
         "archive", "system", "tools", "prompt", "attach", "files-from", "summary-file",
         "from-error", "include", "exclude", "prices", "baseline",
     }),
-    "says how much of this machine may be used": frozenset({"jobs", "max-line", "max-unpacked"}),
+    "says how much of this machine may be used": frozenset({
+        "jobs", "max-line", "max-unpacked", "timeout",
+    }),
     "is about a single run": frozenset({
         "all", "archived", "cache", "clear", "client", "condense", "explain", "full", "grep",
         "json", "jsonl", "limit", "merge", "over", "page", "project", "redo", "resume", "rounds",

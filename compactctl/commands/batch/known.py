@@ -114,6 +114,7 @@ def _fingerprint(options: BatchOptions) -> bytes:
         exclude=(),
         shard=None,
         jobs=0,
+        timeout=None,
         fail_over=None,
         fail_over_tokens=None,
         fail_on=(),

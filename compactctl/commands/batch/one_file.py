@@ -10,6 +10,7 @@ from typing import cast
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.outputs import make_folder
 from compactctl.commands.batch.row import INTERNAL_ERROR, BatchRow, Flag, failed_row
+from compactctl.commands.batch.time_limit import TOOK_TOO_LONG, TookTooLongError, time_limit
 from compactctl.commands.compact.compact import (
     CompactOptions,
     CompactResult,
@@ -65,7 +66,11 @@ def _is_over(found: float | None, limit: float | None) -> bool:
 def _worked_on(options: BatchOptions, task: FileTask) -> BatchRow:
     path = task.input.path
     try:
-        return _compacted(options, task) if options.compacts else _measured(options, task)
+        with time_limit(options.timeout):
+            return _compacted(options, task) if options.compacts else _measured(options, task)
+    except TookTooLongError:
+        why = f"{path}: took longer than {options.timeout:g} s; give it more with --timeout"
+        return failed_row(path, "TookTooLong", why, TOOK_TOO_LONG)
     except CompactctlError as error:
         return failed_row(path, type(error).__name__, str(error), error.exit_code)
     except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others

@@ -34,6 +34,7 @@ class BatchOptions:
             ``plan`` alone they are compacted for the figures and nothing is written.
         summarizer: who writes summaries; every worker process asks on its own.
         jobs: number of worker processes; 0 chooses.
+        timeout: seconds that a file may take, None for any time.
         fail_over: share of the measure's base that no transcript may be over.
         fail_over_tokens: size that no transcript's next request may be over.
         fail_on: what no transcript may have.
@@ -63,6 +64,7 @@ class BatchOptions:
     force: bool = False
     dry_run: bool = False
     jobs: int = 0
+    timeout: float | None = None
     fail_over: float | None = None
     fail_over_tokens: int | None = None
     fail_on: tuple[Flag, ...] = ()
