@@ -87,13 +87,15 @@ def test_a_compaction_that_does_not_fit(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_file_that_takes_too_long(jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
-    write(Path("in/huge.jsonl"), transcript(30_000))
-    options = ("--timeout", "1", "--no-cache", "-j", jobs)
-    assert run(["batch", "in", "--json", *options]) == 75
+    write(Path("in/stuck.jsonl"), transcript(20, topic="stuck"))
+    ask = "sh -c 'grep -q stuck && exec sleep 600; echo nothing'"
+    options = ("--timeout", "6", "-j", jobs, "--stages", "summarize", "--target", "100")
+    code = run(["batch", "in", "--json", *options, "--keep-turns", "0", "--summarizer-cmd", ask])
     found = {Path(row["path"]).stem: row for row in json.loads(capsys.readouterr().out)["files"]}
+    assert code == 75
     assert found["good"]["status"] == "ok"
-    assert found["huge"]["error"] == (
-        "in/huge.jsonl: took longer than 1 s; give it more with --timeout"
+    assert found["stuck"]["error"] == (
+        "in/stuck.jsonl: took longer than 6 s; give it more with --timeout"
     )
 
 
