@@ -1,9 +1,16 @@
 """What a compaction hides can be written as plain tagged lines, beside the transcript."""
 
+import errno
 import json
+import shutil
 from pathlib import Path
 
+import pytest
 from cli.asking import Ask, Sample
+from cli.faults.writing import disk
+from store.faults import Failing, Watched
+
+from compactctl.store.archive.names import archive_folder
 
 CUT = ("--stages", "prune,truncate", "--target", "5k", "--prune-min-savings", "0")
 
@@ -50,3 +57,36 @@ def test_standard_output_has_room_for_one_of_them(ask: Ask, sample: Sample) -> N
     source = sample("openai-chat")
     piped = ask("compact", source, "--layout", "inline", "-o", "-", "--archived-out", "x.jsonl")
     assert piped.code == 2
+
+
+@pytest.mark.parametrize("place", ["run.jsonl", "./out.jsonl", "out.jsonl.archive", "no/h.jsonl"])
+def test_the_lines_take_the_place_of_no_transcript(
+    ask: Ask, desk: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(desk.parent)
+    desk.rename("run.jsonl")
+    before = Path("run.jsonl").read_bytes()
+    refused = ask("compact", "run.jsonl", *CUT, "-o", "out.jsonl", "--archived-out", place, "-f")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert f"--archived-out {place}: " in refused.err
+    assert Path("run.jsonl").read_bytes() == before
+    assert not Path("out.jsonl").exists()
+
+
+def test_what_was_written_before_the_lines_could_not_be_is_told(
+    ask: Ask, sample: Sample, tmp_path: Path
+) -> None:
+    source, out, hidden = sample("openai-chat"), tmp_path / "out.jsonl", tmp_path / "h.jsonl"
+    done = ask("compact", source, *CUT, "-o", tmp_path / "counted.jsonl")
+    assert done.code == 0
+    watched = Watched()
+    with disk(watched):
+        assert ask("compact", source, *CUT, "-o", out).code == 0
+    shutil.rmtree(archive_folder(out))
+    out.unlink()
+    with disk(Failing(len(watched.log) + 1, errno.ENOSPC)):
+        failed = ask("compact", source, *CUT, "-o", out, "--archived-out", hidden)
+    assert failed.code == 74
+    assert f"{hidden}: No space left on device; {out} was written before; free" in failed.err
+    assert not hidden.exists()
+    assert ask("rewind", out, "--check").code == 0

@@ -5,11 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.compact.target import target_of
 from compactctl.errors import UsageError
+from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
+from compactctl.store.files.disk_errors import written_before
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import write_output
 
 
@@ -20,6 +24,17 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
     if STANDARD_INPUT in (options.output, archived_out):
         raise UsageError(
             "--archived-out and the compacted transcript each need a file of their own"
+        )
+    target = target_of(options)
+    for place in (options.path, target, archive_folder(target)):
+        if is_same_place(place, archived_out):
+            raise UsageError(
+                f"--archived-out {archived_out}: is where the transcript is, or its archive; "
+                "name another file"
+            )
+    if not Path(archived_out).parent.is_dir():
+        raise UsageError(
+            f"--archived-out {archived_out}: its folder does not exist; create it first"
         )
     if Path(archived_out).exists() and not options.force:
         raise UsageError(f"--archived-out {archived_out}: is there already; overwrite it with -f")
@@ -38,9 +53,16 @@ def with_archived_out(
     """
     if archived_out is None or result.output is None:
         return result
-    hidden = hidden_lines(result.output, result.format, options.limits)
-    content = Content.of(tuple(map(_whole, hidden)))
-    warnings = write_output(FileSystem(), archived_out, content, force=options.force)
+    done = written_before(Path(result.output))
+    try:
+        hidden = hidden_lines(result.output, result.format, options.limits)
+        content = Content.of(tuple(map(_whole, hidden)))
+        warnings = write_output(
+            FileSystem(), archived_out, content, force=options.force, otherwise=done
+        )
+    except BaseException as error:
+        error.add_note(done)
+        raise
     return replace(result, archived_out=archived_out, warnings=(*result.warnings, *warnings))
 
 

@@ -84,18 +84,20 @@ def check_place(
         return place
 
 
-def write_output(
+def write_output(  # noqa: PLR0913 - each is said by some caller
     fs: FileSystem,
     path: Path | str,
     content: Content,
     *,
     known: Iterable[Digest] = (),
     force: bool = False,
+    otherwise: str = "nothing was written",
 ) -> tuple[str, ...]:
     """Write an output that is not a transcript, whole or not at all; ``-`` is standard output.
 
     What is not a regular file, a device or a pipe, is written to directly. A file that exists gives
-    way when it holds ``content`` or a state in ``known``, or by ``force``. Returns warnings.
+    way when it holds ``content`` or a state in ``known``, or by ``force``. ``otherwise`` is what an
+    error of the disk says of what is there. Returns warnings.
 
     Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
     """
@@ -108,7 +110,7 @@ def write_output(
         with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
             stream.writelines(content.pieces)
         return ()
-    with disk_errors(Path(path), "nothing was written"):
+    with disk_errors(Path(path), otherwise):
         if not force:
             check_unarchived(place, content)
             check_overwrite(place, (content.digest, *known))

@@ -58,6 +58,11 @@ WRITING = {
     "batch report": Writing(
         "batch run.jsonl --report report.parquet", ("batch other.jsonl --report report.parquet",)
     ),
+    "compact with its hidden lines": Writing(f"{COMPACT} --archived-out hidden.txt"),
+    "tag": Writing("tag run.jsonl --truncate 3..8"),
+    "curve": Writing(
+        "eval run.jsonl --stages truncate --keep 0.5 --plot curve.svg",
+    ),
     "spill": Writing("limit-output run.jsonl --max-bytes 500 --spill-dir saved/today"),
 }
 
