@@ -14,7 +14,7 @@ from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import OLD_TEXTS, replaced_lines
 from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import failed
-from compactctl.summaries.extract.passages import Passage
+from compactctl.summaries.extract.passages import Passage, ToolPair
 
 DigestSection = Literal["tasks", "files", "course", "names", "items", "said"]
 
@@ -178,8 +178,18 @@ def _text(passage: Passage) -> str:
         return passage.text
     over = () if failed(pair) else OLD_TEXTS
     shown = heading(passage)
-    texts = ((name, text) for name, text in pair.texts if name not in over and text not in shown)
+    texts = (
+        (name, text)
+        for name, text in pair.texts
+        if name not in over and text not in shown and not _is_path(text, pair)
+    )
     return "\n".join(f"{name}: {text}" if name else text for name, text in texts)
+
+
+def _is_path(text: str, pair: ToolPair) -> bool:
+    """Whether a text is the whole path of a file that the heading names by its end."""
+    files = (*pair.changes, pair.reads or "")
+    return "\n" not in text and any(file and text.endswith(f"/{file}") for file in files)
 
 
 def _finding(passage: Passage, text: str) -> Iterator[ToldFact]:

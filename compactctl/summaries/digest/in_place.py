@@ -14,7 +14,14 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.summaries.digest.digest import DigestRequest, kept_requests, offer
-from compactctl.summaries.digest.fragments import SHORTEST, Fragment, Group, pieces_of, rows_of
+from compactctl.summaries.digest.fragments import (
+    NUMBER,
+    SHORTEST,
+    Fragment,
+    Group,
+    pieces_of,
+    rows_of,
+)
 from compactctl.summaries.digest.page import GAP, NOTE_IN_PLACE, joined, noted, page
 from compactctl.summaries.digest.selection import Offer, Selection
 from compactctl.summaries.extract.passages import ToolPair, passages
@@ -259,7 +266,8 @@ def _shortened(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
     ordered = sorted(chosen, key=lambda each: (each.place.row, each.piece))
     for row, pieces in groupby(ordered, key=lambda each: each.place.row):
         between = _between(rows[after:row])
-        lines += between if gaps or between != (GAP,) else ()
+        is_marked = gaps and not NUMBER.match(rows[row])
+        lines += between if is_marked or between != (GAP,) else ()
         lines.append(joined(list(pieces)))
         after = row + 1
     return "\n".join((*lines, *_between(rows[after:])))

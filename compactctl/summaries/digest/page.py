@@ -112,9 +112,11 @@ def quotations(
     before: RowPlace | None = None
     for place, pieces in groupby(shown, key=lambda entry: entry.place):
         follows = before == RowPlace(place.passage, place.row - 1)
-        if gaps and not follows and place.row > 0 and found[place.passage].kind == "result":
-            yield GAP
         text = joined(sorted(pieces, key=lambda entry: entry.piece))
+        # A line's own number tells that others are left out before it.
+        is_told = follows or place.row == 0 or NUMBER.match(text)
+        if gaps and not is_told and found[place.passage].kind == "result":
+            yield GAP
         yield QUOTE + (NUMBER.sub("", text, count=1) if follows else _unpadded(text))
         before = place
 

@@ -140,6 +140,27 @@ def test_a_name_that_a_quoted_line_tells_is_not_listed_again() -> None:
     assert not [name for name in listed if re.search(rf"\b{name}\b", above)]
 
 
+def test_a_path_that_the_heading_names_is_not_told_again() -> None:
+    edit = call("e", "Edit", file_path="/srv/quay/moor.py", old_string="", new_string=words(9))
+    request = DigestRequest(
+        messages=conversation(user("go"), edit, result("e", "done"), *noise()),
+        budget=400,
+        cwd="/srv/quay",
+    )
+    text = digest(request, count)
+    assert "Edit moor.py" in text
+    assert "/srv/quay/moor.py" not in text
+
+
+def test_where_lines_are_numbered_their_numbers_tell_what_is_left_out() -> None:
+    lines = [f"{n}→berth_{n} = moor(pontoon_{n}, {words(n % 9)})" for n in range(1, 90)]
+    text = made(user("go"), call("r", "Read", file_path="a.py"), result("r", "\n".join(lines)))
+    numbers = [int(found) for found in re.findall(r"^> (\d+)→", text, re.MULTILINE)]
+    assert len(numbers) > 2
+    assert numbers == sorted(numbers)
+    assert "…" not in text.partition("## Course")[2].partition("## ")[0]
+
+
 def test_code_that_a_later_edit_replaced_is_left_out() -> None:
     old, new = "limit_old_value = compute_old(7)", "limit_new_value = compute_new(7)"
     text = made(
