@@ -28,6 +28,16 @@ def found(*paths: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] =
     return [item.path for item in discover(paths, Choice(include=include, exclude=exclude))]
 
 
+def test_what_clients_keep_beside_transcripts_is_passed_by_unless_asked_for() -> None:
+    names = ("api_conversation_history.json", "ui_messages.json", "task_metadata.json")
+    made(*(f"tasks/1/{name}" for name in names))
+    assert found("tasks") == ["tasks/1/api_conversation_history.json"]
+    assert found("tasks/*") == ["tasks/1/api_conversation_history.json"]
+    assert found("tasks/*/ui_messages.json") == ["tasks/1/ui_messages.json"]
+    assert found("tasks/1/ui_messages.json") == ["tasks/1/ui_messages.json"]
+    assert found("tasks", include=("ui_*.json",)) == ["tasks/1/ui_messages.json"]
+
+
 def test_a_folder_gives_its_transcripts_sorted() -> None:
     made("in/b/z.jsonl", "in/b.jsonl", "in/a.json", "in/c.jsonl.gz", "in/d.json.gz", "in/B.jsonl")
     made("in/notes.txt", "in/b/.hidden/x.jsonl")

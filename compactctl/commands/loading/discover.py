@@ -13,6 +13,12 @@ from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.lines import STANDARD_INPUT
 
 TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz")
+# What clients keep beside their transcripts, by its name: lists of sessions, screens, figures. From
+# the stores of Claude Code, Codex, Cline and Roo Code.
+BESIDE_TRANSCRIPTS = (
+    "sessions-index.json", "session_index.jsonl", "ui_messages.json", "task_metadata.json",
+    "history_item.json", "taskHistory.json", "_index.json", "*.compaction.json",
+)  # fmt: skip
 _COMPACTED = re.compile(r"\.compacted(?:\.\d+)?(?:\.[a-z]+)?(?:\.gz)?$")
 
 
@@ -36,7 +42,7 @@ class Choice:
     """Which of the files that are found are wanted; files that are named always are.
 
     Shell patterns for names or for paths below a folder. ``include`` takes the place of
-    TRANSCRIPTS; ``exclude`` leaves out files and whole folders.
+    TRANSCRIPTS without BESIDE_TRANSCRIPTS; ``exclude`` leaves out files and whole folders.
     """
 
     include: tuple[str, ...] = ()
@@ -106,11 +112,13 @@ def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -
 
 
 def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
+    """Tell whether to take a file; what is kept beside transcripts has to be asked for."""
     if entry.problem:
         return True
     name = entry.below.rpartition("/")[2]
     is_ours = is_compacted_name(name) or DRAFT.fullmatch(name)
-    return not is_ours and matches(entry.below, include)
+    is_beside = include == TRANSCRIPTS and matches(name, BESIDE_TRANSCRIPTS)
+    return not (is_ours or is_beside) and matches(entry.below, include)
 
 
 def _input(root: str, entry: FolderEntry) -> Input:
