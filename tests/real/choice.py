@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import log
 from pathlib import Path
+from typing import TypeVar
 from zlib import crc32
 
 import pytest
@@ -25,6 +26,8 @@ READ = {known.name for known in ALL_FORMATS} | {"mini-swe-agent", "openai-respon
 _USUAL_BYTES = 100_000
 # The screen and bookkeeping files that clients keep beside a history.
 _NO_HISTORY = {"ui_messages.json", "task_metadata.json"}
+
+T = TypeVar("T")
 
 
 def transcripts() -> Iterator[Path]:
@@ -61,7 +64,7 @@ each_file = pytest.mark.parametrize(
 )
 
 
-def chosen(ways: Sequence[str], key: str, count: int) -> Sequence[str]:
+def chosen(ways: Sequence[T], key: str, count: int) -> Sequence[T]:
     """Return ``count`` of the ways, others for other keys; all with COMPACTCTL_LONG_TESTS=1."""
     if LONG or count >= len(ways):
         return ways

@@ -1,0 +1,43 @@
+"""Every profile in every window of Codebuddy's setting: it fits, or says by how much not."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.pairs import orphans
+from compactctl.profiles.library import PROFILES, built_in
+
+SAMPLES = Path(__file__).parents[2] / "sample_transcripts"
+WINDOWS = (4_000, 8_000, 16_000, 32_000, 128_000, 200_000)
+
+
+def compacted(path: Path, output: Path, name: str, window: int) -> CompactResult:
+    profile = built_in(name)
+    measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
+    return compact(
+        CompactOptions(
+            path=str(path), output=str(output), measure=measure, plan=PlanOptions(profile=profile)
+        )
+    )
+
+
+@pytest.mark.parametrize("sample", ["neurolink", "openai-chat", "anthropic-messages"])
+@pytest.mark.parametrize(("name", "window"), list(product(PROFILES, WINDOWS)))
+def test_it_fits_or_says_by_how_much_not(
+    name: str, window: int, sample: str, tmp_path: Path
+) -> None:
+    source, output = SAMPLES / f"{sample}.jsonl", tmp_path / "out.jsonl"
+    result = compacted(source, output, name, window)
+    assert result.fits == (result.largest_after <= result.limit)
+    before, after = load(str(source)).transcript, load(str(output)).transcript
+    assert orphans(after.effective) <= orphans(before.effective)
+    assert not compacted(output, tmp_path / "again.jsonl", name, window).compacted
+    if result.compacted:
+        rewind(RewindOptions(path=str(output)))
+    assert output.read_bytes() == source.read_bytes()
