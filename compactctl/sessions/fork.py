@@ -6,24 +6,28 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Literal, overload
 from uuid import UUID
 
 from compactctl.sessions.session import Session
 from compactctl.store.places import Machine
 
-_COMPACTED = re.compile(r" \(compacted(?: (\d+))?\)$")
+Mark = Literal["compacted", "whole"]
+"""How a title tells a session from the one it is made of: less of it, or all of it again."""
+
+_MARKED = re.compile(r" \((compacted|whole)(?: (\d+))?\)$")
 # Lists cut longer titles off, and what tells two sessions apart stands at the end.
 _SEEN = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh:
-    """What a new session is known by: random bits, the moment, and the machine it lies on."""
+    """What a new session is known by: random bits, the moment, its machine, a mark in its title."""
 
     bits: int
     now: datetime
     machine: Machine
+    mark: Mark = "compacted"
 
     @property
     def random_id(self) -> str:
@@ -37,6 +41,16 @@ class Fresh:
         number = moment | self.bits & (1 << 80) - 1
         number = number & ~(0xF << 76) | 7 << 76
         return str(UUID(int=number & ~(3 << 62) | 2 << 62))
+
+    def titled(self, title: str) -> str:
+        """Return a title that tells a session from the one it is made of, counted where it must."""
+        found = _MARKED.search(title)
+        again = int(found[2] or 1) + 1 if found and found[1] == self.mark else 0
+        mark = f" ({self.mark} {again})" if again else f" ({self.mark})"
+        begins = title[: found.start()] if found else title
+        room = _SEEN - len(mark)
+        told = begins if len(begins) <= room else f"{begins[: room - 1].rstrip()}…"
+        return f"{told}{mark}".lstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,13 +116,3 @@ class ForkedLines(Sequence[bytes]):
     def _made(self, index: int, line: bytes) -> bytes:
         made = self._fork.renamed(index, line)
         return made if made.endswith(b"\n") else made + b"\n"
-
-
-def compacted_title(title: str) -> str:
-    """Return a title that tells a session from the one that was compacted less often."""
-    found = _COMPACTED.search(title)
-    mark = f" (compacted {int(found[1] or 1) + 1})" if found else " (compacted)"
-    begins = title[: found.start()] if found else title
-    room = _SEEN - len(mark)
-    told = begins if len(begins) <= room else f"{begins[: room - 1].rstrip()}…"
-    return f"{told}{mark}".lstrip()

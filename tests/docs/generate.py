@@ -4,7 +4,8 @@ In every part of a page, the lines that start with ``$`` in a block marked ``con
 order, in a folder of the part's own that holds the bundled transcripts, and is the home of somebody
 with sessions of several clients; the lines below them are what they printed. A part is a section,
 or the page where these build on one another.
-``python tests/docs/generate.py`` writes the pages anew, ``--check`` only compares.
+``python tests/docs/generate.py`` writes the pages anew, and the picture in the README, ``--check``
+only compares.
 """
 
 import io
@@ -35,7 +36,8 @@ _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTAL
 # Where the folder with the bundled transcripts is, as far as readers are concerned.
 _HOME = "/home/dev"
 # What differs from run to run or from one version of pyarrow to the next: the time of an
-# operation, the size of its archive, ids of new sessions and what follows from them.
+# operation, the size of its archive, ids of new sessions and what follows from them: the archive is
+# named after its session, and a summary says where it is.
 _VARYING = re.compile(
     r"20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d"
     r"|(?<=  )[\d.]+ kB(?=  in effect|  back to|\n)"
@@ -43,6 +45,7 @@ _VARYING = re.compile(
     r"|(?<=\"archiveBytes\": )\d+"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
     r"|(?<=Claude Code session )[0-9a-f]{8}(?= \"[^\"]*\(compacted)"
+    r"|(?m:^(?:is|by)  .*$)"
     r"|(?<=SHA-256              )[0-9a-f]{64}|(?<=in effect  )[0-9a-f]{12}|(?<=--to )[0-9a-f]{12}"
 )
 
@@ -138,7 +141,21 @@ def main() -> int:
             print(path.relative_to(ROOT))  # noqa: T201 - the answer of this program
             if not is_check:
                 path.write_text(fresh)
+    stale += _draw(is_check=is_check)
     return 1 if is_check and stale else 0
+
+
+def _draw(*, is_check: bool) -> bool:
+    """Draw the picture anew, or say that it differs; tell whether it did."""
+    from docs.picture import PICTURE, picture, texts
+
+    fresh = picture()
+    is_stale = texts(fresh) != texts(PICTURE.read_text())
+    if is_stale:
+        print(PICTURE.relative_to(ROOT))  # noqa: T201 - the answer of this program
+        if not is_check:
+            PICTURE.write_text(fresh)
+    return is_stale
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Draws the terminal of somebody whose session is full, as the README shows it.
 
-``python tests/docs/picture.py`` draws it anew; the tests compare it with what the program prints.
+``python tests/docs/picture.py`` draws it anew, ``generate.py`` with the pages; the tests compare it
+with what the program prints.
 """
 
+import html
 import re
 import shutil
 import sys
@@ -12,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from cli.screens.terminal import run_on_terminal
-from docs.generate import ROOT
+from docs.generate import ROOT, stable
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
@@ -62,6 +64,12 @@ def picture() -> str:
     return console.export_svg(
         title="compactctl", theme=_THEME, code_format=_DRAWING, unique_id="full"
     )
+
+
+def texts(drawing: str) -> list[str]:
+    """Return what is written in a drawing, however it is drawn, without what varies."""
+    lines = re.findall(r"<text [^>]*>([^<]*)</text>", drawing)
+    return [stable(html.unescape(line).replace("\xa0", " ")) for line in lines]
 
 
 def _run(home: Path, *arguments: str) -> Text:

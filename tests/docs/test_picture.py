@@ -1,15 +1,8 @@
 """The picture in the README shows what the program prints, and asks nobody for anything."""
 
-import html
 import re
 
-from docs.picture import PICTURE, picture
-
-
-def texts(drawing: str) -> list[str]:
-    """Return what is written in a drawing, however it is drawn."""
-    lines = re.findall(r"<text [^>]*>([^<]*)</text>", drawing)
-    return [html.unescape(line).replace("\xa0", " ") for line in lines]
+from docs.picture import PICTURE, picture, texts
 
 
 def test_it_shows_what_is_printed() -> None:

@@ -1,12 +1,15 @@
 """A compaction by the client undone in the client's own store."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.asking import Ask
 from sessions.homes import Home, Record, Said
+from sessions.test_forks_of_documents import opencode
 
 SAID = Said(name="tides", title="Tide windows", project="/home/dev/quay side")
 OLD, SUMMARY, NEW = "The gate is at four.", "A gate was spoken of.", "And the moon?"
@@ -79,6 +82,9 @@ def test_it_is_a_new_session_that_sends_everything_again(home: Home, ask: Ask, c
     assert OLD in shown
     assert NEW in shown
     assert SUMMARY not in shown
+    titles = [each["title"] for each in json.loads(ask("sessions", "--json").out)["sessions"]]
+    assert client == "pi" or "Tide windows (whole)" in titles
+    assert f"undo with: compactctl rewind {fork.stem[-36:]}" in outcome.err
     assert ask("rewind", fork).code == 0
     assert SUMMARY in ask("view", fork).out
     assert OLD not in ask("view", fork).out
@@ -94,6 +100,48 @@ def test_in_place_it_is_the_same_session(home: Home, ask: Ask, client: str) -> N
     assert OLD in ask("view", path).out
     assert ask("rewind", path).code == 0
     assert path.read_bytes() == before
+
+
+def test_a_session_in_a_database_is_made_whole_as_a_document(home: Home, ask: Ask) -> None:
+    own = opencode(home)
+    pair = (
+        ("msg_f1000000000aAbCdEfGhIjKlMn", {"role": "user"}, {"type": "compaction"}),
+        (
+            "msg_f1000000000bAbCdEfGhIjKlMn",
+            {
+                "role": "assistant",
+                "parentID": "msg_f1000000000aAbCdEfGhIjKlMn",
+                "summary": True,
+                "finish": "stop",
+            },
+            {"type": "text", "text": SUMMARY},
+        ),
+    )
+    with closing(
+        sqlite3.connect(home.root / ".local" / "share" / "opencode" / "opencode.db")
+    ) as database:
+        for name, info, part in pair:
+            database.execute(
+                "insert into message values (?, ?, 1, 1, ?)", (name, own, json.dumps(info))
+            )
+            database.execute(
+                "insert into part values (?, ?, ?, 1, 1, ?)",
+                (f"prt_{name[4:]}", name, own, json.dumps(part)),
+            )
+        database.commit()
+    shown = ask("view", own).out
+    assert SUMMARY in shown
+    assert "the tide turns" not in shown
+    outcome = ask("rewind", own, "--client", "--json")
+    assert outcome.code == 0, outcome.err
+    result = json.loads(outcome.out)
+    assert f"opencode import {result['output']}" in result["continueWith"]
+    assert f"undo with: compactctl rewind {result['output']}" in outcome.err
+    shown = ask("view", result["output"]).out
+    assert "the tide turns" in shown
+    assert SUMMARY not in shown
+    assert ask("rewind", result["output"]).code == 0
+    assert SUMMARY in ask("view", result["output"]).out
 
 
 def test_no_restored_copy_lands_among_sessions(home: Home, ask: Ask, tmp_path: Path) -> None:

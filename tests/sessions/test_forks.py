@@ -297,6 +297,7 @@ def test_both_ids_that_newer_versions_of_codex_write_are_new(home: Home, ask: As
         ("Tides", "Tides (compacted)"),
         ("Tides (compacted)", "Tides (compacted 2)"),
         ("Tides (compacted 9)", "Tides (compacted 10)"),
+        ("Tides (whole)", "Tides (compacted)"),
         ("", "(compacted)"),
         ("T" * 200, f"{'T' * 35}… (compacted)"),
     ],

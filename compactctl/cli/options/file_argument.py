@@ -83,6 +83,9 @@ def _resolved(context: click.Context, value: str, purpose: "Purpose") -> str:
     """Return the path that is meant; what can only be a path is not looked for among sessions."""
     if value != "." and (os.sep in value or value == STANDARD_STREAM or os.path.lexists(value)):
         return value
+    if context.params.get("client"):
+        # What the client compacted is undone in a session of its own: none is put back.
+        purpose = "write"
     sessions = _sessions()
     found = sessions.resolve(value, purpose)
     return _path_of(context, sessions, found)

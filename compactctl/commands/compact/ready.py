@@ -10,6 +10,7 @@ from compactctl.commands.forking.new_session import (
     archives_under,
     continued_with,
     make_room,
+    rewound_as,
     settle,
 )
 from compactctl.commands.operations.history import OperationHistory
@@ -71,6 +72,7 @@ class ReadyCompaction:
             carried_lines=published.growth.lines,
             left_out_from=published.growth.left_out_from,
             forked_from=self.options.fork.original.id if self.options.fork else None,
+            rewound_as=rewound_as(target, self.options.fork),
             forked_to=self.options.fork.id if self.options.fork else None,
             continue_with=continued_with(self.options.path, self.options.fork)
             if is_session

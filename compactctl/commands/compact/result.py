@@ -71,12 +71,12 @@ class CompactResult:
     to be shown. ``carried_lines`` counts lines appended to the input meanwhile, which end the
     output; ``left_out_from`` is the first line of the input, from 1, that came too late for it.
     ``forked_from`` is the id of the session that a new one was made of, ``forked_to`` the id of
-    that one; ``before`` is the session under its new id then. ``archived_out`` is the file of
-    tagged originals that was asked for. ``continue_with`` is the command that goes on with the
-    session that was written. ``redone`` are the compactions by the client that were undone first,
-    ``before`` the state with them. ``not_due`` says why no stage ran because compaction was not
-    due, "" where they ran. ``restated`` are the recorded counts that a client takes for the size of
-    its context, None where they stay as they are.
+    that one, ``rewound_as`` what rewind is to be given; ``before`` is the session under its new id
+    then. ``archived_out`` is the file of tagged originals that was asked for. ``continue_with`` is
+    the command that goes on with the session that was written. ``redone`` are the compactions by
+    the client that were undone first, ``before`` the state with them. ``not_due`` says why no stage
+    ran because compaction was not due, "" where they ran. ``restated`` are the recorded counts that
+    a client takes for the size of its context, None where they stay as they are.
     """
 
     path: str
@@ -119,6 +119,7 @@ class CompactResult:
     forked_from: str | None = None
     archived_out: str | None = None
     forked_to: str | None = None
+    rewound_as: str | None = None
     continue_with: str | None = None
     data: Iterable[bytes] | None = None
 

@@ -13,7 +13,7 @@ from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
-from compactctl.sessions.fork import Fork, ForkedLines, Fresh
+from compactctl.sessions.fork import Fork, ForkedLines, Fresh, Mark
 from compactctl.sessions.forks import fork_of
 from compactctl.sessions.registry import going_on, session_at, session_in_database
 from compactctl.store.archive.deposit import Deposit
@@ -22,12 +22,12 @@ from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, digest_of, split_lines
-from compactctl.store.places import Machine, this_machine
+from compactctl.store.places import Machine, store_holding, this_machine
 from compactctl.store.publish.publish import write_output
 
 
-def new_session(path: str) -> Fork | None:
-    """Return the new session that one in its client's store is to be written as.
+def new_session(path: str, mark: Mark = "compacted") -> Fork | None:
+    """Return the new session that one in its client's store is to be written as, marked so.
 
     None for what is in no store, and where no new session can be written for its client.
     """
@@ -36,7 +36,7 @@ def new_session(path: str) -> Fork | None:
         session = session_in_database(session_of(path), machine)
     else:
         session = session_at(Path(path), machine)
-    return fork_of(session, _fresh(machine)) if session else None
+    return fork_of(session, _fresh(machine, mark)) if session else None
 
 
 def load_fork(
@@ -114,6 +114,12 @@ def continued_with(path: str, fork: Fork | None) -> str | None:
     return going_on(session) if session else None
 
 
-def _fresh(machine: Machine) -> Fresh:
+def rewound_as(target: Path, fork: Fork | None) -> str:
+    """Return what rewind is to be given for what was written: an id among sessions, else a path."""
+    is_listed = fork is not None and store_holding(target, this_machine()) is not None
+    return fork.id if fork is not None and is_listed else str(target)
+
+
+def _fresh(machine: Machine, mark: Mark) -> Fresh:
     bits = random.SystemRandom().getrandbits(128)
-    return Fresh(bits=bits, now=datetime.now(UTC), machine=machine)
+    return Fresh(bits=bits, now=datetime.now(UTC), machine=machine, mark=mark)

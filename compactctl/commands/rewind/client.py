@@ -15,6 +15,7 @@ from compactctl.commands.forking.new_session import (
     load_fork,
     make_room,
     new_session,
+    rewound_as,
     settle,
 )
 from compactctl.commands.forking.outside_stores import check_outside_stores
@@ -109,7 +110,7 @@ def _checked_place(options: RewindOptions) -> Fork | None:
     if options.output is not None:
         check_outside_stores(options.path, Path(options.output), named=True)
         return None
-    fork = None if options.path == STANDARD_INPUT else new_session(options.path)
+    fork = None if options.path == STANDARD_INPUT else new_session(options.path, "whole")
     if fork is None:
         raise UsageError(
             f"{options.path}: what its client compacted is undone in another file, which -o names, "
@@ -173,6 +174,7 @@ def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
         archive=str(archive_folder(job.target)),
         carried_lines=published.growth.lines,
         forked_from=job.fork.original.id if job.fork else None,
+        rewound_as=rewound_as(job.target, job.fork),
         continue_with=continued_with(job.options.path, job.fork) if is_session else None,
         warnings=(*result.warnings, *published.warnings, *settled),
     )

@@ -42,7 +42,8 @@ class RewindResult:
     done and end the file, behind what ``after`` describes. ``moved`` is False when there was
     nothing to undo. ``by_client`` are compactions by the client that were undone, oldest first;
     ``archive`` is what leads back to them then, ``forked_from`` the id of the session that a new
-    one was made of, and ``continue_with`` the command that goes on with what was written.
+    one was made of, ``rewound_as`` what rewind is to be given, and ``continue_with`` the command
+    that goes on with what was written.
     """
 
     path: str
@@ -61,6 +62,7 @@ class RewindResult:
     by_client: tuple[ClientCompaction, ...] = ()
     archive: str | None = None
     forked_from: str | None = None
+    rewound_as: str | None = None
     continue_with: str | None = None
     warnings: tuple[str, ...] = ()
     data: Iterable[bytes] | None = None

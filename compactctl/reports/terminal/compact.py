@@ -94,7 +94,7 @@ def _written(result: CompactResult, output: str) -> Iterator[str]:
 
 def undo_name(result: CompactResult) -> str:
     """Return what rewind is to be given: the id of a new session, else the file."""
-    return result.forked_to or shell_path(result.output or "")
+    return shell_path(result.rewound_as or result.output or "")
 
 
 def _stage_cells(record: StageRecord) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if result.carried_lines:
         yield carried_text(result.carried_lines)
     if result.archive:
-        yield f"undo with: compactctl rewind {shell_path(result.output)}"
+        yield f"undo with: compactctl rewind {shell_path(result.rewound_as or result.output)}"
     if result.continue_with:
         yield f"continue with: {result.continue_with}"
     if result.way_back:

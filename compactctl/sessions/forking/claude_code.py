@@ -1,7 +1,7 @@
 """Sessions of Claude Code under a new id."""
 
 from compactctl.pipeline.record_splice import dump
-from compactctl.sessions.fork import Fork, Fresh, compacted_title
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.forking.records import KEY, with_session_id
 from compactctl.sessions.reading.ends import read_ends
 from compactctl.sessions.session import Session
@@ -13,7 +13,7 @@ def fork(session: Session, fresh: Fresh) -> Fork:
     Where a session has the name of an agent, the client's prompt shows that, so both are said.
     """
     new, old = fresh.random_id, session.id
-    title = compacted_title(session.details.title)
+    title = fresh.titled(session.details.title)
     said = [{"type": "custom-title", "customTitle": title, KEY: new}]
     if _has_agent_name(session):
         said.append({"type": "agent-name", "agentName": title, KEY: new})

@@ -2,7 +2,7 @@
 
 import json
 
-from compactctl.sessions.fork import Fork, Fresh, compacted_title
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.forking.records import renamed_anywhere
 from compactctl.sessions.reading.documents import document_if_any
 from compactctl.sessions.session import Session
@@ -28,7 +28,7 @@ def fork(session: Session, fresh: Fresh) -> Fork | None:
     manifest |= {
         "session_id": new,
         "messages_path": str(path),
-        "metadata": {**told, "title": compacted_title(session.details.title)},
+        "metadata": {**told, "title": fresh.titled(session.details.title)},
     }
     if manifest.pop("pid", None) and manifest.get("status") == "running":
         manifest["status"] = "completed"

@@ -5,7 +5,7 @@ from datetime import UTC
 from compactctl.model.message import JsonPath
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, splice
-from compactctl.sessions.fork import Fork, Fresh, compacted_title
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.forking.records import first_record
 from compactctl.sessions.session import Session
 from compactctl.store import places
@@ -37,7 +37,7 @@ def _line(session: Session, new: str, fresh: Fresh) -> bytes:
     now = fresh.now.astimezone(UTC)
     named = {
         "id": new,
-        "thread_name": compacted_title(session.details.title),
+        "thread_name": fresh.titled(session.details.title),
         "updated_at": f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03}Z",
     }
     return f"{dump(named)}\n".encode()

@@ -3,7 +3,7 @@
 import json
 import re
 
-from compactctl.sessions.fork import Fork, Fresh, compacted_title
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.forking.records import KEY, with_session_id
 from compactctl.sessions.reading.ends import WINDOW
 from compactctl.sessions.session import Session
@@ -21,11 +21,11 @@ def fork(session: Session, fresh: Fresh) -> Fork:
         path=folder / session.entry.path.name,
         original=session,
         renamed=lambda _, line: with_session_id(line, ("data", KEY), old, new),
-        beside=((folder / _NOTE, _note(session, new)),),
+        beside=((folder / _NOTE, _note(session, fresh, new)),),
     )
 
 
-def _note(session: Session, new: str) -> bytes:
+def _note(session: Session, fresh: Fresh, new: str) -> bytes:
     """Return the client's note with the new names; what else it says stays."""
     try:
         with session.entry.path.with_name(_NOTE).open("rb") as stream:
@@ -33,6 +33,6 @@ def _note(session: Session, new: str) -> bytes:
     except OSError:
         text = f"cwd: {json.dumps(session.details.project)}\n"
     # What JSON quotes is quoted for YAML as well.
-    title = json.dumps(compacted_title(session.details.title))
+    title = json.dumps(fresh.titled(session.details.title), ensure_ascii=False)
     rest = _RENAMED.sub("", text)
     return f"id: {new}\nname: {title}\nuser_named: true\n{rest}".encode()

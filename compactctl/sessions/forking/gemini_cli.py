@@ -5,7 +5,7 @@ from datetime import UTC
 
 from compactctl.formats.records.decode import decode
 from compactctl.formats.records.json_values import object_or_empty
-from compactctl.sessions.fork import Fork, Fresh, compacted_title
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.forking.records import renamed_anywhere
 from compactctl.sessions.session import Session
 
@@ -15,7 +15,7 @@ def fork(session: Session, fresh: Fresh) -> Fork:
     new, old = fresh.random_id, session.id
     name = renamed_anywhere(old, new)
     suffix = session.entry.path.suffix
-    title = {"$set": {"summary": compacted_title(session.details.title)}}
+    title = {"$set": {"summary": fresh.titled(session.details.title)}}
     is_log = suffix == ".jsonl"
 
     def renamed(_: int, line: bytes) -> bytes:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
-from compactctl.sessions.fork import Fork, Fresh, compacted_title
+from compactctl.sessions.fork import Fork, Fresh
 from compactctl.sessions.session import Session
 from compactctl.store.places import state_folder
 
@@ -26,7 +26,7 @@ def fork(session: Session, fresh: Fresh) -> Fork:
     salt, old = f"{fresh.bits:x}", session.id
     new = _fresh(old, salt)
     path = state_folder(fresh.machine) / "opencode" / f"{new}.json"
-    title = compacted_title(session.details.title)
+    title = fresh.titled(session.details.title)
 
     def renamed(_: int, line: bytes) -> bytes:
         document = json.loads(line)
