@@ -25,6 +25,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 # Blocks that no other format stores in a message's content.
@@ -65,13 +66,7 @@ class AnthropicMessages:
         """Return the message's own id: records of this format have none."""
         return message.id
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,  # noqa: ARG002 - records are not linked
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message of the user's or the assistant's: there are none of the system here.
 
         The missing half of a tool pair is a block, and a call comes from the assistant.
@@ -84,7 +79,7 @@ class AnthropicMessages:
             said = {"type": "text", "text": message.text}
             return {"role": "assistant", "content": [said, call]}
         role = "assistant" if message.role == "assistant" else "user"
-        return {"role": role, "content": new_content(like.get("content"), message.text)}
+        return {"role": role, "content": new_content(beside.like.get("content"), message.text)}
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""

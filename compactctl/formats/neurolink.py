@@ -29,6 +29,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -82,15 +83,9 @@ class NeuroLink:
         """Return the message's own id, which becomes the record's."""
         return message.id
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,  # noqa: ARG002 - records are not linked
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message of the role wanted, or the missing half of a tool pair."""
-        timestamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+        timestamp = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
         tool = {"tool": message.tool} if message.tool else {}
         return {
             "id": self.new_id(message),

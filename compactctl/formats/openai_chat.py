@@ -44,6 +44,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -80,15 +81,12 @@ class OpenAIChat:
         """Return the message's own id: records of this format have none."""
         return message.id
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,  # noqa: ARG002 - records are not linked
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message with content of the same shape as its neighbour's."""
-        said = {"role": message.role, "content": text_content(like.get("content"), message.text)}
+        said = {
+            "role": message.role,
+            "content": text_content(beside.like.get("content"), message.text),
+        }
         if message.kind == "result":
             return {**said, "tool_call_id": message.call_id}
         if message.kind != "call":

@@ -30,7 +30,7 @@ from compactctl.pipeline.record_splice import (
 from compactctl.pipeline.relink import Placed, Relinked, relink
 from compactctl.pipeline.restated import kept_report, restated
 from compactctl.pipeline.spans import Span, element_spans, line_span, rebuild, record_span, splice
-from compactctl.pipeline.writer import Writer
+from compactctl.pipeline.writer import Beside, Writer
 
 Layout = Literal["split", "inline"]
 # What a summary says of who wrote it, unless that was the built-in summarizer as it should be.
@@ -244,7 +244,9 @@ class _Page:
 
     def _written_record(self, item: Synthetic, message: Message, like: Mapping[str, Any]) -> str:
         parent = self.relinked.written.get(self.writer.new_id(item))
-        record = dict(self.writer.new_record(item, message, like, parent))
+        record = dict(
+            self.writer.new_record(item, Beside(anchor=message, like=like, parent=parent))
+        )
         if self.style.tags:
             fields = tag_fields(written_tags(item, self.style.operation))
             record |= self._fields({**fields, OWN_KEY: fields.get(OWN_KEY, {}) | _origin(item)})

@@ -1,10 +1,23 @@
 """What the pipeline asks of a format in order to write records."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Where a written record goes: next to the message ``anchor``, whose record is ``like``.
+
+    ``parent`` is the id of the record it follows, in formats that link records.
+    """
+
+    anchor: Message
+    like: Mapping[str, Any]
+    parent: str | None = None
 
 
 class Writer(Protocol):
@@ -20,13 +33,8 @@ class Writer(Protocol):
     def new_id(self, message: Synthetic) -> str:
         """Return the record id that a written summary or marker gets."""
 
-    def new_record(
-        self, message: Synthetic, anchor: Message, like: Mapping[str, Any], parent: str | None
-    ) -> Mapping[str, Any]:
-        """Build the record for a summary or marker, shaped like the record ``like`` of ``anchor``.
-
-        ``parent`` is the id of the record it follows, in formats that link records.
-        """
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+        """Build the record for a summary or marker, shaped like the one that it stands beside."""
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return what stands at the part's path once its content is ``text``."""

@@ -5,6 +5,7 @@ from compactctl.formats.neurolink import NeuroLink
 from compactctl.history.pairs import orphans
 from compactctl.model.message import GroupId, MessageId, Synthetic
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 
 def neurolink(*records: object) -> Transcript:
@@ -83,14 +84,14 @@ def test_written_records_look_like_the_clients_own() -> None:
         id=MessageId("marker-h"), kind="marker", role="user", text="[cut]", group=GroupId("h")
     )
 
-    assert NeuroLink().new_record(summary, found.messages[0], TALK[0], None) == {
+    assert NeuroLink().new_record(summary, Beside(anchor=found.messages[0], like=TALK[0])) == {
         "id": "summary-g",
         "role": "user",
         "content": "All of it",
         "timestamp": "2026-01-02T03:04:05Z",
         "metadata": {"isSummary": True, "summarizesFrom": "m1", "summarizesTo": "m5"},
     }
-    written = NeuroLink().new_record(marker, found.messages[5], TALK[5], None)
+    written = NeuroLink().new_record(marker, Beside(anchor=found.messages[5], like=TALK[5]))
     assert written["metadata"] == {"truncated": True}
     assert "timestamp" not in written
 

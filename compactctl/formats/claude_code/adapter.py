@@ -27,6 +27,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Link, Pointer, Transcript
+from compactctl.pipeline.writer import Beside
 
 TYPES = frozenset(
     {
@@ -92,23 +93,17 @@ class ClaudeCode:
         digest = hashlib.sha256(message.id.encode()).hexdigest()
         return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user record that continues the chain at ``parent``."""
         flag = "isCompactSummary" if message.kind == "summary" else "isMeta"
         return {
-            "parentUuid": parent,
-            **{name: like[name] for name in _COPIED if name in like},
+            "parentUuid": beside.parent,
+            **{name: beside.like[name] for name in _COPIED if name in beside.like},
             "type": "user",
             "message": {"role": "user", "content": message.text},
             flag: True,
             "uuid": self.new_id(message),
-            **({"timestamp": like["timestamp"]} if "timestamp" in like else {}),
+            **({"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}),
         }
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401

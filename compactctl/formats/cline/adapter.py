@@ -16,6 +16,7 @@ from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 _ROLES = ("user", "assistant")
 # What only Roo Code writes: the marks of its own compaction, and the mode in the editor's state.
@@ -51,16 +52,10 @@ class Cline:
         """Return the message's own id, which becomes the record's where records have one."""
         return message.id
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,  # noqa: ARG002 - records are not linked
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message, just older than the record it stands before."""
-        name = {"id": self.new_id(message)} if "id" in like else {}
-        ts = like.get("ts")
+        name = {"id": self.new_id(message)} if "id" in beside.like else {}
+        ts = beside.like.get("ts")
         time = {"ts": ts - 1} if isinstance(ts, int | float) else {}
         return {**name, "role": "user", "content": new_content([], message.text), **time}
 

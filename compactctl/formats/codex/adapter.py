@@ -14,6 +14,7 @@ from compactctl.formats.records.json_values import text_or_empty
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 
 class Codex:
@@ -45,19 +46,13 @@ class Codex:
         """Return the message's own id: items need none."""
         return message.id
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,
-        like: Mapping[str, Any],
-        parent: str | None,  # noqa: ARG002 - records are not linked
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message; inside a compaction's history items have no envelope."""
         content = [{"type": "input_text", "text": message.text}]
         item = {"type": "message", "role": "user", "content": content}
-        if anchor.element or not _has_payload(like):
+        if beside.anchor.element or not _has_payload(beside.like):
             return item
-        timestamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+        timestamp = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
         return {**timestamp, "type": "response_item", "payload": item}
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401

@@ -20,6 +20,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
 
@@ -54,20 +55,14 @@ class CopilotCli:
         digest = hashlib.sha256(message.id.encode()).hexdigest()
         return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message event with the whole envelope: the client refuses any less."""
         return {
             "type": "user.message",
             "data": {"content": message.text, "attachments": [], "source": "system"},
             "id": self.new_id(message),
-            "timestamp": like.get("timestamp"),
-            "parentId": parent,
+            "timestamp": beside.like.get("timestamp"),
+            "parentId": beside.parent,
         }
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401

@@ -11,6 +11,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, MediaPart, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 _NAMED = ("id", "name")
 
@@ -45,15 +46,9 @@ class GeminiCli:
         """Return the message's own id, by which the client knows it."""
         return message.id
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,  # noqa: ARG002 - records are not linked
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message, as old as the record it stands before."""
-        time = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+        time = {"timestamp": beside.like["timestamp"]} if "timestamp" in beside.like else {}
         return {"id": message.id, **time, "type": "user", "content": [{"text": message.text}]}
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401

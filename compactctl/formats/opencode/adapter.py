@@ -14,6 +14,7 @@ from compactctl.formats.records.json_values import object_or_empty, text_or_empt
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 # Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
 _MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
@@ -51,15 +52,9 @@ class OpenCode:
         """Return the message's own id; the record's is derived from the one it stands before."""
         return message.id
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,  # noqa: ARG002 - a user message names no parent
-    ) -> Mapping[str, Any]:
-        """Build a user message of one text that the client sorts right before ``like``."""
-        info = object_or_empty(like.get("info"))
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+        """Build a user message of one text that the client sorts right before the one beside."""
+        info = object_or_empty(beside.like.get("info"))
         name = _id_before(text_or_empty(info.get("id")), message.id)
         session = {"sessionID": info["sessionID"]} if "sessionID" in info else {}
         part = {"id": "prt" + name.removeprefix("msg"), **session, "messageID": name}

@@ -13,6 +13,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
 
 # Digits of the ids that the client gives its entries.
 _ID_LENGTH = 8
@@ -43,21 +44,17 @@ class Pi:
         """Return an entry id derived from the message's id."""
         return hashlib.sha256(message.id.encode()).hexdigest()[:_ID_LENGTH]
 
-    def new_record(
-        self,
-        message: Synthetic,
-        anchor: Message,  # noqa: ARG002 - the record is shaped like ``like`` alone
-        like: Mapping[str, Any],
-        parent: str | None,
-    ) -> Mapping[str, Any]:
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user message; entries of version 1 have no ids."""
-        linked = {"id": self.new_id(message), "parentId": parent} if "id" in like else {}
+        linked = (
+            {"id": self.new_id(message), "parentId": beside.parent} if "id" in beside.like else {}
+        )
         content = [{"type": "text", "text": message.text}]
-        inner = {"role": "user", "content": content, "timestamp": _milliseconds(like)}
+        inner = {"role": "user", "content": content, "timestamp": _milliseconds(beside.like)}
         return {
             "type": "message",
             **linked,
-            "timestamp": like.get("timestamp"),
+            "timestamp": beside.like.get("timestamp"),
             "message": inner,
         }
 

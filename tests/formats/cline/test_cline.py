@@ -35,6 +35,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
+from compactctl.pipeline.writer import Beside
 
 IMAGE = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
 
@@ -284,9 +285,11 @@ def test_a_written_message_is_like_its_neighbour() -> None:
     )
     anchor = cline(user("hi", ts=9)).messages[0]
 
-    assert Cline().new_record(marker, anchor, user("hi", ts=9), None) == user("gone", ts=8)
-    assert Cline().new_record(marker, anchor, user("hi"), None) == user("gone")
-    assert Cline().new_record(marker, anchor, user("hi", id="m"), None) == {
+    assert Cline().new_record(marker, Beside(anchor=anchor, like=user("hi", ts=9))) == user(
+        "gone", ts=8
+    )
+    assert Cline().new_record(marker, Beside(anchor=anchor, like=user("hi"))) == user("gone")
+    assert Cline().new_record(marker, Beside(anchor=anchor, like=user("hi", id="m"))) == {
         "id": "truncation-g",
         **user("gone"),
     }

@@ -32,6 +32,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.pipeline.layout import Layout
+from compactctl.pipeline.writer import Beside
 
 PIXEL = "data:image/png;base64,aGVsbG8="
 
@@ -272,12 +273,12 @@ def test_a_message_written_before_an_answer_takes_its_model() -> None:
     )
     like = assistant("REDACTED", text("x"))
     anchor = opencode(like).messages[0]
-    record = OpenCode().new_record(marker, anchor, like, None)
+    record = OpenCode().new_record(marker, Beside(anchor=anchor, like=like))
 
     assert record["info"]["model"] == {"providerID": "p", "modelID": "m-1"}
     assert record["info"]["agent"] == "build"
     assert record["info"]["id"].startswith("REDACTED")
-    assert record == OpenCode().new_record(marker, anchor, like, None)
+    assert record == OpenCode().new_record(marker, Beside(anchor=anchor, like=like))
 
 
 def test_pictures_go_with_the_output_they_came_with() -> None:
