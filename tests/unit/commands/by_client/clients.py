@@ -7,6 +7,7 @@ from formats.claude_code import sessions as claude
 from formats.cline import tasks as roo
 from formats.codex import rollouts as codex
 from formats.copilot_cli import sessions as copilot
+from formats.gemini_cli import talks as gemini
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 
@@ -121,6 +122,23 @@ def copilot_cli() -> bytes:
         copilot.answered(PATH, FILE),
     )
     return lines(*events)
+
+
+def gemini_cli() -> bytes:
+    """Return a session in which the client put a snapshot in place of its messages."""
+    read = gemini.tool(
+        "c1", "read_file", {"file_path": PATH}, gemini.answered("c1", "read_file", output=FILE)
+    )
+    snapshot = f"<state_snapshot>\n{SUMMARY}\n</state_snapshot>"
+    return lines(
+        gemini.SESSION,
+        gemini.user("u1", "Look at the settings."),
+        gemini.gemini("g1", RULE),
+        gemini.gemini("g2", "I look.", read),
+        gemini.put(gemini.user("s1", snapshot), gemini.gemini("s2", "Got it.")),
+        gemini.user("u2", LATER),
+        gemini.gemini("g3", "I look again."),
+    )
 
 
 def roo_task() -> bytes:

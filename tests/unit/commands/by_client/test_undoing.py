@@ -69,6 +69,7 @@ LINES = (clients.claude_code, clients.pi_session, clients.codex_cli, clients.cop
 SESSIONS: tuple[Session, ...] = (
     *LINES,
     clients.opencode_session,
+    clients.gemini_cli,
     clients.roo_task,
     kept_verbatim,
 )
