@@ -30,6 +30,7 @@ _ROOMS = {
         "log": "List the compactions behind a transcript.",
         "rewind": "Restore an earlier state, byte for byte.",
         "verify": "Prove that every byte that was taken out can be put back.",
+        "archives": "List the archives of sessions, and forget what is not needed.",
         "audit": "Show what compactions lost, made up, and made the agent look at again.",
         "simulate": "Show where each profile would have compacted, and what it would have left.",
         "eval": "Show what compactions keep of what sessions went on to need.",

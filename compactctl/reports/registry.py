@@ -89,6 +89,10 @@ REPORTS = {
         terminal="terminal.rewind:rewind_screen",
         messages="terminal.rewind:rewind_messages",
     ),
+    "ArchivesResult": Report(
+        json="json.archives:archives_json",
+        terminal="terminal.archives:archives_screen",
+    ),
     "VerifyResult": Report(
         json="json.verify:verify_json",
         terminal="terminal.verify:verify_screen",

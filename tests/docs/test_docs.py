@@ -163,6 +163,7 @@ def test_every_field_of_a_document_is_described(
         "tag": [str(source), "--truncate", "2..6", "-n"],
         "simulate": [str(source), "--profile", "spring-tokens"],
         "eval": [str(SESSION), "--keep", "0.1", "--stages", "distill"],
+        "archives": [],
         "stages": [],
         "profiles": [],
         "config": ["compact", "--all"],

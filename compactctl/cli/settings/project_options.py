@@ -32,7 +32,7 @@ REFUSED = {
     "says where or whether something is written": frozenset({
         "output", "out", "report", "report-format", "junit", "annotate", "plot", "rounds-out",
         "archived-out", "spill-dir", "in-place", "force", "dry-run", "layout", "tags", "to",
-        "group", "check", "repair",
+        "group", "check", "repair", "forget", "dead",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
         "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",

@@ -26,6 +26,7 @@ RUNS = {
     "log": ("run.compacted.jsonl",),
     "rewind": ("run.compacted.jsonl", "--check"),
     "verify": ("run.compacted.jsonl",),
+    "archives": (),
     "batch": ("run.jsonl", "--report", "batch.parquet"),
     "report": ("batch.parquet",),
     "cache": (),

@@ -1,0 +1,1 @@
+"""The archives of sessions in clients' stores: listed, and removed."""

@@ -1,0 +1,124 @@
+"""Lists the archives of sessions, and forgets those that are not needed any more."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from compactctl.commands.archives.found import SessionArchive, all_archives
+from compactctl.commands.operations.history import history_of
+from compactctl.errors import CompactctlError, NoInputError, UsageError
+from compactctl.store.archive.contents import contents_of
+from compactctl.store.archive.lock import locked_folder
+from compactctl.store.files.disk_errors import disk_errors
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.leftovers import sweep
+from compactctl.store.files.lines import open_input
+from compactctl.store.places import Machine, state_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivesOptions:
+    """Which archives, and whether to forget them.
+
+    ``names`` are paths, ids or beginnings of ids, none for all; ``dead`` are those of sessions
+    that are gone. ``force`` forgets what a session that is there was compacted from.
+    """
+
+    names: tuple[str, ...] = ()
+    dead: bool = False
+    forget: bool = False
+    dry_run: bool = False
+    force: bool = False
+    now: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivesResult:
+    """The archives that were asked for, and whether they were forgotten, or would be."""
+
+    archives: tuple[SessionArchive, ...]
+    forgotten: bool
+    dry_run: bool
+    folder: str
+    home: str
+    now: float
+
+    @property
+    def n_bytes(self) -> int:
+        """What they take on disk."""
+        return sum(each.n_bytes for each in self.archives)
+
+
+def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
+    """List archives of sessions, or forget them.
+
+    Raises UsageError before anything is removed: for a name that means several, where nothing is
+    named, and for the last way back of a session that is there. NoInputError for a name that means
+    none.
+    """
+    if options.forget and not (options.names or options.dead):
+        raise UsageError("name the sessions to forget archives of, or those that are gone: --dead")
+    found = all_archives(machine)
+    chosen = tuple(_called(found, name) for name in options.names) if options.names else found
+    chosen = tuple(dict.fromkeys(each for each in chosen if each.is_dead or not options.dead))
+    if options.forget:
+        _check(chosen, force=options.force)
+        for each in () if options.dry_run else chosen:
+            _forget(each, machine)
+    return ArchivesResult(
+        archives=chosen,
+        forgotten=options.forget,
+        dry_run=options.dry_run,
+        folder=str(state_folder(machine)),
+        home=str(machine.home),
+        now=options.now,
+    )
+
+
+def _called(found: Sequence[SessionArchive], name: str) -> SessionArchive:
+    meant = [each for each in found if each.is_called(name)]
+    if not meant:
+        raise NoInputError(f"{name}: no session of that name has an archive; list all there are")
+    if len(meant) > 1:
+        paths = ", ".join(str(each.session) for each in meant[:3])
+        raise UsageError(f"{name}: may mean several ({paths}); name one by its path")
+    return meant[0]
+
+
+def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
+    needed = None if force else next((each for each in chosen if _is_needed(each)), None)
+    if needed is not None:
+        raise UsageError(
+            f"{needed.session}: is compacted, and this is its only way back; rewind it first, or "
+            "forget it with --force"
+        )
+
+
+def _is_needed(archive: SessionArchive) -> bool:
+    """Tell whether a session was compacted and is there; so is one that cannot be told of."""
+    if archive.is_dead:
+        return False
+    with suppress(CompactctlError):
+        source = open_input(archive.session)
+        return bool(history_of(source, str(archive.session)).chain)
+    return True
+
+
+def _forget(archive: SessionArchive, machine: Machine) -> None:
+    """Remove what compactctl has put into the folder, and the folder when that leaves it empty.
+
+    A document that was made for a client to import goes as well: it is compactctl's own.
+    """
+    fs, folder, root = FileSystem(), archive.folder, state_folder(machine)
+    with disk_errors(folder, "removed in part"):
+        with locked_folder(fs, folder):
+            sweep(fs, folder)
+            held = contents_of(folder)
+            for path in (*(each.path for each in held.archives), *held.displaced):
+                fs.unlink(path)
+        if archive.session.is_relative_to(root) and archive.session.exists():
+            fs.unlink(archive.session)
+        for parent in folder.parents:
+            if parent == root or any(parent.iterdir()):
+                return
+            fs.rmdir(parent)

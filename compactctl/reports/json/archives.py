@@ -1,0 +1,31 @@
+"""``archives`` as a JSON document."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from compactctl.commands.archives.archives import ArchivesResult
+from compactctl.commands.archives.found import SessionArchive
+
+
+def archives_json(result: ArchivesResult) -> dict[str, Any]:
+    """Return the document."""
+    return {
+        "schema": "compactctl.archives/1",
+        "folder": result.folder,
+        "bytes": result.n_bytes,
+        "forgotten": result.forgotten and not result.dry_run,
+        "dryRun": result.dry_run,
+        "archives": [_archive(each, result) for each in result.archives],
+    }
+
+
+def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
+    written = datetime.fromtimestamp(archive.modified, UTC).isoformat(timespec="seconds")
+    return {
+        "session": str(archive.session),
+        "sessionExists": None if result.forgotten else not archive.is_dead,
+        "folder": str(archive.folder),
+        "operations": archive.operations,
+        "bytes": archive.n_bytes,
+        "writtenAt": written,
+    }

@@ -1,0 +1,144 @@
+"""Archives of sessions, listed and forgotten."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask
+from sessions.homes import Home, Said
+from sessions.test_archives_apart import in_place, state_of
+from sessions.test_forks import SAID, SMALL, claude, codex, forked
+from sessions.test_forks_of_documents import opencode
+
+from compactctl.store.archive.names import archive_folder
+
+OTHER = Said(name="other", title="Other", project="/home/dev/quayside")
+
+
+def listed(ask: Ask, *options: str) -> dict[str, Any]:
+    outcome = ask("archives", *options, "--json")
+    assert outcome.code == 0, outcome.err
+    document: dict[str, Any] = json.loads(outcome.out)
+    return document
+
+
+def two(home: Home, ask: Ask) -> tuple[Path, Path]:
+    """Compact two sessions in place, and take the second one away."""
+    here, gone = claude(home), claude(home, OTHER)
+    in_place(ask, here)
+    in_place(ask, gone)
+    gone.unlink()
+    return here, gone
+
+
+def test_none_are_listed_where_there_are_none(home: Home, ask: Ask) -> None:
+    claude(home)
+    assert listed(ask)["archives"] == []
+    assert "there are none like that below ~/.local/state" in ask("archives").out
+
+
+def test_archives_are_listed_with_what_became_of_their_sessions(home: Home, ask: Ask) -> None:
+    here, gone = two(home, ask)
+    found = {each["session"]: each for each in listed(ask)["archives"]}
+    assert set(found) == {str(here), str(gone)}
+    assert [found[str(each)]["sessionExists"] for each in (here, gone)] == [True, False]
+    for path in (here, gone):
+        held = [each for each in archive_folder(path).iterdir() if each.is_file()]
+        assert found[str(path)]["bytes"] == sum(each.stat().st_size for each in held)
+        assert found[str(path)]["operations"] == 1
+    assert listed(ask)["bytes"] == sum(each["bytes"] for each in found.values())
+    shown = ask("archives").out
+    assert "1 session is gone" in shown
+    assert "compactctl archives --dead --forget" in shown
+
+
+def test_those_of_sessions_that_are_gone_are_forgotten(home: Home, ask: Ask) -> None:
+    here, gone = two(home, ask)
+    assert listed(ask, "--dead", "--forget", "--dry-run")["forgotten"] is False
+    assert archive_folder(gone).is_dir()
+    result = listed(ask, "--dead", "--forget")
+    assert [each["session"] for each in result["archives"]] == [str(gone)]
+    assert result["forgotten"] is True
+    assert not archive_folder(gone).exists()
+    assert ask("rewind", here, "--check").code == 0
+
+
+def test_the_last_way_back_stays_without_force(home: Home, ask: Ask) -> None:
+    path = claude(home)
+    in_place(ask, path)
+    outcome = ask("archives", SAID.id[:8], "--forget")
+    assert outcome.code == 2
+    assert "this is its only way back" in outcome.err
+    assert ask("rewind", path, "--check").code == 0
+    assert ask("archives", SAID.id[:8], "--forget", "--force").code == 0
+    assert not state_of(home).exists()
+    assert path.exists()
+
+
+def test_one_that_was_rewound_is_not_needed(home: Home, ask: Ask) -> None:
+    path = codex(home)
+    whole = path.read_bytes()
+    in_place(ask, path)
+    assert ask("rewind", path).code == 0
+    assert ask("archives", path, "--forget").code == 0
+    assert not archive_folder(path).exists()
+    assert path.read_bytes() == whole
+
+
+def test_one_whose_session_was_edited_is_kept(home: Home, ask: Ask) -> None:
+    path = codex(home)
+    in_place(ask, path)
+    path.write_text(path.read_text().replace("tide", "TIDE"))
+    assert ask("archives", SAID.id, "--forget").code == 2
+    assert archive_folder(path).is_dir()
+
+
+def test_nothing_is_removed_when_one_of_several_is_needed(home: Home, ask: Ask) -> None:
+    here, gone = two(home, ask)
+    assert ask("archives", str(gone), str(here), "--forget").code == 2
+    assert archive_folder(gone).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--forget",), 2, "name the sessions"),
+        (("nowhere", "--forget"), 3, "no session of that name"),
+        (("xy",), 3, "no session of that name"),
+    ],
+)
+def test_what_is_asked_for_must_be_there(
+    home: Home, ask: Ask, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    two(home, ask)
+    outcome = ask("archives", *arguments)
+    assert outcome.code == code
+    assert words in outcome.err
+
+
+def test_a_beginning_that_means_several_is_refused(home: Home, ask: Ask) -> None:
+    for name in ("0e714fd9-1111-4111-8111-111111111111", "0e714fd9-2222-4222-8222-222222222222"):
+        path = claude(home, OTHER)
+        in_place(ask, path.rename(path.with_name(f"{name}.jsonl")))
+    outcome = ask("archives", "0e714fd9", "--forget")
+    assert outcome.code == 2
+    assert "may mean several" in outcome.err
+
+
+def test_what_is_not_of_compactctl_stays(home: Home, ask: Ask) -> None:
+    _, gone = two(home, ask)
+    note = archive_folder(gone) / "note.txt"
+    note.write_text("mine")
+    assert ask("archives", "--dead", "--forget").code == 0
+    assert note.read_text() == "mine"
+    assert list(archive_folder(gone).glob("*.parquet")) == []
+
+
+def test_a_document_for_import_goes_with_its_archive(home: Home, ask: Ask) -> None:
+    made = Path(forked(ask, opencode(home))["output"])
+    assert [each["session"] for each in listed(ask)["archives"]] == [str(made)]
+    assert ask("archives", made.stem, "--forget").code == 2
+    assert ask("archives", made.stem, "--forget", "-f").code == 0
+    assert not made.parent.exists()
+    assert ask("compact", "opencode:latest", *SMALL, "--dry-run").code == 0
