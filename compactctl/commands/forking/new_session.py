@@ -17,9 +17,11 @@ from compactctl.sessions.fork import Fork, ForkedLines, Fresh, Mark
 from compactctl.sessions.forks import fork_of
 from compactctl.sessions.registry import going_on, session_at, session_in_database
 from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.files.content import Content
-from compactctl.store.files.disk_errors import disk_errors
+from compactctl.store.files.disk_errors import disk_errors, written_before
 from compactctl.store.files.filesystem import FileSystem, make_folders
+from compactctl.store.files.leftovers import sweep
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, digest_of, split_lines
 from compactctl.store.places import Machine, store_holding, this_machine
@@ -80,9 +82,19 @@ def _renamed(fork: Fork, step: Archived, now: bytes) -> Deposit:
 
 
 def make_room(fork: Fork) -> None:
-    """Create the folder that a new session belongs in."""
+    """Create the folder that a new session belongs in, and remove drafts of killed runs there.
+
+    They stand under other names than this one's; where it has a folder of its own, in the others.
+    """
+    fs, parent = FileSystem(), fork.path.parent
+    archives = archive_folder(fork.path).parent
+    folders = [parent, *archives.glob(f"*{SUFFIX}")]
+    if not parent.is_dir():
+        folders = [*parent.parent.glob("*"), *archives.parent.glob(f"*/*{SUFFIX}")]
     with disk_errors(fork.path, "nothing was written"):
-        make_folders(FileSystem(), fork.path.parent)
+        make_folders(fs, parent)
+        for folder in folders:
+            sweep(fs, folder)
 
 
 def settle(fork: Fork) -> tuple[str, ...]:
@@ -91,8 +103,14 @@ def settle(fork: Fork) -> tuple[str, ...]:
     Raises DiskError, when the session is there and may not be listed.
     """
     warnings: list[str] = []
+    done = written_before(fork.path)
     for path, data in fork.beside:
-        warnings += write_output(FileSystem(), path, Content.of([data]))
+        content = Content.of([data])
+        try:
+            warnings += write_output(FileSystem(), path, content, otherwise=done)
+        except BaseException as error:
+            error.add_note(done)
+            raise
     if fork.listed is not None:
         path, line = fork.listed
         with (
