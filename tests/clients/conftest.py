@@ -1,11 +1,12 @@
 """What tests with the real clients need, or why they are skipped."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from clients.running import ALL_CLIENTS, Client, Desk
+from clients.running import ALL_CLIENTS, Client, Desk, Led, talk
 from clients.stub import StubModel
 
 HOW = "python tests/clients/run.py installs the clients and runs these tests"
@@ -28,16 +29,29 @@ def model() -> Iterator[StubModel]:
     stub.close()
 
 
+@pytest.fixture(scope="session", params=ALL_CLIENTS, ids=lambda client: client.name)
+def kept(
+    request: pytest.FixtureRequest,
+    programs: Path,
+    model: StubModel,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Led, Path]:
+    """Return a session that each client has led, and a copy of its home as it was then."""
+    client: Client = request.param
+    if not (programs / client.program).exists():
+        pytest.skip(f"{client.program} is not installed: {HOW}")
+    folder = tmp_path_factory.mktemp(client.name)
+    desk = Desk(home=folder / "home", programs=programs, model=model)
+    session = talk(client, desk)
+    shutil.copytree(desk.home, folder / "kept", symlinks=True)
+    return Led(client=client, desk=desk, session=session, full=model.context), folder / "kept"
+
+
 @pytest.fixture
-def desk(programs: Path, model: StubModel, tmp_path: Path) -> Desk:
-    """Return a home without anything in it."""
-    return Desk(home=tmp_path, programs=programs, model=model)
-
-
-@pytest.fixture(params=ALL_CLIENTS, ids=lambda client: client.name)
-def client(request: pytest.FixtureRequest, programs: Path) -> Client:
-    """Return each client that is installed."""
-    found: Client = request.param
-    if not (programs / found.program).exists():
-        pytest.skip(f"{found.program} is not installed: {HOW}")
+def led(kept: tuple[Led, Path]) -> Led:
+    """Return a full session of each client, in a home where nothing else has happened."""
+    found, copy = kept
+    shutil.rmtree(found.desk.home)
+    shutil.copytree(copy, found.desk.home, symlinks=True)
+    found.desk.model.expect()
     return found

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +17,8 @@ from clients.stub import Answer, Json, StubModel
 _PATIENCE = 180
 # As long as Claude Code reads a file at once.
 _LINES = 1_000
+# Tokens that OpenCode keeps free for an answer.
+_ANSWER = 8_000
 # What Claude Code puts into a request beside what was said.
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 Sent = tuple[str, str, str]
@@ -64,12 +68,13 @@ class Client(Protocol):
     """A client: how it is told something, where its session lies, and what it sends.
 
     ``program`` is what is run; ``reading`` is the name of its tool that shows a file, and of the
-    argument that says which.
+    argument that says which; ``has_files`` tells whether its sessions are files.
     """
 
     name: str
     program: str
     reading: tuple[str, str]
+    has_files: bool
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         """Say something in a new session, or go on with one; return what it printed.
@@ -78,11 +83,14 @@ class Client(Protocol):
         neither compacts nor refuses anything.
         """
 
-    def session(self, desk: Desk) -> Path:
-        """Return the newest session."""
+    def session(self, desk: Desk) -> str:
+        """Return the newest session: its file, or its id where it has none."""
 
-    def id_of(self, session: Path) -> str:
+    def id_of(self, session: str) -> str:
         """Return the id by which it goes on with a session."""
+
+    def take_in(self, desk: Desk, session: str) -> None:
+        """Give it a session that was written for it, where it does not find that by itself."""
 
     def sent(self, request: Json) -> Iterator[Sent]:
         """Yield what a request holds of the conversation, in order."""
@@ -95,8 +103,8 @@ def _text(value: Any) -> str:
     return "".join(_text(each.get("text", "")) for each in value or () if isinstance(each, dict))
 
 
-def _newest(files: Iterator[Path]) -> Path:
-    return max(files, key=lambda path: (path.stat().st_mtime_ns, path.name))
+def _newest(files: Iterator[Path]) -> str:
+    return str(max(files, key=lambda path: (path.stat().st_mtime_ns, path.name)))
 
 
 def _anthropic(request: Json) -> Iterator[Sent]:
@@ -118,6 +126,7 @@ class ClaudeCode:
     name = "claude-code"
     program = "claude"
     reading = ("Read", "file_path")
+    has_files = True
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         model = "claude-sonnet-4-5-20250929" + ("[1m]" if limit is None else "")
@@ -136,11 +145,14 @@ class ClaudeCode:
         done = desk.run(command, settings | {key: str(value)})
         return done.stdout + done.stderr
 
-    def session(self, desk: Desk) -> Path:
+    def session(self, desk: Desk) -> str:
         return _newest((desk.home / ".claude" / "projects").glob("*/*.jsonl"))
 
-    def id_of(self, session: Path) -> str:
-        return session.stem
+    def id_of(self, session: str) -> str:
+        return Path(session).stem
+
+    def take_in(self, desk: Desk, session: str) -> None:
+        """Find it by itself."""
 
     def sent(self, request: Json) -> Iterator[Sent]:
         said = (
@@ -156,6 +168,7 @@ class Codex:
     name = "codex"
     program = "codex"
     reading = ("exec_command", "cmd")
+    has_files = True
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         folder = desk.home / ".codex"
@@ -166,11 +179,14 @@ class Codex:
         done = desk.run(command, {"STUB_KEY": "none", "CODEX_API_KEY": "none"})
         return done.stdout + done.stderr
 
-    def session(self, desk: Desk) -> Path:
+    def session(self, desk: Desk) -> str:
         return _newest((desk.home / ".codex" / "sessions").rglob("rollout-*.jsonl"))
 
-    def id_of(self, session: Path) -> str:
-        return session.stem[-36:]
+    def id_of(self, session: str) -> str:
+        return Path(session).stem[-36:]
+
+    def take_in(self, desk: Desk, session: str) -> None:
+        """Find it by itself."""
 
     def sent(self, request: Json) -> Iterator[Sent]:
         for item in request["input"]:
@@ -212,6 +228,7 @@ class Pi:
     name = "pi"
     program = "pi"
     reading = ("read", "path")
+    has_files = True
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
         folder = desk.home / ".pi" / "agent"
@@ -233,20 +250,110 @@ class Pi:
         done = desk.run(command, {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"})
         return done.stdout + done.stderr
 
-    def session(self, desk: Desk) -> Path:
+    def session(self, desk: Desk) -> str:
         return _newest((desk.home / ".pi" / "agent" / "sessions").glob("*/*.jsonl"))
 
-    def id_of(self, session: Path) -> str:
-        return session.stem[-36:]
+    def id_of(self, session: str) -> str:
+        return Path(session).stem[-36:]
+
+    def take_in(self, desk: Desk, session: str) -> None:
+        """Find it by itself."""
 
     def sent(self, request: Json) -> Iterator[Sent]:
         return _anthropic(request)
 
 
-ALL_CLIENTS: tuple[Client, ...] = (ClaudeCode(), Codex(), Pi())
+class OpenCode:
+    """OpenCode, told without a screen; its sessions are rows of a database."""
+
+    name = "opencode"
+    program = "opencode"
+    reading = ("read", "filePath")
+    has_files = False
+
+    def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
+        # What it keeps free for the answer is taken off the window.
+        window = limit + _ANSWER if limit else 2_000_000
+        model = {"name": "stub", "tool_call": True, "limit": {"context": window, "output": _ANSWER}}
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": f"{desk.model.url}/v1", "apiKey": "none"},
+            "models": {"stub": model},
+        }
+        settings = {
+            "autoupdate": False,
+            "share": "disabled",
+            "snapshot": False,
+            "model": "stub/stub",
+            "small_model": "stub/stub",
+            "compaction": {"auto": bool(limit), "prune": False},
+            "enabled_providers": ["stub"],
+            "permission": {"*": "allow"},
+            "provider": {"stub": provider},
+        }
+        (desk.home / "opencode.json").write_text(json.dumps(settings))
+        went_on = ["-s", session] if session else []
+        done = self._run(desk, "run", *went_on, prompt)
+        return done.stdout + done.stderr
+
+    def session(self, desk: Desk) -> str:
+        path = desk.home / ".local" / "share" / "opencode" / "opencode.db"
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            newest = "select id from session order by time_updated desc limit 1"
+            return str(database.execute(newest).fetchone()[0])
+
+    def id_of(self, session: str) -> str:
+        return Path(session).stem
+
+    def take_in(self, desk: Desk, session: str) -> None:
+        done = self._run(desk, "import", session)
+        assert done.returncode == 0, done.stderr
+
+    def sent(self, request: Json) -> Iterator[Sent]:
+        for message in request["messages"]:
+            if message["role"] == "tool":
+                yield "result", message["tool_call_id"], _text(message["content"]).strip()
+                continue
+            # What was typed is put in quotation marks.
+            text = _text(message.get("content")).strip().strip('"')
+            if text and message["role"] != "system":
+                yield "text", "", text
+            for call in message.get("tool_calls") or ():
+                yield "call", call["id"], call["function"]["name"]
+
+    def _run(self, desk: Desk, *words: str) -> subprocess.CompletedProcess[str]:
+        settings = {
+            "OPENCODE_CONFIG": str(desk.home / "opencode.json"),
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        }
+        return desk.run([self.program, *words], settings)
 
 
-def talk(client: Client, desk: Desk) -> Path:
+@dataclass(frozen=True, kw_only=True)
+class Led:
+    """A session that a client has led; the next request would have ``full`` tokens and more."""
+
+    client: Client
+    desk: Desk
+    session: str
+    full: int
+
+    def say(self, prompt: str, session: str, limit: int | None = 0) -> list[list[Sent]]:
+        """Go on with a session; return what each request held that may call tools."""
+        self.desk.model.expect()
+        said = self.client.say(self.desk, prompt, session=self.client.id_of(session), limit=limit)
+        assert "Understood." in said, said
+        asked = (each for each in self.desk.model.requests if each.get("tools"))
+        return [list(self.client.sent(each)) for each in asked]
+
+
+ALL_CLIENTS: tuple[Client, ...] = (ClaudeCode(), Codex(), Pi(), OpenCode())
+
+
+def talk(client: Client, desk: Desk) -> str:
     """Have a client lead a session of three turns that read large files; return the session."""
     tool, argument = client.reading
     desk.project.mkdir(parents=True, exist_ok=True)
