@@ -104,6 +104,7 @@ class Store:
         resume: the command that goes on with a session, {id} standing for its id; "" for none.
         is_resumed_at_home: whether that finds sessions of the folder alone that it is run in.
         resume_inside: what makes a client that has the session open read it again.
+        honours_tags: whether it sends nothing that the tags of the inline layout hide.
     """
 
     client: str
@@ -116,3 +117,4 @@ class Store:
     resume: str = ""
     is_resumed_at_home: bool = False
     resume_inside: str = ""
+    honours_tags: bool = False

@@ -316,7 +316,7 @@ def test_a_fork_of_what_was_compacted_takes_its_history_along(
 ) -> None:
     path = WRITERS[client](home)
     whole = path.read_bytes()
-    in_place = ("--in-place", "--layout", layout, *SOMEWHAT_SMALLER)
+    in_place = ("--in-place", "--force", "--layout", layout, *SOMEWHAT_SMALLER)
     assert ask("compact", path, *in_place).code == 0
     small = path.read_bytes()
     fork = Path(forked(ask, path)["output"])
@@ -327,6 +327,25 @@ def test_a_fork_of_what_was_compacted_takes_its_history_along(
     assert ask("rewind", "--all", fork).code == 0
     path.write_bytes(whole)
     assert records_of(fork) == renamed(client, path, id_of(fork))
+
+
+@EACH
+def test_no_session_is_compacted_in_a_way_that_its_client_passes_over(
+    home: Home, ask: Ask, client: str
+) -> None:
+    path = WRITERS[client](home)
+    before = everything_below(home.root)
+    inline = ("--layout", "inline", *SMALL)
+    for options in (("--in-place",), ("-o", path), ("--in-place", "--dry-run")):
+        outcome = ask("compact", path, *inline, *options)
+        assert outcome.code == 2
+        assert "would send all of it" in outcome.err
+    assert everything_below(home.root) == before
+
+
+def test_roo_code_honours_tags(home: Home, ask: Ask) -> None:
+    path = home.roo(SAID)
+    assert ask("compact", path, "--layout", "inline", "--in-place", *SMALL).code == 0
 
 
 @EACH

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.forking.new_session import new_session
-from compactctl.commands.forking.outside_stores import check_outside_stores
+from compactctl.commands.forking.outside_stores import check_is_honoured, check_outside_stores
 from compactctl.commands.loading.database_path import is_in_database
 from compactctl.errors import UsageError
 from compactctl.store.files.lines import STANDARD_INPUT
@@ -55,10 +55,15 @@ def in_place_if_named(options: CompactOptions) -> CompactOptions:
 
 
 def check_target(options: CompactOptions) -> None:
-    """Raise UsageError where a copy would lie in a client's store, or has no place at all."""
+    """Raise UsageError where a copy would lie in a client's store, or has no place at all.
+
+    In the place of a session as well, where its client would not see that it was compacted.
+    """
     if in_place_if_named(options).in_place:
         if is_in_database(options.path):
             raise UsageError(f"{options.path}: is in a database, which is only read; use -o FILE")
+        if options.layout == "inline" and not options.force:
+            check_is_honoured(options.path)
         return
     is_usual = options.output is None and (options.dry_run or options.path == STANDARD_INPUT)
     if not (is_usual or options.fork) and options.output != STANDARD_INPUT:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from compactctl.commands.loading.database_path import is_in_database
 from compactctl.errors import UsageError
+from compactctl.sessions.registry import session_at, store_named
 from compactctl.store.places import store_holding, this_machine
 
 
@@ -24,6 +25,19 @@ def check_outside_stores(path: str, target: Path, *, named: bool) -> None:
             f"{target}: would be a copy among a client's sessions ({store}), which the client "
             "takes for the original; name a file elsewhere with -o, or replace the session with "
             "--in-place"
+        )
+
+
+def check_is_honoured(path: str) -> None:
+    """Raise UsageError where the client of a session would send what tags hide in it."""
+    session = session_at(Path(path), this_machine())
+    if session is None:
+        return
+    store = store_named(session.entry.client)
+    if not store.honours_tags:
+        raise UsageError(
+            f"{path}: {store.title} would send all of it, as it passes over the tags of --layout "
+            "inline; leave that out, name a file elsewhere with -o, or insist with --force"
         )
 
 

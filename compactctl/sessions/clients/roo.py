@@ -47,4 +47,11 @@ def _details(entry: Entry) -> Details:
     )
 
 
-STORE = Store(client=NAME, alias="roo", title="Roo Code", entries=_entries, details=_details)
+STORE = Store(
+    client=NAME,
+    alias="roo",
+    title="Roo Code",
+    entries=_entries,
+    details=_details,
+    honours_tags=True,
+)
