@@ -225,6 +225,11 @@ class Message:
         return tuple([part for part in self.parts if isinstance(part, ToolResultPart)])
 
     @property
+    def thinks_unseen(self) -> bool:
+        """Whether it holds reasoning that the file does not have as text."""
+        return any(isinstance(part, ReasoningPart) and part.opaque for part in self.parts)
+
+    @property
     def starts_turn(self) -> bool:
         """Whether a person wrote this message, which starts a turn."""
         return self.role == "user" and not (self.injected or self.summary or self.results)

@@ -7,7 +7,6 @@ from compactctl.commands.audit.found import OWN, FoundCompaction
 from compactctl.commands.by_client.moments import moments
 from compactctl.commands.by_client.states import PastState, sent
 from compactctl.commands.operations.steps import Archived, OperationStep
-from compactctl.model.message import Message
 
 
 def by_compactctl(
@@ -29,14 +28,10 @@ def by_compactctl(
         before=sent(before),
         after=sent(outcome),
         later=tuple(later),
-        source=_distinct(said),
+        source=tuple({message.id: message for message in said}.values()),
         operation=step.id,
         stages=_stages(step),
     )
-
-
-def _distinct(messages: Iterable[Message]) -> tuple[Message, ...]:
-    return tuple({message.id: message for message in messages}.values())
 
 
 def _stages(step: OperationStep) -> tuple[str, ...]:

@@ -92,25 +92,19 @@ class AuditResult:
     @property
     def failed(self) -> tuple[AuditGate, ...]:
         """The gates that found something, in the order they were asked for."""
-        return tuple(gate for gate in self.fail_on if any(map(_check(gate), self.compactions)))
+        return tuple(
+            gate for gate in self.fail_on if any(_finds(gate, each) for each in self.compactions)
+        )
 
 
-def _check(gate: AuditGate) -> "_Check":
-    return _Check(gate)
-
-
-@dataclass(frozen=True, slots=True)
-class _Check:
-    gate: AuditGate
-
-    def __call__(self, compaction: AuditedCompaction) -> bool:
-        audit = compaction.audit
-        if self.gate == "unaudited":
-            return compaction.verdict != "audited"
-        if audit is None:
-            return False
-        if self.gate == "invented":
-            return bool(audit.invented)
-        if self.gate == "reread":
-            return bool(audit.rereads)
-        return bool(audit.lost_of(_LOSS_GATES[self.gate]))
+def _finds(gate: AuditGate, compaction: AuditedCompaction) -> bool:
+    audit = compaction.audit
+    if gate == "unaudited":
+        return compaction.verdict != "audited"
+    if audit is None:
+        return False
+    if gate == "invented":
+        return bool(audit.invented)
+    if gate == "reread":
+        return bool(audit.rereads)
+    return bool(audit.lost_of(_LOSS_GATES[gate]))

@@ -13,7 +13,7 @@ from compactctl.commands.loading.load import Loaded, is_compacted, load
 from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.archive_states import Hidden, KeptState, State, states_of
 from compactctl.commands.operations.history import OperationHistory, history_behind
-from compactctl.commands.operations.steps import Archived, OperationStep
+from compactctl.commands.operations.steps import Archived
 from compactctl.errors import ArchiveError
 from compactctl.model.message import Message
 from compactctl.pipeline.merge_for_view import Shown, interleave
@@ -102,7 +102,8 @@ def _whole(
     loaded: Loaded, history: OperationHistory
 ) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
     """Return all lines there ever were, in place, and the states they stand in, oldest first."""
-    steps = tuple(_kept_apart(history.chain))
+    # What is inside the oldest state is shown there.
+    steps = tuple(dropwhile(lambda step: not isinstance(step, Archived), history.chain))
     kept = [KeptState(rows=tuple(step.rows()), where=step.where) for step in steps]
     rows = [each.rows for each in kept]
     after = [*(tuple(row.raw for row in each) for each in rows[1:]), loaded.lines]
@@ -141,11 +142,6 @@ def _require_archive(loaded: Loaded, history: OperationHistory, path: str) -> No
         return
     way = way_to_archive(loaded.source, path)
     raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")
-
-
-def _kept_apart(chain: Sequence[OperationStep]) -> Iterator[OperationStep]:
-    """Yield the steps from the first archive on; what is inside the oldest state is shown there."""
-    return dropwhile(lambda step: not isinstance(step, Archived), chain)
 
 
 def _marked(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[Shown]:

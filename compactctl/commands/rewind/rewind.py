@@ -1,6 +1,6 @@
 """Restores earlier states of a transcript, byte for byte."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
 from compactctl.errors import ArchiveError, ChangedError, UsageError
-from compactctl.model.operation import OperationId
+from compactctl.model.operation import Digest, OperationId
 from compactctl.pipeline.archive_rows import plain_rows
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
@@ -216,22 +216,18 @@ def _finish(
     if options.check:
         return result
     if place is not None:
-        warnings = (*result.warnings, *_left_behind(history, move))
-        result = replace(result, warnings=warnings)
+        known = {source.digest, *history.states}
+        warnings = _written(place, move, known, force=options.force)
+        left_behind = _left_behind(history, move)
+        return replace(result, output=place, warnings=(*result.warnings, *left_behind, *warnings))
+    return _published(options, source, history, move, result) if result.moved else result
+
+
+def _written(place: str, move: _Move, known: Collection[Digest], *, force: bool) -> tuple[str, ...]:
+    """Write a state apart from the transcript, unless it goes to a pipe; return the warnings."""
     if place == STANDARD_INPUT:
-        return replace(result, output=STANDARD_INPUT)
-    if place is not None:
-        warnings = write_output(
-            FileSystem(),
-            Path(place),
-            move.content,
-            known={source.digest, *history.states},
-            force=options.force,
-        )
-        return replace(result, output=place, warnings=(*result.warnings, *warnings))
-    if not result.moved:
-        return result
-    return _published(options, source, history, move, result)
+        return ()
+    return write_output(FileSystem(), Path(place), move.content, known=known, force=force)
 
 
 def _place(options: RewindOptions) -> str | None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from compactctl.history.standins import record_name
 from compactctl.history.usage.requests import Request, requests
-from compactctl.model.message import Message, ReasoningPart
+from compactctl.model.message import Message
 
 # Tokens of reasoning behind an answer of a model of OpenAI in Codex: the median of the averages of
 # five sessions (130, 138, 155, 285 and 514), and as how many of a session's own it counts.
@@ -137,7 +137,7 @@ def _unsized(
     """Return how many messages since the anchor, in the running turn, thought of unknown size."""
     newest = max((i for i, m in enumerate(messages) if m.starts_turn), default=0)
     return sum(
-        _thinks_unseen(message) and size(message) == visible(message)
+        message.thinks_unseen and size(message) == visible(message)
         for index, message in enumerate(messages)
         if index > max(anchor.first, newest) and index not in anchor.members
     )
@@ -150,10 +150,6 @@ def _usual_reasoning(found: Sequence[Request]) -> float:
     """
     thought = [request.ends for request in found if request.hidden_reasoning]
     return (sum(thought) + _FEW * _USUAL_REASONING) / (len(thought) + _FEW)
-
-
-def _thinks_unseen(message: Message) -> bool:
-    return any(isinstance(part, ReasoningPart) and part.opaque for part in message.parts)
 
 
 def _hidden(request: Request) -> float:

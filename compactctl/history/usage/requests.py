@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from compactctl.model.message import Message, ReasoningPart, ReportedUsage
+from compactctl.model.message import Message, ReportedUsage
 
 # What reasoning takes beside its tokens with OpenAI: the context falls by as much more for each
 # request that thought, exactly in 13 of the 17 turns that began with a prompt alone, in four
@@ -119,13 +119,9 @@ def _request(
             if messages[i].results
         ),
         guessed=guessed,
-        hidden_reasoning=guessed > 0 or any(_hides_reasoning(messages[index]) for index in members),
+        hidden_reasoning=guessed > 0 or any(messages[index].thinks_unseen for index in members),
         before=sums[members[0]],
         reasoning=reported[-1].reasoning,
         turn=turn,
         usage=reported[0],
     )
-
-
-def _hides_reasoning(message: Message) -> bool:
-    return any(isinstance(part, ReasoningPart) and part.opaque for part in message.parts)
