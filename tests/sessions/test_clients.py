@@ -182,10 +182,14 @@ def test_archived_sessions_are_marked(home: Home, listed: Listed) -> None:
     assert archived == {"codex": True, "opencode": True}
 
 
-def test_a_compressed_rollout_is_told_of_as_far_as_its_beginning_goes(
-    home: Home, listed: Listed
+@pytest.mark.parametrize("middle", [0, 3_000])
+def test_a_compressed_rollout_is_told_of_like_a_plain_one(
+    home: Home, listed: Listed, middle: int
 ) -> None:
+    noise = {"type": "event_msg", "payload": {"type": "background", "message": "x" * 500}}
     path = home.codex(Said(title="Named"))
+    first, *rest = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([first, *[f"{json.dumps(noise)}\n"] * middle, *rest]))
     packed = path.with_name(f"{path.name}.zst")
     with pa.CompressedOutputStream(str(packed), "zstd") as stream:
         stream.write(path.read_bytes())
@@ -196,7 +200,7 @@ def test_a_compressed_rollout_is_told_of_as_far_as_its_beginning_goes(
     assert session.entry.path == packed
     assert (session.id, session.details.title) == (Said().id, "Named")
     assert session.details.project == Said().project
-    assert session.details.context is None
+    assert session.details.context == Said().context
     packed.write_bytes(b"\x28\xb5\x2f\xfd not zstd")
     assert listed()[0].details.title == "Named"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pyarrow as pa
 import pytest
 from cli.asking import Ask
 from examples import tries
@@ -474,3 +475,21 @@ def test_the_newest_is_the_fork(home: Home, ask: Ask) -> None:
     fork = Path(forked(ask, "latest")["output"])
     assert time.time() - fork.stat().st_mtime < HOUR
     assert json.loads(ask("stats", "latest", "--json").out)["path"] == str(fork)
+
+
+def test_a_compressed_session_of_codex_is_read_and_compacted_as_a_plain_one(
+    home: Home, ask: Ask
+) -> None:
+    path = codex(home)
+    whole = path.read_bytes()
+    packed = path.with_name(f"{path.name}.zst")
+    packed.write_bytes(pa.Codec("zstd").compress(whole, asbytes=True))
+    path.unlink()
+    before = everything_below(home.root / ".codex" / "sessions")
+    assert ask("stats", SAID.id).code == 0
+    fork = Path(forked(ask, SAID.id)["output"])
+    assert fork.suffix == ".jsonl"
+    assert before.items() <= everything_below(home.root / ".codex" / "sessions").items()
+    assert ask("rewind", fork).code == 0
+    path.write_bytes(whole)
+    assert records_of(fork) == renamed("codex", path, id_of(fork))

@@ -87,7 +87,7 @@ def compacted_name(path: Path) -> Path:
     A name that is one already is counted up: ``run.compacted.2.jsonl``.
     """
     stem, suffix = path.stem, path.suffix
-    if suffix == ".gz":
+    if suffix in (".gz", ".zst"):
         stem, suffix = Path(stem).stem, Path(stem).suffix
     match = _COMPACTED.search(stem)
     if match is None:

@@ -12,7 +12,7 @@ from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.lines import STANDARD_INPUT
 
-TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz")
+TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz", "*.jsonl.zst", "*.json.zst")
 # What clients keep beside their transcripts, by its name: lists of sessions, screens, figures. From
 # the stores of Claude Code, Codex, Cline and Roo Code.
 BESIDE_TRANSCRIPTS = (

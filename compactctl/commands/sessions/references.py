@@ -37,7 +37,7 @@ MOST = 15
 """How many candidates are listed."""
 # Fewer characters of an id are as likely a word.
 _LEAST = 4
-_FILES = (*TRANSCRIPTS, "*.jsonl.zst", "*.parquet")
+_FILES = (*TRANSCRIPTS, "*.parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

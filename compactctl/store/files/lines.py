@@ -17,7 +17,7 @@ from compactctl.model.operation import Digest
 from compactctl.model.transcript import RawLine
 from compactctl.store.files.content import Content
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
-from compactctl.store.files.packed import GZIP_MAGIC, gzip_errors, is_packed, refuse_zstd, unpacking
+from compactctl.store.files.packed import MAGIC, is_packed, packing_errors, unpacking
 from compactctl.store.files.stored_lines import BUFFER, StoredLines
 
 STANDARD_INPUT = "-"
@@ -90,8 +90,8 @@ def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
     """Yield the lines of a file, unpacked, one buffer at a time. NoInputError as in open_input."""
     offset = 0
     name = str(path)
-    with _open_regular(Path(path), limits) as stream, gzip_errors(name):
-        for index, data in enumerate(limits.lines_of(unpacking(stream, name), name)):
+    with _open_regular(Path(path), limits) as stream, packing_errors(name):
+        for index, data in enumerate(limits.lines_of(unpacking(stream), name)):
             yield RawLine(index, offset, data)
             offset += len(data)
 
@@ -100,16 +100,17 @@ def read_head(path: str | os.PathLike[str], n_bytes: int) -> bytes:
     """Return the first bytes of a file, unpacked, all when it has fewer. Raises as open_input."""
     with (
         _open_regular(Path(path), NO_LIMITS) as stream,
-        gzip_errors(str(path)),
+        packing_errors(str(path)),
         _read_errors(Path(path)),
     ):
-        return unpacking(stream, str(path)).read(n_bytes)
+        return unpacking(stream).read(n_bytes)
 
 
 def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -> Source:
-    """Read a transcript once, from its start to its end; ``-`` is standard input. Gzip is unpacked.
+    """Read a transcript once, from its start to its end; ``-`` is standard input.
 
-    The lines of a plain file are not kept in memory, those of anything else are.
+    Gzip and zstd are unpacked. The lines of a plain file are not kept in memory, those of anything
+    else are.
 
     Raises NoInputError with a line that helps for everything that is not a readable, non-empty
     regular file within the limits, and NotUnderstoodError for compressed data that cannot be
@@ -120,12 +121,11 @@ def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
     place = Path(path)
     with _open_regular(place, limits) as stream, _read_errors(place):
         info = os.fstat(stream.fileno())
-        if is_packed(stream.peek(1)):
+        if is_packed(stream.peek(MAGIC)):
             stored = stream.read()
             identity = _identity(info, digest_of(stored))
             held = _held(io.BufferedReader(io.BytesIO(stored)), str(path), limits)
             return replace(held, path=place, identity=identity)
-        refuse_zstd(stream.peek(1), str(path))
         lines = StoredLines(place)
         digest = digest_of(lines.taken(_whole_lines(stream, str(path), limits)))
     _require_content(digest, str(path))
@@ -162,9 +162,9 @@ def _whole_lines(stream: io.BufferedReader, name: str, limits: ReadLimits) -> It
 
 
 def _held(stream: io.BufferedReader, name: str, limits: ReadLimits) -> Source:
-    packed = is_packed(stream.peek(len(GZIP_MAGIC)))
-    with gzip_errors(name):
-        lines = tuple(limits.lines_of(unpacking(stream, name), name))
+    packed = is_packed(stream.peek(MAGIC))
+    with packing_errors(name):
+        lines = tuple(limits.lines_of(unpacking(stream), name))
     digest = digest_of(lines)
     _require_content(digest, name)
     return Source(path=None, lines=lines, digest=digest, packed=packed, limits=limits)

@@ -6,13 +6,21 @@ import os
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from store.states import a_folder
 
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
-from compactctl.store.files.lines import digest_of, open_input, read_lines, split_lines
+from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.lines import (
+    digest_of,
+    open_input,
+    read_head,
+    read_lines,
+    split_lines,
+)
 
 CONTENT = st.lists(
     st.sampled_from([b"\n", b"\r\n", b"\r", b"\x00", b"\x0b\x1c", "\u2028".encode(), b'{"a":1}'])
@@ -128,9 +136,37 @@ def test_a_file_without_permission_is_no_input(tmp_path: Path) -> None:
     assert "permission" in refusal(path)
 
 
-def test_zstd_is_refused_with_the_way_to_unpack_it(tmp_path: Path) -> None:
+def zstd(data: bytes) -> bytes:
+    packed: bytes = pa.Codec("zstd").compress(data, asbytes=True)
+    return packed
+
+
+def test_zstd_is_unpacked_and_known_by_its_packed_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "run.jsonl.zst"
-    path.write_bytes(b"\x28\xb5\x2f\xfd rest")
+    path.write_bytes(zstd(b"one\n") + zstd(b"two\n"))
+    source = open_input(path)
+    assert (source.data, source.packed) == (b"one\ntwo\n", True)
+    assert source.identity is not None
+    assert source.identity.sha256 == digest_of(path.read_bytes()).sha256
+    assert [line.data for line in read_lines(path)] == [b"one\n", b"two\n"]
+    assert read_head(path, 3) == b"one"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert open_input("-").data == b"one\ntwo\n"
+
+
+def test_zstd_may_not_unpack_to_more_than_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl.zst"
+    path.write_bytes(zstd(b"x" * 100_000))
+    with pytest.raises(NoInputError, match="--max-line"):
+        open_input(path, ReadLimits(line=1_000))
+
+
+@pytest.mark.parametrize("keep", [5, 12, 20])
+def test_damaged_zstd_is_not_understood(tmp_path: Path, keep: int) -> None:
+    path = tmp_path / "run.jsonl.zst"
+    path.write_bytes(zstd(b"some text that is long enough\n")[:keep])
     assert "zstd -dc" in refusal(path, NotUnderstoodError)
     with pytest.raises(NotUnderstoodError):
         list(read_lines(path))
