@@ -25,6 +25,7 @@ from compactctl import errors
 from compactctl.__main__ import run
 from compactctl.cli.group import COMMANDS
 from compactctl.cli.settings.project_options import ALLOWED
+from compactctl.commands.batch.time_limit import TOOK_TOO_LONG
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES
 from compactctl.stages.registry import ALL_STAGES
@@ -98,7 +99,7 @@ def test_every_exit_code_is_described(where: str) -> None:
         DiskError,
     ]
     own = (program.INTERRUPTED, program.TERMINATED, program.OUTPUT_ERROR, program.INTERNAL_ERROR)
-    codes = {0, 1, *own, *(each.exit_code for each in classes)}
+    codes = {0, 1, TOOK_TOO_LONG, *own, *(each.exit_code for each in classes)}
     rows = re.findall(r"^\| ([\d, ]+) \|", (ROOT / where).read_text(), flags=re.MULTILINE)
     described = {int(code) for row in rows for code in row.split(",")}
     assert described == codes
@@ -157,7 +158,11 @@ def test_every_field_of_a_document_is_described(
     damaged = shutil.copy(ROOT / "sample_transcripts" / "damaged.jsonl", tmp_path)
     small = tmp_path / "run.compacted.jsonl"
     assert run(["compact", str(source), "--target", "5k"]) == 0
+    rows = tmp_path / "rows.parquet"
+    assert run(["batch", str(source), "--report", str(rows)]) == 0
     arguments = {
+        "report": [str(rows)],
+        "cache": [],
         "stats": [str(damaged)],
         "compact": [str(source), "--target", "5k", "-n", "--explain"],
         "tag": [str(source), "--truncate", "2..6", "-n"],

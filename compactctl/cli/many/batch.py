@@ -37,6 +37,7 @@ from compactctl.commands.batch.shard import Shard, parse_shard
 from compactctl.commands.loading.path_list import listed_paths
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import ReadLimits
@@ -223,6 +224,8 @@ def command(
     shown_as: str,
 ) -> int:
     """Run ``compactctl batch``."""
+    if not paths and files_from is None:
+        raise UsageError("name files, folders or patterns, or a list of them with --files-from")
     options = BatchOptions(
         paths=(*paths, *(listed_paths(files_from) if files_from else ())),
         include=include,

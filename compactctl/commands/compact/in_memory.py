@@ -30,7 +30,7 @@ class LinesOptions:
 def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> tuple[NewLine, ...]:
     """Return the lines that are left, without tags; each knows whether it is one that was given.
 
-    Raises NotUnderstoodError for lines that are no transcript, UsageError for options that mean
+    Raises NotUnderstoodError for lines that are not a transcript, UsageError for options that mean
     nothing, IntegrityError when the new lines would not read back as the stages meant them.
     """
     source = Source(path=None, lines=lines, digest=digest_of(lines))

@@ -46,7 +46,7 @@ class Replay:
     lists: set[int] = field(default_factory=set)
 
     def take(self, value: Mapping[str, Any], decoded: Decoded) -> str | None:
-        """Take in a record; return what kind of one it is when it is no message, else None."""
+        """Take in a record; return what kind of one it is when it is not a message, else None."""
         if isinstance(value.get(REWIND), str):
             self._rewind(value[REWIND])
             return REWIND

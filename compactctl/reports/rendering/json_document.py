@@ -49,6 +49,11 @@ def fields_of(value: "DataclassInstance") -> dict[str, Any]:
     return {_SNAKE.sub(lambda m: m[1].upper(), name): each for name, each in asdict(value).items()}
 
 
+def tokens_by(tools: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return the tokens of tools, whose names are a transcript's and so stand as values."""
+    return [{"tool": name, "tokens": tokens} for name, tokens in tools.items()]
+
+
 def measure_fields(measured: Measure) -> dict[str, Any]:
     """Return the fields that say what everything was measured with."""
     budget = measured.budget

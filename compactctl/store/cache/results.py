@@ -117,7 +117,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Open the file, made anew when it is no database of this version."""
+    """Open the file, made anew when it is not a database of this version."""
     path.parent.mkdir(parents=True, mode=PRIVATE_FOLDER, exist_ok=True)
     try:
         return _connected(path)

@@ -184,6 +184,8 @@ NO_TRANSCRIPT = {
     *("overflow", "limit-output", "file-budget"),
     # The ends of sessions, never a whole one.
     "sessions",
+    # What batches found out.
+    *("report", "cache"),
 }
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.row import BatchRow
-from compactctl.reports.rendering.json_document import fields_of
+from compactctl.reports.rendering.json_document import fields_of, tokens_by
 
 
 def batch_json(result: BatchResult) -> dict[str, Any]:
@@ -24,4 +24,5 @@ def batch_json(result: BatchResult) -> dict[str, Any]:
 
 
 def _row(row: BatchRow) -> dict[str, Any]:
-    return {**fields_of(row), "stages": list(row.stages), "flags": list(row.flags)}
+    listed = {"stages": list(row.stages), "flags": list(row.flags), "tools": tokens_by(row.tools)}
+    return {**fields_of(row), **listed}

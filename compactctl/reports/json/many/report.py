@@ -3,7 +3,7 @@
 from typing import Any
 
 from compactctl.commands.report.report import ReportResult
-from compactctl.reports.rendering.json_document import fields_of
+from compactctl.reports.rendering.json_document import fields_of, tokens_by
 
 
 def report_json(result: ReportResult) -> dict[str, Any]:
@@ -19,8 +19,10 @@ def report_json(result: ReportResult) -> dict[str, Any]:
         "reports": list(result.paths),
         "exitCode": result.exit_code,
         **fields_of(summary),
-        "percentiles": {str(name): size for name, size in summary.percentiles.items()},
+        "statuses": [{"status": each, "files": n} for each, n in summary.statuses.items()],
+        "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
         **listed,
+        "tools": tokens_by(summary.tools),
         "baseline": result.baseline,
         "tolerance": result.tolerance,
         "growth": None if growth is None else [fields_of(each) for each in growth],
