@@ -50,7 +50,7 @@ def test_sums_are_those_of_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, found["files"], found["statuses"]) == (
         0,
         10,
-        [{"status": "failed", "files": 1}, {"status": "ok", "files": 9}],
+        [{"status": "ok", "files": 9}, {"status": "failed", "files": 1}],
     )
     assert found["tokens"] == sum(row["tokens_before"] for row in told)
     assert sum(found["categories"].values()) == found["tokens"]
