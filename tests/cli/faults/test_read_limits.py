@@ -22,6 +22,14 @@ LONG = FIRST + b'{"role":"assistant","content":"%s"}\n' % (b"a" * 5_000)
 MANY = FIRST * 300
 
 
+# What a command is to do, where it has to be told.
+NEEDED = {
+    "compact": ("--layout", "inline"),
+    "rescue": ("-n",),
+    "tag": ("--truncate", "1..1", "-n"),
+}
+
+
 def put(path: Path, data: bytes) -> Path:
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path
@@ -37,7 +45,7 @@ def test_every_command_stops_at_its_limits(
     data, option = (LONG if limit == "line" else MANY), f"--max-{limit}"
     what = f"has more than 1,024 bytes{' on line 2' if limit == 'line' else ''}"
     path = name if name == "-" else put(tmp_path / name, data)
-    more = ("--layout", "inline") if command == "compact" else ()
+    more = NEEDED.get(command, ())
     outcome = ask(command, path, option, "1K", *more, stdin=data)
     assert outcome.code == 3
     assert outcome.out == ""
@@ -185,7 +193,7 @@ NO_TRANSCRIPT = {
     # The ends of sessions, never a whole one.
     "sessions",
     # What batches found out.
-    *("report", "cache"),
+    *("report", "cache", "archives"),
 }
 
 

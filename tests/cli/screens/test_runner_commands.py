@@ -127,6 +127,7 @@ WAYS = (
         ("cache",),
     ),
     ("overflow",),
+    ("archives",),
     ("tag", "--truncate", "1..2", "-n"),
 )
 
