@@ -97,6 +97,17 @@ def test_a_summary_by_somebody_else_is_audited_before_it_is_written(
     assert ask("audit", output, "--fail-on", "lost-rules").code == 1
 
 
+def test_a_batch_refuses_it_as_well(ask: Ask, session: Path, tmp_path: Path) -> None:
+    session.write_bytes(b"".join(session.read_bytes().splitlines(keepends=True)[:4]))
+    asked = ("batch", session, *SHORTEN, "--summarizer-cmd", LOSSY, "--out", tmp_path / "out")
+    refused = ask(*asked, "--require-audit", "--json")
+    (row,) = json.loads(refused.out)["files"]
+    assert (refused.code, row["status"]) == (1, "failed")
+    assert "fails its audit (1 rule lost)" in row["error"]
+    assert not list((tmp_path / "out").rglob("*.jsonl"))
+    assert ask(*asked).code == 0
+
+
 def test_a_built_in_summary_meets_the_same_demand(ask: Ask, session: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     session.write_bytes(b"".join(session.read_bytes().splitlines(keepends=True)[:4]))

@@ -134,6 +134,11 @@ others; the highest of their exit codes is that of the batch.
 )
 @tolerance_option
 @click.option("--require-fit", is_flag=True, help="Fail a file (exit 5) that does not fit then.")
+@click.option(
+    "--require-audit",
+    is_flag=True,
+    help="Fail a file (exit 1) of which a summary lost a rule or made something up.",
+)
 @fail_base_option
 @click.option(
     "--include",
@@ -205,6 +210,7 @@ def command(
     baseline: str | None,
     tolerance: float,
     require_fit: bool,
+    require_audit: bool,
     fail_base: Base | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -254,6 +260,7 @@ def command(
         baseline=baseline,
         tolerance=tolerance,
         require_fit=require_fit,
+        require_audit=require_audit,
         reports=(*report, *filter(None, (junit,))),
     )
     from compactctl.reports.rendering.progress import BatchProgress

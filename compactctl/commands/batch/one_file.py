@@ -146,6 +146,7 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
             force=options.force,
             strict=options.strict,
             require_fit=options.require_fit,
+            require_audit=options.require_audit,
             figures=True,
         )
     )

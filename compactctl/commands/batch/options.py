@@ -41,6 +41,7 @@ class BatchOptions:
         baseline: an earlier report, of which no project's figures may be exceeded by more than
             ``tolerance``.
         require_fit: fail a file whose context does not fit after all stages.
+        require_audit: fail a file with a summary that lost a rule or made something up.
         cached: whether rows that an earlier batch found out are taken from the cache, and new ones
             kept there; ``verify_cache`` reads the files to see whether they are the same.
         resume: take what an earlier batch has written as done, as long as it is unchanged.
@@ -71,6 +72,7 @@ class BatchOptions:
     baseline: str | None = None
     tolerance: float = TOLERANCE
     require_fit: bool = False
+    require_audit: bool = False
     cached: bool = True
     verify_cache: bool = False
     resume: bool = False
