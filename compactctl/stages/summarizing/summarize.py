@@ -21,14 +21,15 @@ from compactctl.stages.support.condensation import (
     older,
     originals,
     request_for,
+    room_for,
     too_few,
     write,
 )
-from compactctl.stages.support.room import tail_start
+from compactctl.stages.support.room import tail_start, without
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import newest_start
 from compactctl.summaries.document.earlier import previous_summary
-from compactctl.summaries.document.offline import summary_budget
+from compactctl.summaries.document.offline import SHORTEST_USEFUL, summary_budget
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"
@@ -98,7 +99,7 @@ class SummarizeOptions:
 def propose(view: View, meter: Meter, options: SummarizeOptions) -> Proposal | Skipped:
     """Propose to hide all but the newest messages behind a summary of their originals."""
     hidden = _older(view, meter, options)
-    refusal = _refusal(view, hidden, options)
+    refusal = _refusal(view, hidden, options) or _shortest(view, hidden, meter, options)
     if refusal:
         return refusal
     summary = _summary(view, hidden, meter, options)
@@ -173,6 +174,20 @@ def _refusal(view: View, hidden: Sequence[Message], options: SummarizeOptions) -
     if view.target is not None and not any(map(is_stand_in, source)):
         return too_few(NAME, source, detail)
     return nothing_older(NAME, view, hidden, detail)
+
+
+def _shortest(
+    view: View, hidden: Sequence[Message], meter: Meter, options: SummarizeOptions
+) -> Skipped | None:
+    """Refuse to write a summary anew that is as short as one is useful, however far the target."""
+    hint = view.texts.archive_hint if options.archive_hint else ""
+    around = _shape(options).tokens(f"\n\n{hint}", len(originals(view, hidden)), meter)
+    if not all(map(is_stand_in, hidden)) or meter.total(hidden) > SHORTEST_USEFUL + around:
+        return None
+    if room_for(view, meter, without(view.messages, hidden), around) < SHORTEST_USEFUL:
+        return None
+    reason = "what is summarized is told as shortly as is useful"
+    return Skipped(stage=NAME, reason=reason, detail="add a stage, or keep fewer messages")
 
 
 def _kept(messages: Sequence[Message], meter: Meter, options: SummarizeOptions) -> int:

@@ -18,6 +18,7 @@ from compactctl.history.pairs import orphans
 from compactctl.history.view import View
 from compactctl.model.message import Message
 from compactctl.model.summary import GivenTexts
+from compactctl.pipeline.run import StageStep, run
 from compactctl.stages import truncate
 from compactctl.stages.summarizing.summarize import PREFIX, STAGE
 
@@ -266,3 +267,15 @@ def test_a_target_out_of_reach_is_come_near() -> None:
     of = view(work(120), target=10)
     after = carried_out(of, propose(STAGE, of))
     assert meter().total(after.messages) < 1_500
+
+
+def test_for_a_target_out_of_reach_a_summary_is_written_once() -> None:
+    options = STAGE.options(keep_ratio=0.0, keep_min=1, min_messages=1)
+    steps = [StageStep(stage=STAGE, options=options)]
+    asked = [user(f"Rename part_{n} to piece_{n} in src/file_{n}.py") for n in range(300)]
+    messages = conversation(*asked, user(words(3_000)))
+    first = run(view(messages, target=1_000, protected=["m300"]), steps, meter())
+    assert first.stages[0].detail.count("messages summarized") == 1
+    again = run(first.view, steps, meter())
+    assert not again.edits
+    assert "as shortly as is useful" in again.stages[0].detail
