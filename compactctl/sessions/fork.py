@@ -12,7 +12,7 @@ from uuid import UUID
 from compactctl.sessions.session import Session
 from compactctl.store.places import Machine
 
-Mark = Literal["compacted", "whole"]
+TitleMark = Literal["compacted", "whole"]
 """How a title tells a session from the one it is made of: less of it, or all of it again."""
 
 _MARKED = re.compile(r" \((compacted|whole)(?: (\d+))?\)$")
@@ -27,7 +27,7 @@ class Fresh:
     bits: int
     now: datetime
     machine: Machine
-    mark: Mark = "compacted"
+    mark: TitleMark = "compacted"
 
     @property
     def random_id(self) -> str:

@@ -13,7 +13,7 @@ from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
-from compactctl.sessions.fork import Fork, ForkedLines, Fresh, Mark
+from compactctl.sessions.fork import Fork, ForkedLines, Fresh, TitleMark
 from compactctl.sessions.forks import fork_of
 from compactctl.sessions.registry import going_on, session_at, session_in_database
 from compactctl.store.archive.deposit import Deposit
@@ -28,7 +28,7 @@ from compactctl.store.places import Machine, store_holding, this_machine
 from compactctl.store.publish.publish import write_output
 
 
-def new_session(path: str, mark: Mark = "compacted") -> Fork | None:
+def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
     """Return the new session that one in its client's store is to be written as, marked so.
 
     None for what is in no store, and where no new session can be written for its client.
@@ -138,6 +138,6 @@ def rewound_as(target: Path, fork: Fork | None) -> str:
     return fork.id if fork is not None and is_listed else str(target)
 
 
-def _fresh(machine: Machine, mark: Mark) -> Fresh:
+def _fresh(machine: Machine, mark: TitleMark) -> Fresh:
     bits = random.SystemRandom().getrandbits(128)
     return Fresh(bits=bits, now=datetime.now(UTC), machine=machine, mark=mark)
