@@ -20,6 +20,20 @@ CHARS_PER_TOKEN = 4
 # NeuroLink leaves this much of a file that is cut, whatever the budget.
 LEAST_CHARS = 2_000
 
+# Extensions, by the types whose cost NeuroLink's aggregate file budget tells apart.
+_EXTENSIONS: Mapping[str, str] = {
+    "video": "avi m4v mkv mov mp4 mpeg mpg ogv webm wmv",
+    "audio": "aac aiff flac m4a mp3 oga ogg opus wav wma",
+    "image": "avif bmp gif heic heif ico jpeg jpg png tif tiff webp",
+    "archive": "7z bz2 gz jar rar tar tgz xz zip zst",
+    "pdf": "pdf",
+    "xlsx": "xls xlsx",
+    "docx": "doc docx",
+    "pptx": "ppt pptx",
+    "svg": "svg",
+    "csv": "csv tsv",
+}
+_TYPES = {ext: kind for kind, extensions in _EXTENSIONS.items() for ext in extensions.split()}
 _OFFICE = ("docx", "pptx", "xlsx")
 # Tokens by type of file, as NeuroLink's aggregate budget estimates them.
 COSTS: Mapping[str, Callable[[int], int]] = {
@@ -160,3 +174,9 @@ def _text_cost(size: int) -> int:
 def _kilobytes(size: int) -> int:
     """Return a size in units of 1,024 bytes, rounded half up as NeuroLink shows it."""
     return (2 * size + 1024) // 2048
+
+
+def file_type(name: str, head: bytes) -> str:
+    """Return the type: by the extension, else ``text``, or ``unknown`` when it holds NUL bytes."""
+    extension = name.rpartition(".")[2].lower() if "." in name else ""
+    return _TYPES.get(extension) or ("unknown" if b"\0" in head else "text")

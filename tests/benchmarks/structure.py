@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
 
+SMALL = 25
 ROOT = Path(__file__).resolve().parents[2]
 _MODULE = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
 
@@ -144,6 +145,14 @@ def arrows(files: dict[str, File], package: str) -> tuple[dict[str, set[str]], C
     return importers, inside
 
 
+def small_with_one_importer(files: dict[str, File], package: str) -> list[str]:
+    """Return the files under 25 lines that one other file imports, and no registry names."""
+    importers, _ = arrows(files, package)
+    own = files.keys() - plugged_in(files, package)
+    small = (name for name in own if files[name].text.count("\n") < SMALL)
+    return sorted(name for name in small if len(importers[name]) == 1)
+
+
 def main(package: Path) -> None:
     """Print the figures."""
     files = files_of(package)
@@ -164,7 +173,7 @@ def main(package: Path) -> None:
     print(f"imports of a file p50/p90/max    {spread(fan_out)}")
     print(f"imports inside folders, most     {inside.total()}, {inside.most_common(3)}")
     print(f"files with one importer          {len(single) / len(own):.0%} of {len(own)}")
-    print(f"  of them under 25 lines         {[name for name in single if lines[name] < 25]}")
+    print(f"  of them under 25 lines         {small_with_one_importer(files, package.name)}")
     print(f"private functions used once      {len(once) / len(bodies):.0%} of {len(bodies)}")
     print(f"  of them of one or two lines    {sum(size <= 3 for *_, size in once)}")
     print(f"types with several meanings      {several_meanings(files) or 0}")

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.structure import files_of, several_meanings
+from benchmarks.structure import files_of, several_meanings, small_with_one_importer
 from docs.generate import ROOT
 
 PACKAGE = ROOT / "compactctl"
@@ -40,6 +40,10 @@ def test_no_room_holds_more_files_than_are_seen_at_a_glance(top: str) -> None:
 
 def test_no_two_types_have_one_name() -> None:
     assert several_meanings(files_of(PACKAGE)) == {}
+
+
+def test_no_small_file_is_there_for_another_one_alone() -> None:
+    assert small_with_one_importer(files_of(PACKAGE), PACKAGE.name) == []
 
 
 def test_every_test_that_the_gate_names_is_there() -> None:

@@ -34,7 +34,7 @@ from compactctl.cli.options.values import FiniteRange, ParsedText
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.row import Flag, parse_flags
 from compactctl.commands.batch.shard import Shard, parse_shard
-from compactctl.commands.loading.path_list import listed_paths
+from compactctl.commands.loading.discover import listed_paths
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError

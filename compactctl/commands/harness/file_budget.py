@@ -14,10 +14,10 @@ from compactctl.tokens.file_budget import (
     FileVerdict,
     aggregate,
     file_budget,
+    file_type,
     in_order,
     one_by_one,
 )
-from compactctl.tokens.file_types import file_type
 from compactctl.tokens.models.windows import parse_size
 
 _NO_TRANSCRIPT = Transcript(format="", n_lines=0, n_bytes=0, messages=(), effective=())

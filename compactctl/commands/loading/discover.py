@@ -10,7 +10,8 @@ from pathlib import Path, PurePosixPath
 from compactctl.commands.loading.folders import FolderEntry, Tree, is_folder, matches
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files.leftovers import DRAFT
-from compactctl.store.files.lines import STANDARD_INPUT
+from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.lines import STANDARD_INPUT, open_input
 
 TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz", "*.jsonl.zst", "*.json.zst")
 # What clients keep beside their transcripts, by its name: lists of sessions, screens, figures. From
@@ -137,3 +138,16 @@ def _size(path: str) -> int:
         return Path(path).stat().st_size
     except OSError:
         return 0
+
+
+def listed_paths(source: str) -> tuple[str, ...]:
+    """Read paths from a file, ``-`` for standard input: a line each, or each ended by a NUL byte.
+
+    Raises NoInputError for a list that cannot be read or names nothing.
+    """
+    data = open_input(source, TEXT_LIMITS).data
+    separator = b"\0" if b"\0" in data else b"\n"
+    paths = tuple(os.fsdecode(path) for path in data.split(separator) if path.strip())
+    if not paths:
+        raise NoInputError(f"{source}: lists no path; write one a line")
+    return paths

@@ -4,8 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.commands.sizing.measure import Measure
-from compactctl.commands.sizing.missing import missing_history
-from compactctl.commands.sizing.usual import NOTHING, Usual, overhead_of, restored_by
+from compactctl.commands.sizing.usual import (
+    NOTHING,
+    Usual,
+    missing_history,
+    overhead_of,
+    restored_by,
+)
 from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import leading_system
 from compactctl.history.usage.calibration import Calibration, calibrate

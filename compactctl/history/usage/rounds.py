@@ -18,7 +18,7 @@ from compactctl.tokens.meter import Meter
 
 K = TypeVar("K", bound=str)
 
-Mark = Literal["compacted", "compactctl", "fell", "missed", "model", "idle"]
+RoundMark = Literal["compacted", "compactctl", "fell", "missed", "model", "idle"]
 
 # How long providers keep a prompt that is not used again, in seconds: Anthropic five minutes, or an
 # hour where the client asks for it; OpenAI five to ten minutes as a rule.
@@ -84,7 +84,7 @@ class Round:
     paid_again: int | None
     entered: Mapping[Category, int]
     tools: Mapping[str, int]
-    marks: tuple[Mark, ...]
+    marks: tuple[RoundMark, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ class Rounds:
         """The answers of all rounds, in tokens."""
         return sum(each.output for each in self.rounds)
 
-    def marked(self, *marks: Mark) -> int:
+    def marked(self, *marks: RoundMark) -> int:
         """Return how many rounds have all of these marks."""
         return sum(set(marks).issubset(each.marks) for each in self.rounds)
 
@@ -287,13 +287,13 @@ def _marks(
     messages: Sequence[Message],
     edits: tuple[set[int], set[int]],
     idle: float | None,
-) -> Iterator[Mark]:
+) -> Iterator[RoundMark]:
     before, request = stretch.before, stretch.request
     if before is None:
         return
     clients, ours = (not each.isdisjoint(stretch.said) for each in edits)
     changed = messages[before.first].model != messages[request.first].model
-    found: dict[Mark, bool] = {
+    found: dict[RoundMark, bool] = {
         "compacted": clients,
         "compactctl": ours,
         "fell": request.context < _FALL * before.context,
@@ -309,7 +309,7 @@ def _missed(stretch: _Stretch, before: Request) -> bool:
     return stretch.caches and read is not None and sent >= LEAST_CACHED and read < _HIT * sent
 
 
-def _paid_again(stretch: _Stretch, marks: Sequence[Mark]) -> int | None:
+def _paid_again(stretch: _Stretch, marks: Sequence[RoundMark]) -> int | None:
     before, read = stretch.before, _cache_read(stretch.request)
     if read is None:
         return None

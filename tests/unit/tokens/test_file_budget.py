@@ -9,10 +9,10 @@ from compactctl.tokens.file_budget import (
     FileVerdict,
     aggregate,
     file_budget,
+    file_type,
     in_order,
     one_by_one,
 )
-from compactctl.tokens.file_types import file_type
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from compactctl.history.usage.costs import Costs, RoundCost, priced
-from compactctl.history.usage.rounds import Mark, Round, Rounds
+from compactctl.history.usage.rounds import Round, RoundMark, Rounds
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Table, number, table, text
 from compactctl.reports.rendering.text import one_line, plural, share_text
 from compactctl.reports.rendering.wording import tokens_text
 
 _NONE = "no requests to list: the file does not record what the provider reported for them"
-_WORDS: dict[Mark, str] = {
+_WORDS: dict[RoundMark, str] = {
     "compacted": "client compacted",
     "compactctl": "compactctl compacted",
     "fell": "context fell",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compactctl.commands.sizing.missing import missing_history
+from compactctl.commands.sizing.usual import missing_history
 
 
 @pytest.mark.parametrize(
