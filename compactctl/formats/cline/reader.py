@@ -15,7 +15,7 @@ from compactctl.formats.cline.sent import ClineRecord, effective
 from compactctl.formats.cline.user_messages import UserInput
 from compactctl.formats.records.builder import TranscriptBuilder, is_written
 from compactctl.formats.records.containers import ContainedRecord, Container
-from compactctl.formats.records.json_values import text_or_none
+from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import tags_of
@@ -110,7 +110,7 @@ class _Talk:
         calls = OpenCalls() if is_written(tags_of(entry.record)) else self._open
         found = UserInput(calls, by_order=not self._answered)
         found.read(entry.record.get("content"), (*entry.element, "content"), self._tools)
-        summary = entry.record.get("isSummary") is True
+        summary = _is_summary(entry)
         answers = not all(isinstance(part, TextPart) for part in found.parts)
         return MessageDraft(
             role="tool" if answers and not found.spoken else "user",
@@ -133,9 +133,15 @@ class _Talk:
             name=_id(entry),
             response_id=f"response-{self._number}-{index}",
             model=model_of(entry.record),
-            summary=entry.record.get("isSummary") is True,
+            summary=_is_summary(entry),
             usage=usage_of(entry.record),
         )
+
+
+def _is_summary(entry: ContainedRecord) -> bool:
+    """Tell whether a client wrote a message in place of others: Roo Code, or Cline's SDK."""
+    kind = object_or_empty(entry.record.get("metadata")).get("kind")
+    return entry.record.get("isSummary") is True or kind == "compaction"
 
 
 def _id(entry: ContainedRecord) -> str | None:

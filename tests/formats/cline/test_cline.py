@@ -391,3 +391,23 @@ def test_what_stands_for_other_messages_answers_no_call(tags: dict[str, str]) ->
 
     assert results(found.effective) == []
     assert texts(found.effective)[-1] == "Left out."
+
+
+def test_what_the_sdk_compacted_is_a_summary() -> None:
+    notice = "<SYSTEM_NOTICE>\nEarlier context was compacted.\n</SYSTEM_NOTICE>"
+    mark = {"kind": "compaction", "reason": "manual_compaction", "messagesRemoved": 22}
+    found = read(
+        "cline",
+        {
+            "version": 1,
+            "sessionId": "1784094124598_rruoq",
+            "messages": [
+                user("Mend it", notice, id="m1", ts=1, metadata=mark),
+                assistant("Done.", id="m2", metadata={"compaction": "preserved"}),
+                user("And now?", id="m3", ts=3),
+            ],
+        },
+    )
+
+    assert [message.summary for message in found.effective] == [True, False, False]
+    assert [message.starts_turn for message in found.effective] == [False, False, True]
