@@ -41,6 +41,7 @@ that goes on with it, and compactctl rewind has every byte back.
     is_flag=True,
     help="Start from the originals of what the client itself compacted, instead of its summaries.",
 )
+@click.option("-o", "--output", metavar="FILE", help="Write a file elsewhere instead.")
 @click.option("--in-place", is_flag=True, help="Replace the session itself; it is archived.")
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @limit_options
@@ -51,6 +52,7 @@ def command(
     from_error: str | None,
     target: TargetSize | None,
     redo: bool,
+    output: str | None,
     in_place: bool,
     dry_run: bool,
     limits: ReadLimits,
@@ -62,6 +64,7 @@ def command(
         overflow=_overflow(from_error),
         target=target,
         redo=redo,
+        output=output,
         in_place=in_place,
         dry_run=dry_run,
         limits=limits,

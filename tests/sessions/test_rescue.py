@@ -120,6 +120,15 @@ def test_what_the_client_compacted_is_made_from_its_originals(full: Path, ask: A
     assert restored[1:] == path.read_bytes().splitlines()[1:]
 
 
+def test_another_file_may_be_named(full: Path, ask: Ask, tmp_path: Path) -> None:
+    out = tmp_path / "small.jsonl"
+    outcome = ask("rescue", FULL, "-o", out)
+    assert outcome.code == 0
+    assert "continue with" not in outcome.err
+    assert f"undo with: compactctl rewind {out}" in outcome.err.splitlines()
+    assert out.stat().st_size < full.stat().st_size
+
+
 def test_a_file_outside_of_stores_is_compacted_beside_itself(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_bytes((SAMPLES / "claude-code-session.jsonl").read_bytes())

@@ -16,12 +16,13 @@ class RescueOptions:
     """Which session, what its client said, and where the outcome goes.
 
     ``path`` is the session, ``overflow`` what the error says where one is given, ``target`` the
-    size to reach instead of the usual one.
+    size to reach instead of the usual one. ``output`` is another file to write.
     """
 
     path: str
     overflow: Overflow | None = None
     target: TargetSize | None = None
+    output: str | None = None
     in_place: bool = False
     redo: bool = False
     dry_run: bool = False
@@ -43,6 +44,7 @@ def rescue(options: RescueOptions) -> RescueResult:
             path=options.path,
             limits=options.limits,
             plan=PlanOptions(overflow=options.overflow, target=options.target),
+            output=options.output,
             in_place=options.in_place,
             redo=options.redo,
             dry_run=options.dry_run,
