@@ -184,7 +184,8 @@ def _newest_steps(
         yield prompt, "prompt of the newest turn"
     begun = [first for first, *_ in steps(messages) if first in turn][-most:]
     kept = [first for first in begun if has_room(messages[first:])] or begun[-1:]
-    with_prompt = prompt is not None and len(begun) < most and kept == begun
+    is_whole = prompt is not None and len(begun) < most and kept == begun
+    with_prompt = is_whole and has_room(messages[prompt:])
     count = most if kept == begun else len(kept)
     reason = f"in the newest {count} steps" if count > 1 else "the newest step"
     for index in turn:

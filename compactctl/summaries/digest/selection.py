@@ -48,17 +48,14 @@ class Selection:
     def __init__(self, offer: Offer, mentioned: Iterable[str]) -> None:
         """Start with what is ``mentioned`` elsewhere, with words around it."""
         self._offer = offer
-        self._told = Counter(mentioned)
-        self._named = set(self._told)
-        self._facts: set[str] = set()
-        self._shown = set(self._told)
-        self._opened: set[Group] = set()
+        self._mentioned = tuple(mentioned)
         self._used: Counter[DigestSection] = Counter()
         self._boost: Counter[int] = Counter()
         self._members: dict[Group, list[int]] = {}
         self._rows: dict[tuple[int, int], int] = {}
         self._heap: list[tuple[float, int]] = []
         self.chosen: dict[int, None] = {}
+        self._note(())
         for number, each in enumerate(offer.fragments):
             self._members.setdefault(each.group, []).append(number)
             if each.group.section == "course" and each.text and not each.piece:
@@ -111,11 +108,15 @@ class Selection:
         return room - left
 
     def drop(self, tokens: int) -> None:
-        """Give back what was chosen last, until about ``tokens`` are free again."""
+        """Give back what was chosen last, until about ``tokens`` are free again.
+
+        What it alone told is told no longer, and may be chosen in another way.
+        """
         while self.chosen and tokens > 0:
             number, _ = self.chosen.popitem()
             tokens -= self._offer.tokens[number]
             self._used[self._section(number)] -= self._offer.tokens[number]
+        self._note(self.chosen)
 
     def _section(self, number: int) -> DigestSection:
         return self._offer.fragments[number].group.section
@@ -149,17 +150,30 @@ class Selection:
         share = (1 - self._offer.named, _SECOND, 0.0)[min(2, self._told[entity])]
         return self._of_name(entity) + share * self._offer.needed.get(entity, 0.0)
 
+    def _note(self, numbers: Iterable[int]) -> None:
+        """Note anew what is told where exactly these fragments are chosen."""
+        self._told = Counter(self._mentioned)
+        self._named, self._shown = set(self._told), set(self._told)
+        self._facts: set[str] = set()
+        self._opened: set[Group] = set()
+        for number in numbers:
+            self._add(self._offer.fragments[number])
+
+    def _add(self, each: Fragment) -> None:
+        heading = () if each.group in self._opened else self._offer.headings[each.group][1]
+        self._told.update(each.tells)
+        self._named.update(each.tells, each.names, heading)
+        self._facts.update(fact.name for fact in each.facts)
+        self._opened.add(each.group)
+        if not _is_bare(each):
+            self._shown.update(each.tells, each.names, heading)
+
     def _take(self, number: int) -> None:
         each = self._offer.fragments[number]
+        is_first = each.group not in self._opened
         self.chosen[number] = None
-        self._told.update(each.tells)
-        self._named.update(each.tells, each.names)
-        self._facts.update(fact.name for fact in each.facts)
-        if not _is_bare(each):
-            self._shown.update(each.tells, each.names, self._offer.headings[each.group][1])
-        if each.group not in self._opened:
-            self._opened.add(each.group)
-            self._named.update(self._offer.headings[each.group][1])
+        self._add(each)
+        if is_first:
             self._again(self._members[each.group])
         if each.group.section == "course":
             self._again(self._neighbours(each))

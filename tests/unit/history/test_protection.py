@@ -51,6 +51,8 @@ def test_what_came_with_the_newest_prompt_stays_with_and_without_earlier_turns()
     alone = protect(conversation(*newest))
     assert list(alone) == ["m0", "m1", "m2"]
     assert list(protect(conversation(*agent(20), *newest))) == ["m41", "m42", "m43"]
+    tight = protect(conversation(*newest), has_room=lambda messages: len(messages) < 3)
+    assert list(tight) == ["m0", "m2"]
 
 
 @tries(200)

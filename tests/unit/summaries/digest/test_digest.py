@@ -13,7 +13,9 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import words
 
 from compactctl.model.message import Message
-from compactctl.summaries.digest.digest import DigestRequest, digest
+from compactctl.summaries.digest.digest import DigestRequest, digest, offer
+from compactctl.summaries.digest.selection import Selection
+from compactctl.summaries.extract.passages import passages
 
 
 def count(texts: Sequence[str]) -> list[int]:
@@ -138,6 +140,19 @@ def test_a_name_that_a_quoted_line_tells_is_not_listed_again() -> None:
     assert listed
     assert "moor(" in above
     assert not [name for name in listed if re.search(rf"\b{name}\b", above)]
+
+
+def test_what_was_given_back_can_be_chosen_again() -> None:
+    lines = [f"berth_{n} = moor(pontoon_{n}, {words(n)})" for n in range(30)]
+    read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
+    request = DigestRequest(messages=conversation(user("go"), *read, *noise(3)), budget=300)
+    selection = Selection(*offer(request, passages(request.messages), {}, count))
+    selection.fill(150)
+    first = {name for each in selection.fragments for name in (*each.tells, *each.names)}
+    selection.drop(10_000)
+    assert (len(first) > 3, selection.fragments) == (True, [])
+    selection.fill(150)
+    assert first <= {name for each in selection.fragments for name in (*each.tells, *each.names)}
 
 
 def test_a_path_that_the_heading_names_is_not_told_again() -> None:
