@@ -126,8 +126,9 @@ class Tags:
     ``*_id`` stands on a summary, marker or rewritten record; ``*_parent`` on what it replaces.
     ``through`` names the newest message there was when compactctl wrote the record, ``unseen`` the
     tokens that every request had then beside the transcript's own, ``model`` the model that nothing
-    else names any more; ``final`` tells that no later
-    stage is to work on what a marker hides.
+    else names any more, ``answered`` the tokens of a request that was answered though it was larger
+    than the model's usual window; ``final`` tells that no later stage is to work on what a marker
+    hides.
     """
 
     condense_id: str | None = None
@@ -141,6 +142,7 @@ class Tags:
     through: str | None = None
     unseen: int | None = None
     model: str | None = None
+    answered: int | None = None
     final: bool = False
 
     @property

@@ -24,6 +24,7 @@ _OWN_FIELDS = (
     ("through", "through", str),
     ("unseen", "unseen", int),
     ("model", "model", str),
+    ("answered", "answered", int),
     ("final", "final", bool),
 )
 

@@ -104,7 +104,8 @@ class Transcript:
         window: context window in tokens, when the file says so.
         client_version: version of the client that wrote the newest record, when the file says so.
         cwd: the session's working folder, when the file says so.
-        ends_reasoning: whether the client sends reasoning only until the turn it belongs to ends.
+        ends_reasoning: whether reasoning is sent only until the turn it belongs to ends, as
+            most models read it that do not show it.
         compacted: whether the client's own compaction put something in the place of what was said.
         compactions: indices of the lines on which the client says that it compacted or cleared.
         warnings: one line each, ready to be shown.

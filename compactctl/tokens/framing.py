@@ -1,14 +1,10 @@
 """What a request costs beyond the text of its messages, by model family.
 
-Coefficients and constants are robust regressions of the tokens that providers reported between
-one call and the next on counts of what was added: 1,518 calls to Claude up to 4.6, 930 to Claude
-4.7 and later, 998 to OpenAI models. What a tool result adds was fitted again where the answer
-before it was reported (42, 774 and 713 calls), what it and its call add where it was not (700);
-fits that leave a session out differ by 7 % at most in ratios, by 7 tokens in constants. With
-OpenAI a prompt takes 6 tokens, another message between prompts 4: exactly that in 13 of 17 turns
-that began with nothing else, in four sessions of Codex (``REASONING_FRAME`` is what ended then);
-prose before a call 7, a call 11, in 424 of 531 answers of these; a result 9 and the tool's name, 11
-in 379 of 660.
+Ratios and frames are those of least absolute errors in what providers reported between one request
+and the next, over what was counted of it: in 59 sessions of Claude up to 4.6, 75 of Claude 4.7 and
+later, and 101 with OpenAI's models in Codex and OpenCode, at most 150 steps of each.
+``tests/benchmarks/estimates/fit.py`` makes them, and ``docs/accuracy.md`` shows what they are
+without the sessions of any one project.
 """
 
 import re
@@ -37,19 +33,37 @@ _NUMBERED = re.compile(r" *\d+[→\t]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """How many tokens of reasoning its signature or encrypted data stands for.
+
+    ``per_character`` of it, less ``own`` tokens for what is not reasoning in it.
+    """
+
+    per_character: float = 0.0
+    own: float = 0.0
+
+    def tokens(self, characters: int) -> float:
+        """Estimate the reasoning behind a signature of this length."""
+        return max(0.0, characters * self.per_character - self.own)
+
+
+NO_SEAL = Seal()
+# What Codex estimates for encrypted reasoning (openai/codex, history.rs,
+# estimate_reasoning_length): base64 of bytes, 650 of them an envelope, four to a token. Over the 38
+# pieces of the one session at hand whose reasoning was not taken out it is 1.18 times the reported.
+OPENAI_SEAL = Seal(per_character=3 / 4 / 4, own=650 / 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Framing:
     """How many reported tokens a counted token of each kind is, and constants in tokens.
 
     ``numbered`` is for tool results with line numbers, which other vocabularies count alike, and
     ``result`` for all others. ``per_call`` is added for each tool call, ``per_result`` for each
     tool result, ``per_injected`` for each record that the client injected, ``per_prompt`` for each
-    message of a person's text, ``per_text`` for all other text. ``per_sealed`` is how many tokens
-    of thinking a character of its signature stands for where clients store a summary of it or
-    nothing, ``seal`` how many of these are the signature's own: .24 for Claude 4.7 and later, in
-    eight of ten answers between .21 and .28. For OpenAI it is what Codex estimates for
-    encrypted reasoning (openai/codex, history.rs, estimate_reasoning_length): base64 of bytes, 650
-    of them an envelope, four to a token. Over the 38 pieces of the one session at hand whose
-    encrypted reasoning was not taken out that is 1.18 times what was reported.
+    message of a person's text, ``per_text`` for all other text. ``sealed`` tells by the signature
+    how long thinking is whose text is not stored, ``summed`` where a text is stored, which may be a
+    summary of it.
     """
 
     result: float
@@ -63,8 +77,8 @@ class Framing:
     per_injected: int
     per_prompt: int
     per_text: int
-    per_sealed: float = 0.0
-    seal: float = 0.0
+    sealed: Seal = NO_SEAL
+    summed: Seal = NO_SEAL
 
     def times(self, factor: float) -> "Framing":
         """Return the framing for a counter that counts so many times fewer tokens."""
@@ -81,31 +95,34 @@ class Framing:
 
 # For o200k_base counts.
 CLAUDE_UP_TO_4_6 = Framing(
-    result=1.21,
-    numbered=1.10,
-    call=1.02,
-    said=1.16,
-    user=1.10,
-    injected=1.05,
-    per_call=75,
-    per_result=27,
-    per_injected=79,
-    per_prompt=0,
-    per_text=0,
+    result=1.26,
+    numbered=1.13,
+    call=1.1,
+    said=1.19,
+    user=1.18,
+    injected=1.21,
+    per_call=56,
+    per_result=29,
+    per_injected=15,
+    per_prompt=1,
+    per_text=3,
+    sealed=Seal(per_character=0.21, own=49),
+    summed=Seal(per_character=0.2, own=39),
 )
 CLAUDE_FROM_4_7 = Framing(
-    result=1.53,
-    numbered=1.52,
-    call=1.56,
-    said=1.28,
-    user=1.64,
-    injected=1.53,
-    per_call=34,
-    per_result=10,
-    per_injected=85,
-    per_prompt=0,
+    result=1.62,
+    numbered=1.57,
+    call=1.51,
+    said=1.58,
+    user=1.51,
+    injected=1.63,
+    per_call=70,
+    per_result=6,
+    per_injected=14,
+    per_prompt=3,
     per_text=0,
-    per_sealed=0.24,
+    sealed=Seal(per_character=0.29, own=92),
+    summed=Seal(per_character=0.27, own=96),
 )
 OPENAI = Framing(
     result=1.0,
@@ -114,46 +131,49 @@ OPENAI = Framing(
     said=1.0,
     user=1.0,
     injected=1.0,
-    per_call=11,
-    per_result=11,
+    per_call=13,
+    per_result=10,
     per_injected=4,
     per_prompt=6,
-    per_text=7,
-    per_sealed=3 / 4 / 4,
-    seal=650 / 4,
+    per_text=6,
+    sealed=OPENAI_SEAL,
+    summed=OPENAI_SEAL,
 )
 
 
 # For counts with the reconstructed vocabulary of the model, by its name: what is left are the
 # escapes of arguments, which are sent as JSON values, and the frames.
-_RECONSTRUCTED: Mapping[str, Framing] = MappingProxyType(
+RECONSTRUCTED: Mapping[str, Framing] = MappingProxyType(
     {
         "claude-3": Framing(
             result=1.0,
             numbered=1.0,
-            call=0.82,
-            said=1.03,
-            user=0.96,
-            injected=0.97,
-            per_call=80,
-            per_result=27,
-            per_injected=80,
-            per_prompt=0,
-            per_text=0,
+            call=0.85,
+            said=1.0,
+            user=1.02,
+            injected=1.02,
+            per_call=65,
+            per_result=29,
+            per_injected=24,
+            per_prompt=3,
+            per_text=4,
+            sealed=Seal(per_character=0.21, own=52),
+            summed=Seal(per_character=0.2, own=34),
         ),
         "claude-4.7": Framing(
             result=1.0,
             numbered=1.0,
-            call=0.98,
-            said=0.87,
-            user=1.03,
-            injected=0.99,
-            per_call=36,
-            per_result=10,
-            per_injected=87,
-            per_prompt=0,
-            per_text=0,
-            per_sealed=0.24,
+            call=0.9,
+            said=1.0,
+            user=1.0,
+            injected=1.03,
+            per_call=73,
+            per_result=8,
+            per_injected=27,
+            per_prompt=4,
+            per_text=1,
+            sealed=Seal(per_character=0.28, own=92),
+            summed=Seal(per_character=0.27, own=97),
         ),
     }
 )
@@ -165,7 +185,7 @@ def framing_for(model: ModelInfo, counter: TokenCounter) -> Framing:
     Families other than Claude are framed like OpenAI's.
     """
     if counter.id == model.reconstruction:
-        return _RECONSTRUCTED[counter.id]
+        return RECONSTRUCTED[counter.id]
     return _of_family(model).times(1 / unit_of(counter, model))
 
 
@@ -173,8 +193,8 @@ def _of_family(model: ModelInfo) -> Framing:
     """Return the framing for o200k_base counts."""
     if not model.family.startswith("Claude"):
         framing = OPENAI.times(model.factor)
-        sealed = model.family.startswith("OpenAI")
-        return framing if sealed else replace(framing, per_sealed=0.0, seal=0.0)
+        is_known = model.family.startswith("OpenAI")
+        return framing if is_known else replace(framing, sealed=NO_SEAL, summed=NO_SEAL)
     return CLAUDE_UP_TO_4_6 if model.family.endswith("up to 4.6") else CLAUDE_FROM_4_7
 
 
@@ -232,11 +252,15 @@ def _sealed_tokens(message: Message, meter: Meter, framing: Framing) -> float:
     What is stored beside them is a summary of the same.
     """
     thought = [part for part in message.parts if isinstance(part, ReasoningPart)]
-    sealed = [part.sealed * framing.per_sealed - framing.seal for part in thought if part.sealed]
-    if not framing.per_sealed or not sealed:
+    sealed = [
+        (framing.summed if part.text else framing.sealed).tokens(part.sealed)
+        for part in thought
+        if part.sealed
+    ]
+    if not any(sealed):
         return 0.0
     told = sum([meter.part(part) for part in thought]) * framing.said
-    return max(0.0, sum([max(0.0, tokens) for tokens in sealed]) - told)
+    return max(0.0, sum(sealed) - told)
 
 
 def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -> float:
@@ -244,7 +268,7 @@ def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -
     match part:
         case ToolResultPart():
             media = sum([media_tokens(item) for item in part.media])
-            ratio = framing.numbered if _NUMBERED.match(part.text) else framing.result
+            ratio = framing.numbered if is_numbered(part.text) else framing.result
             return (tokens - media) * ratio + media
         case ToolCallPart():
             return tokens * framing.call
@@ -254,6 +278,11 @@ def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -
             return tokens * framing.injected
         case _:
             return tokens * _prose(message, framing)
+
+
+def is_numbered(text: str) -> bool:
+    """Tell whether a text begins as a file does that is shown with the numbers of its lines."""
+    return _NUMBERED.match(text) is not None
 
 
 def _prose(message: Message, framing: Framing) -> float:

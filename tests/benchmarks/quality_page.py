@@ -15,7 +15,8 @@ from compactctl.commands.evaluate.trial import Trial
 from compactctl.evaluation.score import MEASURES, Tally
 
 FACTS = tomllib.loads(Path(__file__).with_name("quality.toml").read_text())
-PROJECTS = tomllib.loads(Path(__file__).with_name("accuracy.toml").read_text())["project"]
+_TABLE = Path(__file__).parent / "estimates" / "accuracy.toml"
+PROJECTS = tomllib.loads(_TABLE.read_text())["project"]
 BEGIN, END = "<!-- measured: tests/benchmarks/quality.py -->", "<!-- end of measured -->"
 SEED = 0
 # Smaller differences are none; sizes that are no further apart are alike.
@@ -57,7 +58,7 @@ class Row:
 
 def project_of(stem: str, folder: str) -> str:
     """Return the project of a session; its working folder where none is known."""
-    known = (each["name"] for each in PROJECTS if stem in {*each["seen"], *each["unseen"]})
+    known = (each["name"] for each in PROJECTS if stem in each.get("sessions", ()))
     more = (name for name, starts in FACTS["more"].items() if stem.startswith(tuple(starts)))
     return next(known, "") or next(more, "") or folder or stem
 

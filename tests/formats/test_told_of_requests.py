@@ -24,6 +24,32 @@ def test_a_claude_answer_tells_its_cache_and_its_time() -> None:
     assert (one.time, one.aside) == (60.5, False)
 
 
+def test_an_answer_that_the_model_was_asked_for_twice_counts_what_was_sent_first() -> None:
+    def asked(kind: str, read: int, output: int) -> dict[str, object]:
+        return {
+            "type": kind,
+            "input_tokens": 2,
+            "cache_read_input_tokens": read,
+            "output_tokens": output,
+        }
+
+    iterations = [asked("message", 6_000, 90), asked("advisor_message", 6_500, 400)]
+    iterations.append(asked("message", 7_000, 70))
+    usage = {
+        # As the provider adds up what it asked its own model for.
+        "input_tokens": 4,
+        "cache_read_input_tokens": 13_000,
+        "output_tokens": 160,
+        "iterations": iterations,
+    }
+    answer = said("a", "u", "hi", inner={"usage": usage, "stop_reason": "end_turn"})
+    [_, one] = read("claude-code", user("u", None, "go"), answer).messages
+    assert one.usage is not None
+    assert (one.usage.context, one.usage.cache_read) == (6_002, 6_000)
+    # The next request holds what was sent last, and what was answered then.
+    assert one.usage.context + (one.usage.output or 0) == 7_002 + 70
+
+
 def test_claudes_compactions_are_told_and_a_subagents_are_not() -> None:
     found = read(
         "claude-code",

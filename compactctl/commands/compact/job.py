@@ -11,6 +11,7 @@ from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import PlanOutcome
 from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.sizing.window import shown_by_requests
 from compactctl.history.standins import newest_id
 from compactctl.model.counts import Restated
 from compactctl.model.operation import OperationId
@@ -52,5 +53,6 @@ class CompactionJob:
             "through": newest,
             "unseen": outcome.unseen,
             "model": None if is_named else model,
+            "answered": shown_by_requests(self.loaded.transcript, self.measured.model),
         }
         return {name: value for name, value in told.items() if value}

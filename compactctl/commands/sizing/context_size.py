@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.usual import (
     NOTHING,
+    WRITTEN,
     Usual,
     missing_history,
     overhead_of,
@@ -15,7 +17,7 @@ from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import leading_system
 from compactctl.history.usage.calibration import Calibration, calibrate
 from compactctl.history.usage.requests import Request, requests
-from compactctl.model.message import Message
+from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientSplit, Transcript
 from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import NeuroLinkCounter
@@ -81,12 +83,19 @@ def context_size(
 ) -> ContextSize:
     """Measure one conversation: from its newest trustworthy usage, else by counting alone.
 
-    ``ends_reasoning`` tells that its client sends reasoning only until the turn ends. After a
-    compaction, until the provider reports again, the rows are those of the compaction.
+    ``ends_reasoning`` tells that its reasoning is sent only until the turn ends, unless the model
+    keeps it. After a compaction, until the provider reports again, the rows are those of the
+    compaction.
     """
     counted = measured.meter.total(messages)
     framed = measured.framed
-    found = calibrate(messages, framed.whole, framed.visible, ends_reasoning=ends_reasoning)
+    found = calibrate(
+        messages,
+        framed.whole,
+        framed.visible,
+        ends_reasoning=ends_reasoning,
+        keeps_reasoning=measured.model.keeps_reasoning,
+    )
     if found is None:
         return _uncalibrated(messages, measured, counted)
     frames = round(sum(map(framed.visible, messages))) - counted
@@ -179,24 +188,36 @@ def _from_before(
     first = _first_request(transcript.messages, framed.whole)
     if first is None or any(message.synthetic for message in transcript.messages):
         return size
-    restored = restored_by(transcript.format) if transcript.compacted else NOTHING
-    overhead = max(0, round(first.context - first.before))
+    restored = restored_after(transcript)
+    known = max(0, round(first.context - first.before))
+    # A first request that also held what is not in the file tells the overhead at most.
+    is_whole = not begins_in_the_middle(transcript)
+    usual = overhead_of(transcript.format)
+    overhead = known if is_whole or usual is None else min(known, usual.usual)
     stored = round(sum(map(framed.visible, messages)))
     line = transcript.messages[first.first].line + 1
     return replace(
         size,
         overhead=overhead,
         restored=restored.usual,
-        # A first request that also held what is not in the file tells the overhead at most.
-        least=restored.least - (overhead if _begins_in_the_middle(transcript) else 0),
-        most=restored.most,
+        least=restored.least - (0 if is_whole else overhead),
+        most=restored.most + known - overhead,
         hidden_reasoning=round(sum(map(framed.whole, messages))) - stored,
         frames=stored - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )
 
 
-def _begins_in_the_middle(transcript: Transcript) -> bool:
+def restored_after(transcript: Transcript) -> Usual:
+    """Return what a client adds after its own compaction beside what the transcript holds."""
+    if not transcript.compacted:
+        return NOTHING
+    behind = takewhile(lambda message: not message.starts_turn, transcript.effective)
+    is_written = any(isinstance(part, FilePart) for message in behind for part in message.parts)
+    return WRITTEN if is_written else restored_by(transcript.format)
+
+
+def begins_in_the_middle(transcript: Transcript) -> bool:
     """Tell whether the first record follows one that is not in the file."""
     first = transcript.links[0].parent if transcript.links else None
     return first is not None and all(link.id != first for link in transcript.links)

@@ -35,6 +35,14 @@ def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) 
     return _corrected(found, transcript, model)
 
 
+def shown_by_requests(transcript: Transcript, model: ModelInfo) -> int:
+    """Return the largest request that was answered if it shows a larger window, else 0."""
+    found = _recorded(transcript) or _of_model(model, "")
+    shown = (_answered(m) for m in transcript.messages if _is_by(m, transcript.model))
+    largest = max(shown, default=0)
+    return largest if largest > found.tokens else 0
+
+
 def _recorded(transcript: Transcript) -> Window | None:
     if not transcript.window:
         return None
@@ -58,11 +66,11 @@ def _of_model(model: ModelInfo, where: str) -> Window:
 
 def _corrected(found: Window, transcript: Transcript, model: ModelInfo) -> Window:
     """Return the window that holds the largest request that the model answered."""
-    answered = [m for m in transcript.messages if m.usage and _is_by(m, transcript.model)]
-    largest = max(answered, key=_context, default=None)
-    if largest is None or _context(largest) <= found.tokens:
+    shown = [m for m in transcript.messages if _is_by(m, transcript.model)]
+    largest = max(shown, key=_answered, default=None)
+    if largest is None or _answered(largest) <= found.tokens:
         return found
-    tokens = _context(largest)
+    tokens = _answered(largest)
     return Window(
         tokens=window_holding(model, tokens),
         source=f"a request of {tokens:,} tokens was answered, line {largest.line + 1}",
@@ -73,5 +81,6 @@ def _is_by(message: Message, model: str | None) -> bool:
     return model is None or message.model in (None, model)
 
 
-def _context(message: Message) -> int:
-    return message.usage.context if message.usage else 0
+def _answered(message: Message) -> int:
+    """Return what was sent for an answer, or noted of one that compactctl took out, in tokens."""
+    return max(message.usage.context if message.usage else 0, message.tags.answered or 0)

@@ -1,9 +1,9 @@
 """What Anthropic's API reports about a request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.records.json_values import integer_or_none, object_or_empty
+from compactctl.formats.records.json_values import integer_or_none, list_or_empty, object_or_empty
 from compactctl.model.message import ReportedUsage
 
 # The three are disjoint; together they are everything that was sent.
@@ -14,17 +14,34 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
     """Return the usage of a response, None when it has none.
 
     Without a stop reason the number of output tokens is one from early in the stream: no number.
+    Where the provider asked its model again in the middle of an answer, after a tool of its own,
+    the request is what was sent first, and all that came after it belongs to the answer.
     """
     usage = response.get("usage")
     if not isinstance(usage, Mapping):
         return None
-    context = sum(n for n in map(usage.get, _SENT) if isinstance(n, int))
-    output = usage.get("output_tokens") if response.get("stop_reason") else None
+    iterations = asked(usage)
+    usage, newest = iterations[0], iterations[-1]
+    output = integer_or_none(newest.get("output_tokens")) if response.get("stop_reason") else None
     kept = object_or_empty(usage.get("cache_creation"))
     return ReportedUsage(
-        context=context,
-        output=integer_or_none(output),
+        context=_sent(usage),
+        output=None if output is None else output + _sent(newest) - _sent(usage),
         cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
         cache_hour=integer_or_none(kept.get("ephemeral_1h_input_tokens")) or 0,
     )
+
+
+def asked(usage: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the usage of each time that the model itself was asked for one answer, oldest first.
+
+    What is reported for the whole answer adds them up.
+    """
+    each = map(object_or_empty, list_or_empty(usage.get("iterations")))
+    found = [one for one in each if one.get("type") == "message"]
+    return found if len(found) > 1 and sum(map(_sent, found)) == _sent(usage) else (usage,)
+
+
+def _sent(usage: Mapping[str, Any]) -> int:
+    return sum(n for n in map(usage.get, _SENT) if isinstance(n, int))

@@ -15,7 +15,7 @@ Verdict = Literal["too few", "as expected", "other tokens", "content missing"]
 # emptied at random; 50 of twelve others were tried with them.
 MIN_STEPS = 10
 # Below that what a client adds unseen, such as reminders, is too large a part of it.
-_LEAST_COUNTED, _LEAST_REPORTED = 100, 300
+_LEAST_COUNTED, _LEAST_REPORTED = 100, 400
 # A step whose content is in the file has more than two thirds of it there.
 _THERE = 2 / 3
 _MISSING = 0.25

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from compactctl.formats.content.anthropic_usage import asked
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.sessions.reading.documents import document_if_any
 from compactctl.sessions.reading.ends import Ends, read_ends
@@ -142,7 +143,8 @@ def _newest_request(ends: Ends) -> tuple[int | None, str]:
             left = object_or_empty(record.get("compactMetadata"))
             return total_of(left, "postTokens"), _model(ends)
         message = _answer(record)
-        context = total_of(object_or_empty(message.get("usage")), *_USAGE)
+        newest = asked(object_or_empty(message.get("usage")))[-1]
+        context = total_of(newest, *_USAGE)
         if context is not None:
             return context, text_or_empty(message.get("model"))
     return None, _model(ends)

@@ -33,6 +33,8 @@ class ModelInfo:
         rule: how that row was chosen.
         longer: the longer window that the model can have as well; None when there is one alone.
         for_input: whether the window is for input alone, beside the answer.
+        keeps_reasoning: whether it reads the reasoning of earlier turns again, for models whose
+            reasoning is encrypted.
         own: the row of the user's table that has the last word; None without one.
     """
 
@@ -49,6 +51,7 @@ class ModelInfo:
     rule: Rule
     longer: int | None = None
     for_input: bool = False
+    keeps_reasoning: bool = False
     own: OwnModel | None = None
 
 
@@ -135,6 +138,7 @@ def _built_in(name: str | None) -> ModelInfo:
         rule=row.rule,
         longer=row.longer if own == bare else None,
         for_input=row.match in table.INPUT_WINDOWS and own == bare,
+        keeps_reasoning=row.match in table.KEEP_REASONING,
     )
 
 

@@ -229,6 +229,11 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
 # Rows whose window is for input alone: the answer has room of its own beside it.
 INPUT_WINDOWS = frozenset({"gpt-5-codex", "gpt-5.1-codex", "gpt-5.2-codex", "gpt-5.3-codex"})
 
+# Rows whose models read the reasoning of earlier turns again: OpenAI's API renders it from GPT-5.6
+# on (``reasoning.context``; issue 33496 of openai/codex). Over 20 turns of gpt-5.6 contexts kept it
+# to the token, over 310 of older models they fell by it.
+KEEP_REASONING = frozenset({"gpt-5.6", "gpt-6"})
+
 # NeuroLink's defaults for a model it does not know, by the provider in front of the name.
 PROVIDERS: dict[str, tuple[Family, int]] = {
     "anthropic": (CLAUDE, 200_000),

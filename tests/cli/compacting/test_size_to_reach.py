@@ -115,3 +115,27 @@ def test_the_model_is_known_when_no_answer_of_it_is_left(
     for name in ("model", "counter", "windowTokens"):
         assert found[name] == told_before[name]
     assert found["model"] == model["model"]
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_a_window_that_a_request_showed_is_known_when_that_is_gone(
+    ask: Ask, tmp_path: Path, layout: str
+) -> None:
+    path, small = tmp_path / "run.jsonl", tmp_path / "small.jsonl"
+    records: list[Record] = []
+    for turn, sent in enumerate((180_000, 412_300, 90_000, 95_000)):
+        before = f"a{turn - 1}" if turn else None
+        records.append(user(f"u{turn}", before, "go on " * 50))
+        records.append(said(f"a{turn}", f"u{turn}", "done " * 50))
+        usage = {"input_tokens": sent, "output_tokens": 60}
+        records[-1]["message"] |= {"model": "claude-opus-4-6", "usage": usage}
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    how_much = ("--truncate-fraction", "1", "--truncate-keep-first", "0")
+    asked = ("--stages", "truncate", "--keep-turns", "2", *how_much)
+    assert document(ask, "compact", path, "-o", small, *asked, "--layout", layout)["windowTokens"]
+    assert document(ask, "stats", small)["windowTokens"] == 1_000_000
+    # And when that record is taken out in its turn.
+    again = tmp_path / "again.jsonl"
+    asked = ("--stages", "truncate", "--keep-turns", "1", *how_much)
+    document(ask, "compact", small, "-o", again, *asked, "--layout", layout)
+    assert document(ask, "stats", again)["windowTokens"] == 1_000_000

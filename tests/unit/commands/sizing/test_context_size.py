@@ -7,7 +7,7 @@ from builders import assistant, call, conversation, result, system, user
 
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.model.message import Message, ReportedUsage, Tags
+from compactctl.model.message import FilePart, Message, ReportedUsage, Tags
 from compactctl.model.transcript import ClientSplit, Link, Transcript
 
 
@@ -72,8 +72,8 @@ def test_the_frame_of_a_call_is_in_the_answer_that_was_reported() -> None:
     asked = replace(call("c1", "Read", path="a"), response_id="r", usage=usage)
     found = transcript(user("go"), asked, result("c1", "four" * 40))
     options = MeasureOptions(model="gpt-5", counter="chars/3.75")
-    # A result of 160 characters, 43 tokens, and its own frame of 11.
-    assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 11
+    # A result of 160 characters, 43 tokens, and its own frame of 10.
+    assert unseen_size(found, measure(found, options)).total == 9_060 + 43 + 10
 
 
 def test_frames_have_a_row_of_their_own_and_the_rest_is_unexplained() -> None:
@@ -81,8 +81,8 @@ def test_frames_have_a_row_of_their_own_and_the_rest_is_unexplained() -> None:
     asked = replace(call("c1", "Read"), response_id="r", usage=usage)
     found = transcript(user("go"), asked, result("c1", ""))
     size = unseen_size(found, measure(found, MeasureOptions(model="gpt-5")))
-    # 6 for the prompt, 11 for the call, 11 for the result.
-    assert (size.frames, size.unexplained) == (6 + 11 + 11, 0)
+    # 6 for the prompt, 13 for the call, 10 for the result.
+    assert (size.frames, size.unexplained) == (6 + 13 + 10, 0)
 
 
 def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
@@ -90,8 +90,8 @@ def test_without_a_reported_answer_the_frame_of_a_call_is_added() -> None:
     asked = replace(call("c1", "Read"), response_id="r", usage=usage)
     found = transcript(user("go"), asked, result("c1", ""))
     options = MeasureOptions(model="gpt-5", counter="chars/3.75")
-    # "Read" and "{}" are 2 + 1 tokens, the frame of the call 11, that of the result 11.
-    assert unseen_size(found, measure(found, options)).total == 9_000 + 3 + 11 + 11
+    # "Read" and "{}" are 2 + 1 tokens, the frame of the call 13, that of the result 10.
+    assert unseen_size(found, measure(found, options)).total == 9_000 + 3 + 13 + 10
 
 
 def test_after_a_compaction_the_unseen_tokens_are_those_it_recorded() -> None:
@@ -108,9 +108,9 @@ def test_less_than_is_counted_was_promised_of_what_is_left() -> None:
     assert size.total == size.counted - 3
 
 
-def compacted(format_name: str, *sent: Message) -> Transcript:
+def compacted(format_name: str, *sent: Message, context: int = 9_000) -> Transcript:
     """Return a transcript whose client put the last messages in the place of a request."""
-    usage = ReportedUsage(context=9_000, output=40)
+    usage = ReportedUsage(context=context, output=40)
     answer = replace(assistant("fine"), response_id="r", usage=usage)
     found = conversation(user("four" * 10), answer, *sent)
     return replace(transcript(*found), format=format_name, effective=found[2:], compacted=True)
@@ -136,6 +136,30 @@ def test_a_first_request_that_held_more_than_the_file_tells_the_overhead_at_most
     assert known.range is not None
     low, high = known.range
     assert at_most.range == (low - known.overhead, high)
+
+
+def test_a_first_request_that_held_far_more_than_is_usual_had_history_in_it() -> None:
+    whole = compacted("claude-code", replace(user("four" * 100), summary=True), context=68_000)
+    lost = replace(whole, links=(Link(line=0, id="a", parent="lost"),))
+    known, usual = unseen_size(whole, measured(whole)), unseen_size(lost, measured(lost))
+    assert 67_900 < known.overhead < 68_000
+    assert usual.overhead == 35_500
+    assert known.range is not None
+    assert usual.range is not None
+    # As much as it held at most, and nothing at least.
+    assert (usual.range[0], usual.range[1]) == (known.range[0] - known.overhead, known.range[1])
+
+
+def test_what_a_client_restored_is_not_added_where_it_wrote_that_down() -> None:
+    summary = replace(user("four" * 100), summary=True)
+    read = replace(user(""), injected=True, parts=(FilePart(file_path="a.py", text="four" * 500),))
+    told, asked = compacted("claude-code", summary, read), compacted("claude-code", summary)
+    size, plain = unseen_size(told, measured(told)), unseen_size(asked, measured(asked))
+    assert (size.restored, plain.restored) == (0, 10_000)
+    assert size.range == (size.total - 1_000, size.total + 4_000)
+    # A file that came with a later prompt says nothing of it.
+    mixed = compacted("claude-code", summary, user("look at this"), read)
+    assert unseen_size(mixed, measured(mixed)).restored == 10_000
 
 
 def test_where_it_is_not_known_that_a_client_restores_anything_nothing_is_added() -> None:

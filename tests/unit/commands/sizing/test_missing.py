@@ -8,14 +8,14 @@ from compactctl.commands.sizing.usual import missing_history
 @pytest.mark.parametrize(
     ("format_name", "overhead", "first", "missing"),
     [
-        ("claude-code", 68_000, None, 0),
-        ("claude-code", 140_000, 20_000, 0),
+        ("claude-code", 43_000, None, 0),
+        ("claude-code", 115_000, 20_000, 0),
         ("claude-code", 154_000, 41_000, 113_000),
-        ("claude-code", 154_000, None, 112_000),
+        ("claude-code", 154_000, None, 118_500),
         # The first request of the file misses as much itself.
-        ("claude-code", 154_000, 154_000, 112_000),
+        ("claude-code", 154_000, 154_000, 118_500),
         ("codex", 150_000, 5_000, 145_000),
-        ("codex", 82_000, 5_000, 0),
+        ("codex", 91_000, 5_000, 0),
         ("pi", 900_000, 2_000, 0),
     ],
 )

@@ -1,11 +1,12 @@
 """Which window a transcript is measured against."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from compactctl.commands.sizing.window import Window, window_of
-from compactctl.model.message import Message, MessageId, ReportedUsage, TextPart
+from compactctl.commands.sizing.window import Window, shown_by_requests, window_of
+from compactctl.model.message import Message, MessageId, ReportedUsage, Tags, TextPart
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.models.lookup import resolve_model
 
@@ -49,6 +50,20 @@ def test_a_larger_request_that_was_answered_corrects_it() -> None:
     found = window(answered(150_000, 412_300, 30_000))
     assert found.tokens == 1_000_000
     assert found.source == "a request of 412,300 tokens was answered, line 2"
+
+
+def test_what_a_compaction_noted_of_a_larger_request_corrects_it_too() -> None:
+    whole = answered(150_000, 412_300)
+    assert shown_by_requests(whole, resolve_model(whole.model)) == 412_300
+    [left, _] = whole.messages
+    noted = replace(left, tags=Tags(answered=412_300))
+    found = window(replace(whole, messages=(noted,)))
+    assert (found.tokens, found.source) == (
+        1_000_000,
+        "a request of 412,300 tokens was answered, line 1",
+    )
+    small = answered(150_000)
+    assert shown_by_requests(small, resolve_model(small.model)) == 0
 
 
 @pytest.mark.parametrize(

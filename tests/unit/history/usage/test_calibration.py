@@ -147,9 +147,12 @@ def test_reasoning_goes_with_its_turn_where_the_client_sends_it_no_longer() -> N
     # Each of the two thoughts of the turn took two tokens more.
     assert ended.total == 135 + 13 - 40 - 2 * 2 + 1
     assert ended.hidden_reasoning == 0
-    kept = calibrate((*messages, user("next")), words)
-    assert kept is not None
-    assert kept.total == 135 + 13 + 1
+    for kept in (
+        calibrate((*messages, user("next")), words),
+        calibrate((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True),
+    ):
+        assert kept is not None
+        assert kept.total == 135 + 13 + 1
 
 
 def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
@@ -195,11 +198,29 @@ def test_reasoning_of_no_known_size_is_taken_for_the_sessions_average() -> None:
     assert found is not None
     plain = calibrate(messages, words)
     assert plain is not None
-    # Ten more of the usual 155 count beside the ninety of 302.
-    guessed = round(2 * (90 * 302 + 10 * 155) / 100)
+    # Ten more of the usual 183 count beside the ninety of 302.
+    guessed = round(2 * (90 * 302 + 10 * 183) / 100)
     assert found.total == plain.total + guessed
     assert found.hidden_reasoning == plain.hidden_reasoning + guessed
     ended = calibrate((*messages, user("next")), words, ends_reasoning=True)
     assert ended is not None
     # With its turn all of that goes.
     assert ended.hidden_reasoning == 0
+    kept = calibrate((*messages, user("next")), words, ends_reasoning=True, keeps_reasoning=True)
+    assert kept is not None
+    # Unless the model reads it again.
+    assert kept.total == found.total + 1
+
+
+def test_reasoning_of_a_known_length_goes_with_its_turn_as_well() -> None:
+    def size(message: Message) -> float:
+        return words(message) + 50 * any(isinstance(p, ReasoningPart) for p in message.parts)
+
+    messages = conversation(
+        user("go"), reply("a", 100, 5, "r1"), user("on"), sealed("b", "r2"), user("next")
+    )
+    found = calibrate(messages, size, words, ends_reasoning=True)
+    kept = calibrate(messages, size, words, ends_reasoning=True, keeps_reasoning=True)
+    assert found is not None
+    assert kept is not None
+    assert (found.total, kept.total) == (105 + 3, 105 + 3 + 50)

@@ -1,13 +1,10 @@
-"""Estimates of recorded requests, each made with what was known when it was sent.
+"""A recorded session as it lay there when each of its requests was sent, and its counters.
 
-A session is cut right before a recorded request, as it lay there then, and everything that the
-provider reported after an anchor is taken out: contexts, and the sizes of answers. The anchor is
-the request 1, 10 or 50 before it, or the first of the session. Requests whose context fell are
-kept. Reports that are none (an empty context, the numbers of the request before once more) are
-left out and counted. Requests of subagents have a context of their own and are left out.
+Reports that are none (an empty context, the numbers of the request before once more) are left out
+and counted. Requests of subagents have a context of their own and are left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,35 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.commands.loading.load import load
-from compactctl.commands.sizing.context_size import unseen_size
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.commands.sizing.window import window_of
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
-from compactctl.history.conversations import conversations_of
-from compactctl.model.message import Message
+from compactctl.model.message import Message, Part, ReasoningPart
 from compactctl.model.transcript import RawLine, Transcript
-from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE
 from compactctl.tokens.counters.choose import counter_named
-from compactctl.tokens.counters.claude import ClaudeCounter, claude_is_installed
+from compactctl.tokens.counters.claude import ClaudeCounter
 from compactctl.tokens.counters.counter import Exactness, TokenCounter
 from compactctl.tokens.counters.fast import exact_counter
 from compactctl.tokens.counters.ratio import RatioCounter
-from compactctl.tokens.fit import fit_of
-from compactctl.tokens.framing import FramedMeter, framing_for
-from compactctl.tokens.meter import Meter
+from compactctl.tokens.framing import OPENAI_SEAL
 from compactctl.tokens.models.lookup import ModelInfo, resolve_model
 
 OURS, OURS_CTOK = "compactctl", "compactctl with ctok"
+# As ours, with the length of encrypted reasoning given as it was reported.
+GIVEN = "compactctl, reasoning given"
 CTOK, NEUROLINK = "ctok", "NeuroLink"
 CHARS, BYTES, RAW = "chars/4", "bytes/4", "raw o200k"
-ESTIMATORS = (OURS, OURS_CTOK, CTOK, RAW, NEUROLINK, CHARS, BYTES)
-AHEAD = {"1 call": 1, "10 calls": 10, "50 calls": 50}
-FIRST, TURN, BOUNDARY = "first usage", "turn start", "after a boundary"
-HORIZONS = (*AHEAD, FIRST, TURN, BOUNDARY)
+OTHERS = (CTOK, RAW, NEUROLINK, CHARS, BYTES)
 CODEX, OPENCODE = "Codex", "OpenCode"
-_FAMILY_OF_FORMAT = {"codex": CODEX, "opencode": OPENCODE}
-FORMATS = ("claude-code", *_FAMILY_OF_FORMAT)
+FAMILY_OF_FORMAT = {"codex": CODEX, "opencode": OPENCODE}
+FORMATS = ("claude-code", *FAMILY_OF_FORMAT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,41 +43,6 @@ class Asked:
     line: int
     response: str
     context: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """One estimate of one request, in tokens.
-
-    ``crosses`` tells that a boundary lies between anchor and request. ``low`` and ``high`` are the
-    stated range, None without one; ``unexplained`` is that row of ours; ``fits`` is what is said of
-    the estimate, and ``is_shown`` whether a request before it had shown that the window is larger
-    than the model's.
-    """
-
-    family: str
-    horizon: str
-    truth: int
-    crosses: bool
-    estimator: str = OURS
-    guess: float = 0
-    low: int | None = None
-    high: int | None = None
-    unexplained: int = 0
-    fits: bool = True
-    is_shown: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """How many answered requests lie above the window that is assumed when they are sent.
-
-    ``before`` and ``after`` a request has shown that the window is larger than the model's.
-    """
-
-    answered: int
-    before: int
-    after: int
 
 
 class Remembering:
@@ -124,7 +78,7 @@ class Session:
     @property
     def family(self) -> str:
         """Whose tokens it counts: the client's where that says it, else the newest model's."""
-        known = _FAMILY_OF_FORMAT.get(self.format.name)
+        known = FAMILY_OF_FORMAT.get(self.format.name)
         return known or resolve_model(self.transcript.model).family
 
     @cached_property
@@ -165,14 +119,14 @@ class Session:
 
     def follows(self, request: Asked) -> bool:
         """Tell whether an answer belongs to the conversation, not to a branch of its own."""
-        if self.format.name in _FAMILY_OF_FORMAT:
+        if self.format.name in FAMILY_OF_FORMAT:
             return True
         after = self.format.read(self.decoded[: request.line + 1])
         return any(m.response_id == request.response for m in after.effective)
 
     def counter(self, name: str, model: ModelInfo) -> TokenCounter:
         """Return the counter of an estimator; each text is counted once in a session."""
-        if name == OURS:
+        if name in (OURS, GIVEN):
             base = self._remembering(model.counter, exact_counter(model.counter))
             return base if model.exact else RatioCounter(base, model.factor, model.family)
         if name in (OURS_CTOK, CTOK):
@@ -259,21 +213,36 @@ def known_at(before: Transcript, anchor: Asked | None) -> Transcript:
     )
 
 
-def trials(session: Session, each: int) -> Iterator[Trial]:
-    """Yield the estimates of a session.
+def with_reasoning(seen: Transcript, before: Transcript) -> Transcript:
+    """Return what is seen with encrypted reasoning as long as what was reported stands for."""
+    usages = ((m.response_id, m.usage) for m in before.messages)
+    reported = {name: usage.reasoning for name, usage in usages if usage and usage.reasoning}
 
-    At most ``each`` requests by their place are tried, at most as many that start a turn, and all
-    that follow a boundary.
-    """
-    due = spread(range(1, len(session.requests)), each)
-    turns = spread(sorted(session.turns - session.boundaries), each)
-    for place in sorted({*due, *turns, *session.boundaries}):
-        if session.follows(session.requests[place]):
-            before = session.before(session.requests[place])
-            anchors = dict(_anchors(session, before, place, is_due=place in due))
-            if place in turns:
-                anchors[TURN] = session.requests[place - 1]
-            yield from _of_request(session, before, session.requests[place], anchors)
+    def told(message: Message) -> Message:
+        thought = reported.get(message.response_id)
+        if thought is None or not any(map(_is_opaque, message.parts)):
+            return message
+        del reported[message.response_id]
+        length = round((thought + OPENAI_SEAL.own) / OPENAI_SEAL.per_character)
+        return replace(message, parts=tuple(_sealed(part, length) for part in message.parts))
+
+    return replace(seen, effective=tuple(map(told, seen.effective)))
+
+
+def _is_opaque(part: Part) -> bool:
+    return isinstance(part, ReasoningPart) and part.opaque
+
+
+def _sealed(part: Part, length: int) -> Part:
+    if isinstance(part, ReasoningPart) and part.opaque:
+        return replace(part, sealed=length)
+    return part
+
+
+def is_replaced(before: Transcript, newest: Asked) -> bool:
+    """Tell whether a compaction made void what was reported for the newest request."""
+    reported = (m for m in before.effective if m.response_id == newest.response and m.usage)
+    return before.compacted and next(reported, None) is None
 
 
 def spread(places: Sequence[int], most: int) -> frozenset[int]:
@@ -281,99 +250,3 @@ def spread(places: Sequence[int], most: int) -> frozenset[int]:
     if len(places) <= most:
         return frozenset(places)
     return frozenset(places[(2 * k + 1) * len(places) // (2 * most)] for k in range(most))
-
-
-def _anchors(
-    session: Session, before: Transcript, place: int, *, is_due: bool
-) -> Iterator[tuple[str, Asked]]:
-    earlier = session.requests[:place]
-    if place in session.boundaries and _is_replaced(before, earlier[-1]):
-        yield BOUNDARY, earlier[-1]
-    if not is_due:
-        return
-    for horizon, ahead in AHEAD.items():
-        if place >= ahead:
-            yield horizon, earlier[-ahead]
-    yield FIRST, earlier[0]
-
-
-def _is_replaced(before: Transcript, newest: Asked) -> bool:
-    """Tell whether a compaction made void what was reported for the newest request."""
-    reported = (m for m in before.effective if m.response_id == newest.response and m.usage)
-    return before.compacted and next(reported, None) is None
-
-
-def _of_request(
-    session: Session, before: Transcript, request: Asked, anchors: Mapping[str, Asked]
-) -> Iterator[Trial]:
-    measured = measure(before, MeasureOptions())
-    meters = {
-        name: Meter(session.counter(name, measured.model)) for name in _estimators(measured.model)
-    }
-    for horizon, anchor in anchors.items():
-        seen = known_at(before, anchor)
-        trial = Trial(
-            family=_FAMILY_OF_FORMAT.get(before.format, measured.model.family),
-            horizon=horizon,
-            truth=request.context,
-            crosses=session.crosses(anchor, request),
-        )
-        for name, meter in meters.items() if len(conversations_of(seen.effective)) == 1 else ():
-            named = replace(trial, estimator=name)
-            if name in (OURS, OURS_CTOK):
-                framed = FramedMeter(meter, framing_for(measured.model, meter.counter))
-                yield _ours(named, seen, replace(measured, meter=meter, framed=framed))
-            else:
-                yield replace(named, guess=plain(seen.effective, anchor, meter))
-
-
-def _estimators(model: ModelInfo) -> Iterator[str]:
-    with_ctok = bool(model.reconstruction) and claude_is_installed()
-    return (name for name in ESTIMATORS if with_ctok or name not in (OURS_CTOK, CTOK))
-
-
-def _ours(trial: Trial, seen: Transcript, measured: Measure) -> Trial:
-    """Estimate as ``stats`` does, and say of the estimate what it says."""
-    now = replace(measured, limits=measure(seen, MeasureOptions()).limits)
-    size = unseen_size(seen, now)
-    low, high = size.range or (None, None)
-    return replace(
-        trial,
-        guess=size.total,
-        low=low,
-        high=high,
-        unexplained=size.unexplained,
-        fits=fit_of(size.total, now.limits).fits,
-        is_shown=now.limits.budget.window > _unshown(seen, now.model),
-    )
-
-
-def _unshown(transcript: Transcript, model: ModelInfo) -> int:
-    """Return the window that is assumed where no request was answered."""
-    return window_of(replace(transcript, messages=()), model).tokens
-
-
-def plain(messages: Sequence[Message], anchor: Asked, meter: Meter) -> float:
-    """Return what others estimate: the report of the anchor and the text from its answer on."""
-    start = next((i for i, m in enumerate(messages) if m.response_id == anchor.response), None)
-    added = messages if start is None else messages[start:]
-    is_framed = meter.counter.id.startswith("neurolink")
-    frames = NEUROLINK_TOKENS_PER_MESSAGE * len(added) if is_framed else 0
-    return (0 if start is None else anchor.context) + meter.total(added) + frames
-
-
-def judged(session: Session) -> Judged:
-    """Judge every answered request of a session by what was reported for it."""
-    messages = session.transcript.messages
-    above = {False: 0, True: 0}
-    for request in session.requests:
-        known = replace(
-            session.transcript,
-            messages=messages[: request.place],
-            model=messages[request.place].model or session.transcript.model,
-        )
-        model = resolve_model(known.model)
-        window = window_of(known, model).tokens
-        if request.context > window:
-            above[window > _unshown(known, model)] += 1
-    return Judged(answered=len(session.requests), before=above[False], after=above[True])

@@ -1,0 +1,1 @@
+"""How estimates of requests are measured, and their constants fitted."""

@@ -1,0 +1,212 @@
+"""What sessions tell of the constants behind an estimate: by how much the context grew with what.
+
+A step leads from one recorded request to the next, where neither a boundary nor a result that was
+cleared lies between. What is in its answer, and in what was sent after that, is counted by kind:
+with o200k_base, and with the vocabulary that ``ctok`` reconstructs where that is installed.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from benchmarks.estimates.recorded_session import CTOK, OURS, RAW, Session, is_replaced, known_at
+from compactctl.commands.sizing.context_size import (
+    begins_in_the_middle,
+    restored_after,
+    unseen_size,
+)
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.commands.sizing.usual import WRITTEN
+from compactctl.history.usage.calibration import growths
+from compactctl.history.usage.requests import Request, requests
+from compactctl.model.message import (
+    FilePart,
+    MediaPart,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolDefinitionPart,
+    ToolResultPart,
+)
+from compactctl.tokens.counters.claude import claude_is_installed
+from compactctl.tokens.framing import FramedMeter, framing_for, is_numbered
+from compactctl.tokens.meter import Meter
+from compactctl.tokens.models.lookup import resolve_model
+
+O200K, MADE_BY_CTOK = "o200k_base", "ctok"
+Kinds = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """From one request to the next; sizes are in tokens.
+
+    ``growth`` is by how much the context grew, ``output`` what was reported of the answer between
+    them, None where nothing was, and ``reasoning`` what of that. ``answer`` and ``entered`` are
+    what is counted of the answer and of what was sent after it, by kind, for each counter.
+    """
+
+    family: str
+    growth: int
+    output: int | None
+    reasoning: int
+    answer: Mapping[str, Kinds]
+    entered: Mapping[str, Kinds]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a session tells: its steps, and in tokens what is sent beside and what is restored.
+
+    ``overhead`` is that of its first request, None where none was reported; ``restored`` what its
+    client added after each compaction. ``thought`` is the reported reasoning of answers that
+    reason.
+    """
+
+    client: str
+    steps: tuple[Step, ...]
+    overhead: int | None
+    restored: tuple[int, ...]
+    thought: tuple[int, ...]
+
+
+def evidence(session: Session) -> Evidence:
+    """Return what a session tells."""
+    found = tuple(steps(session))
+    return Evidence(
+        client=session.format.name,
+        steps=found,
+        overhead=_overhead(session),
+        restored=tuple(_restored(session)),
+        thought=tuple(step.reasoning for step in found if step.reasoning),
+    )
+
+
+def steps(session: Session) -> Iterator[Step]:
+    """Yield the steps of a session."""
+    messages = [m for m in session.transcript.messages if not m.aside]
+    meters = dict(_meters(session))
+    for meter in meters.values():
+        meter.prime(messages)
+    found = sorted(requests(messages, meters[O200K].message), key=lambda request: request.first)
+    for (earlier, later), growth in zip(pairwise(found), _growths(session, found), strict=True):
+        sent = _sent(messages, earlier, later)
+        ends = (messages[earlier.first].line, messages[later.first].line)
+        if _is_usable(session, ends, sent):
+            answer = [_without_results(messages[at]) for at in earlier.members]
+            yield Step(
+                family=session.family,
+                growth=growth,
+                output=earlier.output if earlier.is_reported else None,
+                reasoning=earlier.reasoning,
+                answer={name: _kinds(answer, meter) for name, meter in meters.items()},
+                entered={name: _kinds(sent, meter) for name, meter in meters.items()},
+            )
+
+
+def _growths(session: Session, found: Sequence[Request]) -> list[int]:
+    """Return by how much contexts grew, with the reasoning that ended with a turn put back."""
+    keeps = resolve_model(session.transcript.model).keeps_reasoning
+    if keeps or not session.transcript.ends_reasoning:
+        found = [replace(request, reasoning=0) for request in found]
+    return growths(found)
+
+
+def _meters(session: Session) -> Iterator[tuple[str, Meter]]:
+    model = resolve_model(session.transcript.model)
+    yield O200K, Meter(session.counter(RAW, model))
+    if model.reconstruction and claude_is_installed():
+        yield MADE_BY_CTOK, Meter(session.counter(CTOK, model))
+
+
+def _sent(messages: Sequence[Message], earlier: Request, later: Request) -> list[Message]:
+    """Return what was sent between two requests beside the answer, but with the results in it."""
+    return [
+        replace(messages[at], parts=messages[at].results, role="tool")
+        if at in earlier.members
+        else messages[at]
+        for at in range(earlier.first, later.first)
+    ]
+
+
+def _without_results(message: Message) -> Message:
+    kept = (part for part in message.parts if not isinstance(part, ToolResultPart))
+    return replace(message, parts=tuple(kept))
+
+
+def _is_usable(session: Session, ends: tuple[int, int], sent: Sequence[Message]) -> bool:
+    """Tell whether what was sent is all there and the client took nothing away."""
+    is_whole = not any(ends[0] < line < ends[1] for line in session.transcript.compactions)
+    results = [result for message in sent for result in message.results]
+    pictures = any(isinstance(part, MediaPart) for message in sent for part in message.parts)
+    changed = any(result.cleared or result.media for result in results)
+    return is_whole and not pictures and not changed and all(m.role != "assistant" for m in sent)
+
+
+def _kinds(messages: Sequence[Message], meter: Meter) -> Kinds:
+    """Count what is in messages as the framing tells it apart; without what there is nothing of."""
+    found: Counter[str] = Counter()
+    for message in messages:
+        found["per_call"] += len(message.calls)
+        found["per_result"] += len(message.results) + sum(bool(c.added) for c in message.calls)
+        if message.injected and message.role == "user":
+            found["per_injected"] += 1
+        elif any(isinstance(part, TextPart) for part in message.parts):
+            found["per_prompt" if message.role == "user" else "per_text"] += 1
+        for part in message.parts:
+            found[_kind(part, message)] += meter.part(part)
+            if isinstance(part, ReasoningPart) and part.sealed:
+                where = "summed" if part.text else "sealed"
+                found[where] += part.sealed
+                found[f"per_{where}"] += 1
+    return dict(+found)
+
+
+def _kind(part: Part, message: Message) -> str:
+    match part:
+        case ToolResultPart():
+            return "numbered" if is_numbered(part.text) else "result"
+        case ToolCallPart():
+            return "call"
+        case ReasoningPart():
+            return "thought"
+        case FilePart() | ToolDefinitionPart():
+            return "injected"
+        case _ if message.role == "assistant":
+            return "said"
+        case _:
+            return "injected" if message.injected else "user"
+
+
+def _overhead(session: Session) -> int | None:
+    """Return what the first request held beside the messages, None where the file begins later."""
+    transcript = session.transcript
+    if begins_in_the_middle(transcript) or not session.requests:
+        return None
+    first = session.requests[0]
+    sent = (m for m in transcript.messages[: first.place] if not m.aside)
+    return round(first.context - sum(map(_measured(session).framed.whole, sent)))
+
+
+def _restored(session: Session) -> Iterator[int]:
+    """Yield what the client restored after each of its compactions, where that can be told."""
+    if begins_in_the_middle(session.transcript):
+        return
+    for place in sorted(session.boundaries):
+        request = session.requests[place]
+        before = session.before(request)
+        if session.follows(request) and is_replaced(before, session.requests[place - 1]):
+            seen = known_at(before, session.requests[place - 1])
+            size = unseen_size(seen, _measured(session))
+            if size.range is not None and restored_after(seen) is not WRITTEN:
+                yield request.context - (size.total - size.restored)
+
+
+def _measured(session: Session) -> Measure:
+    measured = measure(session.transcript, MeasureOptions())
+    meter = Meter(session.counter(OURS, measured.model))
+    framed = FramedMeter(meter, framing_for(measured.model, meter.counter))
+    return replace(measured, meter=meter, framed=framed)
