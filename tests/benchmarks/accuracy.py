@@ -1,6 +1,6 @@
 """How far the estimate of the next request is from what the provider then reported.
 
-Run: ``python tests/benchmarks/accuracy.py FOLDER… --kept FOLDER [--each 6] [--least 20]``. Reads
+Run: ``python tests/benchmarks/accuracy.py FOLDER… --kept FOLDER [--each 8] [--least 20]``. Reads
 every session of Claude Code, Codex and OpenCode below the folders, and for each project fits the
 constants of the package on the sessions of all others. In sessions with at least so many steps it
 estimates requests, with these constants and with those of the package. What was found is kept in a
@@ -54,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--kept", type=Path, required=True)
-    parser.add_argument("--each", type=int, default=6)
+    parser.add_argument("--each", type=int, default=8)
     parser.add_argument("--least", type=int, default=20)
     given = parser.parse_args()
     paths = list(sessions(given.folders))

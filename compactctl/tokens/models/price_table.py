@@ -22,7 +22,7 @@ _ANTHROPIC: tuple[_Row, ...] = (
     ("claude-opus-5 claude-opus-4.8 claude-opus-4.7", 5, 0.5, 6.25, 10, 25, 0),
     ("claude-opus-4.6 claude-opus-4.5", 5, 0.5, 6.25, 10, 25, 0),
     ("claude-opus-4.1 claude-opus-4 claude-opus-4.0", 15, 1.5, 18.75, 30, 75, 0),
-    ("claude-sonnet-5", 2, 0.2, 2.5, 4, 10, 0),
+    ("claude-sonnet-5.5 claude-sonnet-5", 2, 0.2, 2.5, 4, 10, 0),
     ("claude-sonnet-4.6 claude-sonnet-4.5", 3, 0.3, 3.75, 6, 15, 0),
     ("claude-sonnet-4 claude-sonnet-4.0", 3, 0.3, 3.75, 6, 15, 0),
     ("claude-sonnet-4.5 claude-sonnet-4 claude-sonnet-4.0", 6, 0.6, 7.5, 12, 22.5, 200_000),

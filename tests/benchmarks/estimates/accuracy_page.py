@@ -39,7 +39,8 @@ _FIT = (
 _FITTED = (
     "The constants of the package are fitted on all projects. Beside them stand the least and the"
     " largest value of the fits that leave one project out: with these the first column of every"
-    " table above was measured, each project with the fit that knows nothing of it."
+    " table above was measured, each project with the fit that knows nothing of it. A range that is"
+    " one value was the same in all."
 )
 _RATIOS = ("result", "numbered", "call", "said", "user", "injected")
 _UNEXPLAINED = (
@@ -151,7 +152,11 @@ def _apart(family: str, horizon: str, found: Found) -> Iterator[str]:
         left = (sorted(_error(trial) for trial in each if not trial.crosses) for each in of)
         yield _line(f"{horizon}, no boundary between", *map(_cell, left), "", "")
     given = [found.errors(family, horizon, GIVEN, split) for split in SPLITS]
-    if any(given) and given[0] != found.errors(family, horizon, OURS, SPLITS[0]):
+    if (
+        family == CODEX
+        and any(given)
+        and given[0] != found.errors(family, horizon, OURS, SPLITS[0])
+    ):
         yield _line(f"{horizon}, length of reasoning given", *map(_cell, given), "", "")
 
 
