@@ -9,7 +9,7 @@ from compactctl.commands.operations.steps import Archived
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.registry import format_named
 from compactctl.model.message import Message
-from compactctl.store.files.lines import Source
+from compactctl.store.files.lines import Source, digest_of
 from compactctl.tokens.meter import part_texts
 
 
@@ -23,8 +23,12 @@ def is_written_anew(source: Source, path: str, step: Archived) -> bool:
     """Tell whether everything that an operation left as it was is still in a transcript.
 
     A message counts as left where a record of its id is there, or one that says the same: clients
-    give ids to records of older versions, and order the fields of others anew.
+    give ids to records of older versions, and order the fields of others anew. What goes on behind
+    the very bytes that the operation left or found was not written anew.
     """
+    states = (step.operation.before, step.operation.after)
+    if any(digest_of(source.data[: state.n_bytes]) == state for state in states):
+        return False
     rows = tuple(step.rows())
     kept = {row for row, line in enumerate(rows) if line.fate == "kept"}
     before = parse((line.raw for line in rows), format_named(step.format))

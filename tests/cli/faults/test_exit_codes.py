@@ -1,6 +1,7 @@
 """Every exit code, reached the way a user reaches it."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ from cli.asking import Ask, Sample, archives
 from pyarrow import parquet
 
 from compactctl.stages import dedup
+from compactctl.store.archive.archive import archive_folder
 
 
 def test_done_is_0(ask: Ask, desk: Path) -> None:
@@ -111,8 +113,13 @@ def test_a_name_that_is_not_there_is_told_with_its_option(
     assert option in outcome.err.partition("nope")[0]
 
 
-def test_without_an_archive_a_rewind_is_6(ask: Ask, desk: Path) -> None:
-    assert ask("rewind", desk).code == 6
+def test_without_its_archive_a_rewind_is_6(ask: Ask, compacted: Path) -> None:
+    shutil.rmtree(archive_folder(compacted))
+    assert ask("rewind", compacted).code == 6
+
+
+def test_without_a_compaction_there_is_nothing_to_rewind(ask: Ask, desk: Path) -> None:
+    assert ask("rewind", desk).code == 0
 
 
 def test_an_unreadable_archive_is_6(ask: Ask, compacted: Path) -> None:

@@ -19,7 +19,7 @@ COMMANDS = f"""
 stats RUN --window 1500 --max-tokens 100
 check RUN
 fails: stats .
-fails: rewind RUN
+rewind RUN
 log RUN
 compact RUN {SMALLER} --dry-run
 compact RUN {SMALLER}

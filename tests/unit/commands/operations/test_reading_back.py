@@ -298,7 +298,8 @@ def test_what_a_client_kept_at_its_compaction_can_be_looked_up_again(tmp_path: P
     squeeze(path, "truncate")
     after = {message.id for message in load(str(path)).transcript.effective}
     hidden = [message.id for message in before if message.id not in after]
-    assert [item.message.id for item in view(str(path), "archived").messages] == hidden
+    shown = [item.message.id for item in view(str(path), "archived").messages]
+    assert [message for message in shown if message in hidden] == hidden
 
 
 def test_what_was_hidden_inline_stays_hidden_after_another_compaction(path: Path) -> None:
