@@ -13,7 +13,7 @@ PIECE = re.compile(r"[A-Z]?[a-z]{1,9}|[A-Z]{1,3}|\d{1,3}|[^\sA-Za-z\d]{1,3}|\n| 
 # Pieces per o200k token over the project's files, and Claude tokens per o200k token, also of text
 # whose lines are numbered.
 PIECES_PER_TOKEN = 1.054
-CLAUDE_RATIO, CLAUDE_NUMBERED = 1.18, 1.1
+CLAUDE_RATIO, CLAUDE_NUMBERED = 1.24, 1.12
 NUMBERED = re.compile(r" *\d+[→\t]")
 
 

@@ -6,11 +6,11 @@ from typing import Any
 from samples.stamps import claude_tokens
 
 # System prompt and tool definitions, which the transcript does not hold.
-OVERHEAD = 18_000
+OVERHEAD = 16_500
 STABLE_PREFIX = 13_932
 # What sessions of this client show beside the text of a tool result, of a text that the client
 # injects, and of a call within an answer.
-RESULT_FRAME, INJECTED_FRAME, CALL_FRAME = 27, 79, 75
+RESULT_FRAME, INJECTED_FRAME, CALL_FRAME = 29, 15, 56
 
 
 class ContextMeter:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import view
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.sizing.usual import OVERHEAD
 from compactctl.reports.json.check import check_json
 from compactctl.reports.json.compact import compact_json
 from compactctl.reports.json.stats import stats_json
@@ -25,6 +26,7 @@ from compactctl.reports.terminal.check import check_screen
 from compactctl.reports.terminal.compact import compact_screen
 from compactctl.reports.terminal.stats import stats_screen
 
+USUAL = OVERHEAD["codex"]
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 NOTE = "media is an estimate by size, the other rows are exact"
 
@@ -157,9 +159,10 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
 
     assert " or more: " in line_with("next request", result)
     assert any(
-        "what Codex sends beside is not known, usually 5,700" in line for line in shown(result)
+        f"what Codex sends beside is not known, usually {USUAL.usual:,}" in line
+        for line in shown(result)
     )
-    assert stats_json(result)["usualOverhead"] == {"usual": 5700, "least": 5000, "most": 10000}
+    assert stats_json(result)["usualOverhead"] == asdict(USUAL)
     assert stats_json(result)["estimatedInputTokens"] == stats_json(result)["totalTokens"]
     prompt = tmp_path / "system.txt"
     prompt.write_text("You are Codex.")
@@ -173,9 +176,11 @@ def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
     found = check(CheckOptions(path=str(path)))
     told = lines_of(check_screen(found))
     assert any(re.match(r"next request +\d+ tokens or more, \d\.\d % of", line) for line in told)
-    assert any("what Codex sends beside is not known, usually 5,700" in line for line in told)
+    assert any(
+        f"what Codex sends beside is not known, usually {USUAL.usual:,}" in line for line in told
+    )
     document = check_json(found)
-    assert (document["unreportedBy"], document["usualOverhead"]["usual"]) == ("Codex", 5700)
+    assert (document["unreportedBy"], document["usualOverhead"]["usual"]) == ("Codex", USUAL.usual)
     compacted = compact(CompactOptions(path=str(path), dry_run=True))
     assert any(
         re.match(r"next request +\d+ tokens or more$", line)
