@@ -29,7 +29,7 @@ _MANY = 12
 # in place, what was hidden before is quoted apart, other lines take its room, and what was cut
 # before it came among the newest messages stays so. As many lines are there in both forms.
 _FORMS = {"digest": (0.15, 0.97), "in-place": (0.3, 0.6)}
-_REFERENCE = re.compile(r"\[[LM]\d+\]")
+_REFERENCE = re.compile(r"\[[LM]\d+\]|is (?:line|message) \d+(?= of what was compacted)")
 
 
 @needs_files
