@@ -6,7 +6,7 @@ from typing import Any
 from samples.stamps import claude_tokens
 
 # System prompt and tool definitions, which the transcript does not hold.
-OVERHEAD = 16_500
+OVERHEAD = 15_400
 STABLE_PREFIX = 13_932
 # What sessions of this client show beside the text of a tool result, of a text that the client
 # injects, and of a call within an answer.
