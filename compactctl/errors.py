@@ -6,6 +6,8 @@ A message is one line: where, what, and what to do.
 import errno
 from collections.abc import Iterable
 
+_GENERATED = "<string>"
+"""Where code comes from that dataclasses write and compile when they are made."""
 # What loaders say when a library does not fit into memory: glibc's, musl's and macOS's.
 _NO_ROOM = ("failed to map segment", "annot allocate memory", "no room", "malloc")
 
@@ -14,6 +16,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Tell whether memory ran out, for what was done or for a library that was to be loaded."""
     if isinstance(error, ImportError):
         return any(words in str(error) for words in _NO_ROOM)
+    if isinstance(error, SyntaxError):
+        # Python's parser has no other words; what the standard library generates is well formed.
+        return error.filename == _GENERATED
     is_refused = isinstance(error, OSError) and error.errno == errno.ENOMEM
     return is_refused or isinstance(error, MemoryError)
 

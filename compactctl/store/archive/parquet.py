@@ -50,6 +50,9 @@ SHOWN = 160
 # Read when pyarrow is imported: what Python gave back is then used again, instead of a pool beside
 # it.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+# Its other allocator starts a thread when it is loaded, and waits for ever where there is no memory
+# for one.
+os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

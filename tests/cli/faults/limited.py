@@ -20,7 +20,11 @@ def compactctl(
     return subprocess.run(
         [sys.executable, "-m", "compactctl", *arguments],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "XDG_CONFIG_HOME": "/nowhere"},
+        env={
+            "PATH": os.environ["PATH"],
+            "XDG_CONFIG_HOME": "/nowhere",
+            "XDG_CACHE_HOME": "/dev/null",
+        },
         preexec_fn=limit,
         capture_output=True,
         text=True,

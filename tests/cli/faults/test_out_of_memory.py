@@ -26,6 +26,7 @@ ERRORS = (
     ImportError("x.so: failed to map segment from shared object"),
     ImportError("libx.so: cannot allocate memory in static TLS block"),
     OSError(errno.ENOMEM, "Cannot allocate memory", "/x"),
+    SyntaxError("invalid syntax", ("<string>", 1, 1, "def __init__(self)")),
 )
 
 
