@@ -55,7 +55,7 @@ def run(arguments: Sequence[str], prepare: Callable[[], None] = lambda: None) ->
     try:
         prepare()
         return _run(arguments)
-    except (MemoryError, ImportError, OSError) as error:
+    except (MemoryError, ImportError, OSError, SyntaxError) as error:
         if not is_out_of_memory(error):
             raise
     # Only here, where nothing refers to what was worked on any more, is there memory again.
