@@ -106,7 +106,7 @@ def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
     figures = cast("Figures", result.figures)
     row = _row(task.input.path, result.format, result.measure, figures)
     budget, limits = result.measure.budget, result.measure.limits
-    usage = usage_of(result.largest_after, limits.base_tokens)
+    usage, written = usage_of(result.largest_after, limits.base_tokens), result.written
     return replace(
         row,
         status="unchanged" if result.operation is None else "ok",
@@ -118,9 +118,9 @@ def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
         level=usage.level,
         stages=tuple(record.name for record in result.stages if record.outcome == "applied"),
         saved_by=_saved_by(result.stages),
-        sha256_after=None if result.output is None else sha256_of(Path(result.output)),
-        output=result.output,
-        archive=result.archive,
+        sha256_after=sha256_of(Path(written.output)) if written else None,
+        output=written.output if written else None,
+        archive=written.archive if written else None,
         operation=result.operation,
     )
 

@@ -51,11 +51,11 @@ def with_archived_out(
     ``hidden_lines`` tells them of a transcript by path and format. Raises as that and as writing
     does.
     """
-    if archived_out is None or result.output is None:
+    if archived_out is None or result.written is None:
         return result
-    done = written_before(Path(result.output))
+    done = written_before(Path(result.written.output))
     try:
-        hidden = hidden_lines(result.output, result.format, options.limits)
+        hidden = hidden_lines(result.written.output, result.format, options.limits)
         content = Content.of(tuple(map(_whole, hidden)))
         warnings = write_output(
             FileSystem(), archived_out, content, force=options.force, otherwise=done

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.explain import Explained
+from compactctl.commands.forking.written import Written
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.figures import Figures
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
@@ -57,26 +58,24 @@ class CompactOptions:
 class CompactResult:
     """What a compaction did, or would do with ``dry_run``.
 
-    ``output`` and ``archive`` are None when nothing was written there; ``data`` are the pieces of
-    the new transcript when it goes to standard output. ``figures`` are those of what was
-    read, None unless asked for; ``explained`` is empty where no option names messages. Tokens
-    before and after are counted over the effective history; ``unseen`` are those that
-    every request has beside it; ``largest_before``, and ``largest_after``, which has to fit,
-    include them;
-    ``unreported`` names the client that sends more, which nothing tells, "" for none.
+    ``written`` is None where nothing was; ``data`` are the pieces of the new transcript when it
+    goes to standard output, and ``archived_out`` is the file of tagged originals that was asked
+    for. ``before`` is the transcript that was read: as it was ahead of what was ``redone``, the
+    compactions by the client that were undone first, and under its new id where a new session was
+    made of it. ``restated`` are the recorded counts that a client takes for the size of its
+    context, None where they stay as they are.
+
+    Tokens before and after are counted over the effective history; ``unseen`` are those that every
+    request has beside it; ``largest_before``, and ``largest_after``, which has to fit, include
+    them; ``unreported`` names the client that sends more, which nothing tells, "" for none.
+    ``cache`` is what a prompt cache loses, and ``pays_after`` the number of requests after which
+    the compaction has paid by the prices asked for.
+
     ``summaries`` are the texts of the summaries that were written, by group, and ``audits`` what
     is wrong with those that were audited; ``profile`` is the one in effect, ``keep_turns`` what was
-    asked for, ``cache`` is what a prompt cache loses, ``pays_after`` the number of requests after
-    which the compaction has paid by the prices asked for, and ``explain`` whether ``explained`` is
-    to be shown. ``carried_lines`` counts lines appended to the input meanwhile, which end the
-    output; ``left_out_from`` is the first line of the input, from 1, that came too late for it.
-    ``forked_from`` is the id of the session that a new one was made of, ``forked_to`` the id of
-    that one, ``rewound_as`` what rewind is to be given; ``before`` is the session under its new id
-    then. ``archived_out`` is the file of tagged originals that was asked for. ``continue_with`` is
-    the command that goes on with the session that was written. ``redone`` are the compactions by
-    the client that were undone first, ``before`` the state with them. ``not_due`` says why no stage
-    ran because compaction was not due, "" where they ran. ``restated`` are the recorded counts that
-    a client takes for the size of its context, None where they stay as they are.
+    asked for. ``not_due`` says why no stage ran because compaction was not due, "" where they ran.
+    ``figures`` are those of what was read, None unless asked for; ``explained`` is empty where no
+    option names messages, and ``explain`` tells whether it is to be shown.
     """
 
     path: str
@@ -97,8 +96,6 @@ class CompactResult:
     messages_after: int
     before: Digest
     after: Digest
-    output: str | None
-    archive: str | None
     operation: str | None
     dry_run: bool
     explained: tuple[Explained, ...]
@@ -112,15 +109,10 @@ class CompactResult:
     restated: Restated | None = None
     cache: CacheUse | None = None
     pays_after: int | None = None
-    carried_lines: int = 0
-    left_out_from: int | None = None
     redone: tuple[ClientCompaction, ...] = ()
     not_due: str = ""
-    forked_from: str | None = None
+    written: Written | None = None
     archived_out: str | None = None
-    forked_to: str | None = None
-    rewound_as: str | None = None
-    continue_with: str | None = None
     data: Iterable[bytes] | None = None
 
     @property

@@ -52,8 +52,6 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         before=job.redone.archive[0].before if job.redone else loaded.source.digest,
         redone=job.redone.compactions if job.redone else (),
         after=after,
-        output=None,
-        archive=None,
         operation=operation,
         dry_run=options.dry_run,
         explain=options.explain,

@@ -64,8 +64,7 @@ def load_fork(
 
 def archives_under(fork: Fork, history: OperationHistory) -> list[Deposit]:
     """Return the operations behind a session as those of its fork: each state under the new id."""
-    steps = (step for step in history.chain if isinstance(step, Archived))
-    return [_renamed(fork, step, history.data) for step in steps]
+    return [_renamed(fork, step, history.data) for step in history.archived_chain]
 
 
 def _renamed(fork: Fork, step: Archived, now: bytes) -> Deposit:

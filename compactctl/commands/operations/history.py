@@ -59,6 +59,11 @@ class OperationHistory:
         """The transcript as it is, all of it at once."""
         return b"".join(self.lines)
 
+    @property
+    def archived_chain(self) -> tuple[Archived, ...]:
+        """The operations in effect that have an archive, oldest first."""
+        return tuple(step for step in self.chain if isinstance(step, Archived))
+
     @cached_property
     def archived(self) -> tuple[Archived, ...]:
         """The operations with an archive, oldest first."""

@@ -50,6 +50,8 @@ def rescue(options: RescueOptions) -> RescueResult:
             dry_run=options.dry_run,
         )
     )
-    is_as_it_was = result.output is None and not options.dry_run
-    own = continued_with(str(Path(options.path)), None) if is_as_it_was else None
-    return RescueResult(compacted=result, continue_with=result.continue_with or own)
+    if result.written is not None:
+        way_on = result.written.continue_with
+    else:
+        way_on = None if options.dry_run else continued_with(str(Path(options.path)), None)
+    return RescueResult(compacted=result, continue_with=way_on)

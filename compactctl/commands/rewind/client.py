@@ -9,29 +9,16 @@ from compactctl.commands.by_client.compactions import ClientCompaction, compacti
 from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.tagged import tagged_groups
 from compactctl.commands.by_client.undo import Undone, undo
-from compactctl.commands.forking.new_session import (
-    archives_under,
-    continued_with,
-    load_fork,
-    make_room,
-    new_session,
-    rewound_as,
-    settle,
-)
+from compactctl.commands.forking.new_session import load_fork, new_session
 from compactctl.commands.forking.outside_stores import check_outside_stores
+from compactctl.commands.forking.written import Destination, Written, earlier_archives, write
 from compactctl.commands.loading.load import Loaded, load, loaded_from
 from compactctl.commands.operations.history import OperationHistory, history_behind
-from compactctl.commands.operations.steps import Archived
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.sessions.fork import Fork
-from compactctl.store.archive.archive import archive_folder
-from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import STANDARD_INPUT, Source
-from compactctl.store.publish.overwrite import is_same_place
-from compactctl.store.publish.publish import publish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +33,15 @@ class _Job:
     wanted: tuple[ClientCompaction, ...]
 
     @property
-    def target(self) -> Path:
-        if self.fork is not None:
-            return self.fork.path
-        return Path(self.options.output or self.options.path)
+    def place(self) -> Destination:
+        named = Path(self.options.output or self.options.path)
+        return Destination(
+            path=self.options.path,
+            target=self.fork.path if self.fork else named,
+            fork=self.fork,
+            in_place=self.options.in_place,
+            force=self.options.force,
+        )
 
 
 def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
@@ -80,7 +72,7 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     if options.check:
         return result
     if options.output == STANDARD_INPUT:
-        return replace(result, output=STANDARD_INPUT, data=undone.content.pieces)
+        return replace(result, written=Written(output=STANDARD_INPUT), data=undone.content.pieces)
     return _published(job, undone, result)
 
 
@@ -141,7 +133,6 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
     chain = tuple(step.id for step in job.history.chain)
     return RewindResult(
         path=job.options.path,
-        output=None,
         layout="split",
         before=job.source.digest,
         after=content.digest,
@@ -156,35 +147,6 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
 
 
 def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
-    if job.fork is not None:
-        make_room(job.fork)
-    published = publish(
-        FileSystem(),
-        source=job.source,
-        target=job.target,
-        archives=[*_earlier(job), undone.archive],
-        content=undone.content,
-        force=job.options.force,
-    )
-    settled = settle(job.fork) if job.fork else ()
-    is_session = job.fork is not None or job.options.in_place
-    return replace(
-        result,
-        output=str(job.target),
-        archive=str(archive_folder(job.target)),
-        carried_lines=published.growth.lines,
-        forked_from=job.fork.original.id if job.fork else None,
-        rewound_as=rewound_as(job.target, job.fork),
-        continue_with=continued_with(job.options.path, job.fork) if is_session else None,
-        warnings=(*result.warnings, *published.warnings, *settled),
-    )
-
-
-def _earlier(job: _Job) -> list[Deposit]:
-    """Return the operations behind the transcript, where it goes to another place."""
-    if job.source.path is None or is_same_place(job.source.path, job.target):
-        return []
-    if job.fork is not None:
-        return archives_under(job.fork, job.history)
-    steps = (step for step in job.history.chain if isinstance(step, Archived))
-    return [(step.operation, step.rows()) for step in steps]
+    archives = [*earlier_archives(job.place, job.source, job.history), undone.archive]
+    written = write(job.place, job.source, undone.content, archives)
+    return replace(result, written=written, warnings=(*result.warnings, *written.warnings))

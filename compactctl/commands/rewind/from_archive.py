@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from compactctl.commands.forking.outside_stores import check_outside_stores
+from compactctl.commands.forking.written import Written
 from compactctl.commands.operations.history import history_of
 from compactctl.commands.operations.steps import Archived
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
@@ -31,7 +32,6 @@ def originals_instead(options: RewindOptions, source: Source, error: ChangedErro
     content = Content.of(Joined((history.archived[0] if options.all else step).before))
     result = RewindResult(
         path=options.path,
-        output=None if options.check else output,
         layout="split",
         before=source.digest,
         after=content.digest,
@@ -44,6 +44,7 @@ def originals_instead(options: RewindOptions, source: Source, error: ChangedErro
             f"{options.path}: what was said since it was compacted is not in these originals",
             *history.warnings,
         ),
+        written=None if options.check else Written(output=output),
         data=content.pieces if output == STANDARD_INPUT else None,
     )
     if not options.check and output != STANDARD_INPUT:

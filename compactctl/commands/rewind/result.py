@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.by_client.compactions import ClientCompaction
+from compactctl.commands.forking.written import Written
 from compactctl.model.operation import Digest
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
@@ -38,16 +39,12 @@ class RewindResult:
     ``undone`` are the compactions no longer in effect, newest first; ``carried`` counts the bytes
     that were appended since and are kept; ``late`` those of them that a program with the old file
     open went on writing there. ``way_back`` are the options that lead back to the state that was
-    left, where it was replaced. ``carried_lines`` counts lines that were appended while this was
-    done and end the file, behind what ``after`` describes. ``moved`` is False when there was
-    nothing to undo. ``by_client`` are compactions by the client that were undone, oldest first;
-    ``archive`` is what leads back to them then, ``forked_from`` the id of the session that a new
-    one was made of, ``rewound_as`` what rewind is to be given, and ``continue_with`` the command
-    that goes on with what was written.
+    left, where it was replaced. ``moved`` is False when there was nothing to undo. ``by_client``
+    are compactions by the client that were undone, oldest first. ``written`` is None where nothing
+    was; the lines that it carried are behind what ``after`` describes.
     """
 
     path: str
-    output: str | None
     layout: str
     before: Digest
     after: Digest
@@ -58,12 +55,8 @@ class RewindResult:
     checked: bool
     group: str | None = None
     way_back: str | None = None
-    carried_lines: int = 0
     by_client: tuple[ClientCompaction, ...] = ()
-    archive: str | None = None
-    forked_from: str | None = None
-    rewound_as: str | None = None
-    continue_with: str | None = None
+    written: Written | None = None
     warnings: tuple[str, ...] = ()
     data: Iterable[bytes] | None = None
 

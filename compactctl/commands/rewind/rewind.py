@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compactctl.commands.forking.outside_stores import check_outside_stores
+from compactctl.commands.forking.written import Written
 from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.operations.appended_lines import appended, appended_since
 from compactctl.commands.operations.archive_elsewhere import way_to_archive
@@ -87,7 +88,6 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
     content = Content.of(source.lines)
     return RewindResult(
         path=options.path,
-        output=None,
         layout="split",
         before=source.digest,
         after=source.digest,
@@ -200,7 +200,6 @@ def _finish(
         check_outside_stores(options.path, Path(place), named=True)
     result = RewindResult(
         path=options.path,
-        output=None,
         layout="split" if history.archived else "inline",
         before=source.digest,
         after=move.content.digest,
@@ -219,7 +218,8 @@ def _finish(
         known = {source.digest, *history.states}
         warnings = _written(place, move, known, force=options.force)
         left_behind = _left_behind(history, move)
-        return replace(result, output=place, warnings=(*result.warnings, *left_behind, *warnings))
+        warnings = (*result.warnings, *left_behind, *warnings)
+        return replace(result, written=Written(output=place), warnings=warnings)
     return _published(options, source, history, move, result) if result.moved else result
 
 
@@ -271,9 +271,8 @@ def _published(
     )
     return replace(
         result,
-        output=options.path,
+        written=Written(output=options.path, carried_lines=published.growth.lines),
         way_back=f"--to {history.chain[-1].id}" if history.chain else "--all",
-        carried_lines=published.growth.lines,
         warnings=(*result.warnings, *published.warnings),
     )
 

@@ -15,6 +15,7 @@ from compactctl.reports.rendering.json_document import (
     measure_fields,
     opaque_fields,
     stage_fields,
+    written_fields,
 )
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.trigger import Situation
@@ -52,15 +53,11 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "before": digest_fields(result.before),
         "after": digest_fields(result.after),
         "operation": result.operation,
-        "output": result.output,
-        "archive": result.archive,
+        **written_fields(result.written),
         "archivedOut": result.archived_out,
-        "carriedLines": result.carried_lines,
-        "leftOutFrom": result.left_out_from,
+        "leftOutFrom": result.written.left_out_from if result.written else None,
         "redone": [client_compaction_fields(each) for each in result.redone],
-        "forkedFrom": result.forked_from,
-        "forkedTo": result.forked_to,
-        "continueWith": result.continue_with,
+        "forkedTo": result.written.forked_to if result.written else None,
         "notUnderstood": [opaque_fields(opaque) for opaque in result.opaque],
         "warnings": list(result.warnings),
     }

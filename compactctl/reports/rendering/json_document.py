@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from compactctl.commands.by_client.compactions import ClientCompaction
+from compactctl.commands.forking.written import Written
 from compactctl.commands.sizing.measure import Measure
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
@@ -127,6 +128,17 @@ def _dumped(document: Mapping[str, Any]) -> str:
         import json
 
         return json.dumps(document, indent=2) + "\n"
+
+
+def written_fields(written: Written | None) -> dict[str, Any]:
+    """Return the fields of what was written; all of them say so where nothing was."""
+    return {
+        "output": written.output if written else None,
+        "archive": written.archive if written else None,
+        "carriedLines": written.carried_lines if written else 0,
+        "forkedFrom": written.forked_from if written else None,
+        "continueWith": written.continue_with if written else None,
+    }
 
 
 def client_compaction_fields(compaction: ClientCompaction) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.forking.written import Written
 from compactctl.commands.sizing.prompt_cache import CacheUse
 from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
@@ -17,13 +18,13 @@ from compactctl.reports.rendering.text import (
 )
 from compactctl.reports.rendering.wording import (
     base_text,
-    carried_text,
     counter_text,
     model_text,
     tokens_text,
 )
 from compactctl.reports.terminal.sections.doubts import request_text
 from compactctl.reports.terminal.sections.explain import explain_screen
+from compactctl.reports.terminal.sections.written import beside_texts, continue_texts
 
 _SHOWN_LINES = 3
 
@@ -66,35 +67,27 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.dry_run:
         yield "dry run: nothing was written"
-    if result.output is not None:
-        yield from _written(result, result.output)
+    if result.written is not None:
+        yield from _written(result, result.written)
 
 
-def _written(result: CompactResult, output: str) -> Iterator[str]:
+def _written(result: CompactResult, written: Written) -> Iterator[str]:
     """Yield what was written where, what it lacks, how to undo it, and how to go on."""
-    yield f"wrote {line_text(output)} ({size_text(result.after.n_bytes)})"
-    if result.forked_from:
-        yield f"this is a session of its own; {line_text(result.forked_from)} is as it was"
-    if result.carried_lines:
-        yield carried_text(result.carried_lines)
-    if result.left_out_from is not None:
+    yield f"wrote {line_text(written.output)} ({size_text(result.after.n_bytes)})"
+    yield from beside_texts(written)
+    if written.left_out_from is not None:
         yield (
             f"{path_name(result.path)} went on growing; left out from line "
-            f"{result.left_out_from:,} on"
+            f"{written.left_out_from:,} on"
         )
-    if result.archive:
-        yield f"originals are in {line_text(result.archive)} (may hold secrets, as the input does)"
+    if written.archive:
+        yield f"originals are in {line_text(written.archive)} (may hold secrets, as the input does)"
     if result.archived_out:
         yield f"their lines, each with its tags, are in {line_text(result.archived_out)}"
     if result.operation:
-        yield f"operation {result.operation}; undo with: compactctl rewind {undo_name(result)}"
-    if result.continue_with:
-        yield f"continue with: {line_text(result.continue_with)}"
-
-
-def undo_name(result: CompactResult) -> str:
-    """Return what rewind is to be given: the id of a new session, else the file."""
-    return shell_path(result.rewound_as or result.output or "")
+        undo = f"compactctl rewind {shell_path(written.undo_name)}"
+        yield f"operation {result.operation}; undo with: {undo}"
+    yield from continue_texts(written.continue_with)
 
 
 def _stage_cells(record: StageRecord) -> tuple[str, ...]:

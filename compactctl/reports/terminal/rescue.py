@@ -6,15 +6,15 @@ from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.rescue.rescue import RescueResult
 from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
-from compactctl.reports.rendering.text import line_text, path_name, plural, share_text
+from compactctl.reports.rendering.text import line_text, path_name, plural, share_text, shell_path
 from compactctl.reports.rendering.wording import base_text, counter_text, tokens_text
-from compactctl.reports.terminal.compact import undo_name
+from compactctl.reports.terminal.sections.written import beside_texts, continue_texts
 
 
 def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
     """Yield what to print: what the context was and is."""
     done = result.compacted
-    if done.compacted or done.output is not None:
+    if done.compacted or done.written is not None:
         yield Facts(tuple(_facts(done)))
     else:
         yield _nothing(done)
@@ -26,13 +26,11 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
     if done.dry_run:
         yield "dry run: nothing was written"
-    if done.output is not None:
-        yield f"wrote {line_text(done.output)}"
-        if done.forked_from:
-            yield f"this is a session of its own; {line_text(done.forked_from)} is as it was"
-        yield f"undo with: compactctl rewind {undo_name(done)}"
-    if result.continue_with:
-        yield f"continue with: {line_text(result.continue_with)}"
+    if done.written is not None:
+        yield f"wrote {line_text(done.written.output)}"
+        yield from beside_texts(done.written)
+        yield f"undo with: compactctl rewind {shell_path(done.written.undo_name)}"
+    yield from continue_texts(result.continue_with)
 
 
 def _nothing(done: CompactResult) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compactctl.commands.rewind.result import RewindResult
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import line_text, path_name, plural, shell_path, size_text
-from compactctl.reports.rendering.wording import carried_text
+from compactctl.reports.terminal.sections.written import beside_texts, continue_texts
 
 
 def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
@@ -21,17 +21,14 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.checked:
         yield "checked only: nothing was written"
-    if result.output is None or result.output == "-":
+    written = result.written
+    if written is None or written.output == "-":
         return
-    yield f"wrote {line_text(result.output)}"
-    if result.forked_from:
-        yield f"this is a session of its own; {line_text(result.forked_from)} is as it was"
-    if result.carried_lines:
-        yield carried_text(result.carried_lines)
-    if result.archive:
-        yield f"undo with: compactctl rewind {shell_path(result.rewound_as or result.output)}"
-    if result.continue_with:
-        yield f"continue with: {result.continue_with}"
+    yield f"wrote {line_text(written.output)}"
+    yield from beside_texts(written)
+    if written.archive:
+        yield f"undo with: compactctl rewind {shell_path(written.undo_name)}"
+    yield from continue_texts(written.continue_with)
     if result.way_back:
         yield f"go back with: compactctl rewind {shell_path(result.path)} {result.way_back}"
 

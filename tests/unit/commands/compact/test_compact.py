@@ -7,7 +7,7 @@ import pytest
 from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.target import compacted_name
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
@@ -53,17 +53,22 @@ def test_options_that_contradict_each_other_are_refused(
         compact(CompactOptions(**({"path": str(path)} | fields)))
 
 
+def output_of(result: CompactResult) -> Path:
+    assert result.written is not None
+    return Path(result.written.output)
+
+
 def test_by_default_a_new_file_is_written_beside_the_old_one(path: Path) -> None:
     result = squeeze(path, "summarize", output=None, in_place=False)
-    assert result.output == str(path.with_name("run.compacted.jsonl"))
+    assert output_of(result) == path.with_name("run.compacted.jsonl")
     assert path.read_bytes() == jsonl(TALK)
-    assert said(Path(result.output))[0] == "[Previous conversation"
+    assert said(output_of(result))[0] == "[Previous conversation"
 
 
 def test_a_compacted_file_compacted_again_takes_its_history_along(path: Path) -> None:
     first = squeeze(path, "prune", output=None, in_place=False)
-    second = squeeze(Path(first.output or ""), "summarize", output=None, in_place=False)
-    out = Path(second.output or "")
+    second = squeeze(output_of(first), "summarize", output=None, in_place=False)
+    out = output_of(second)
     assert out.name == "run.compacted.2.jsonl"
     assert [o.id for o in Archive(archive_folder(out)).operations] == [
         first.operation,
@@ -103,7 +108,7 @@ def test_without_anything_to_do_the_output_is_a_copy(path: Path) -> None:
 
 def test_without_anything_to_do_nothing_is_written_in_place(path: Path) -> None:
     before = path.stat()
-    assert squeeze(path, "dedup").output is None
+    assert squeeze(path, "dedup").written is None
     assert path.stat() == before
 
 

@@ -92,6 +92,7 @@ def test_without_an_archive_the_group_that_is_named_brings_the_whole_message_bac
 ) -> None:
     alone = tmp_path / "alone.jsonl"
     result = rewritten(path, "inline", output=str(alone))
-    assert result.archive is None
+    assert result.written is not None
+    assert result.written.archive is None
     back(alone, group=group_of(result, "images"))
     assert alone.read_bytes() == path.read_bytes()

@@ -1,0 +1,99 @@
+"""A transcript is written where it belongs: to a file, in place, or as a new session."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compactctl.commands.forking.new_session import (
+    archives_under,
+    continued_with,
+    make_room,
+    rewound_as,
+    settle,
+)
+from compactctl.commands.operations.history import OperationHistory
+from compactctl.sessions.fork import Fork
+from compactctl.store.archive.deposit import Deposit
+from compactctl.store.archive.names import archive_folder
+from compactctl.store.files.content import Content
+from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import Source
+from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.publish import publish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Where a transcript was written, and how to go on with it.
+
+    ``archive`` is the folder that leads back, None where nothing does. ``carried_lines`` counts
+    lines appended to the input meanwhile, which end the output; ``left_out_from`` is the first line
+    of the input, from 1, that came too late for it. ``forked_from`` is the id of the session that a
+    new one was made of, ``forked_to`` the id of that one; ``undo_name`` is what rewind is to be
+    given, and ``continue_with`` the command that goes on with the session, None outside of clients'
+    stores.
+    """
+
+    output: str
+    archive: str | None = None
+    carried_lines: int = 0
+    left_out_from: int | None = None
+    forked_from: str | None = None
+    forked_to: str | None = None
+    undo_name: str = ""
+    continue_with: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where the transcript at ``path`` is to be written.
+
+    ``fork`` is the new session to be written there, None for a file.
+    """
+
+    path: str
+    target: Path
+    fork: Fork | None = None
+    in_place: bool = False
+    force: bool = False
+
+
+def write(
+    place: Destination, source: Source, content: Content, archives: Sequence[Deposit]
+) -> Written:
+    """Publish what was made of ``source``. Raises as ``publish`` and ``settle`` do."""
+    if place.fork is not None:
+        make_room(place.fork)
+    published = publish(
+        FileSystem(),
+        source=source,
+        target=place.target,
+        archives=archives,
+        content=content,
+        force=place.force,
+    )
+    settled = settle(place.fork) if place.fork else ()
+    is_session = place.in_place or place.fork is not None
+    return Written(
+        output=str(place.target),
+        archive=str(archive_folder(place.target)) if archives else None,
+        carried_lines=published.growth.lines,
+        left_out_from=published.growth.left_out_from,
+        forked_from=place.fork.original.id if place.fork else None,
+        forked_to=place.fork.id if place.fork else None,
+        undo_name=rewound_as(place.target, place.fork),
+        continue_with=continued_with(place.path, place.fork) if is_session else None,
+        warnings=(*published.warnings, *settled),
+    )
+
+
+def earlier_archives(
+    place: Destination, source: Source, history: OperationHistory
+) -> list[Deposit]:
+    """Return the operations behind the input where it goes elsewhere, whose archive holds all."""
+    if source.path is None or is_same_place(source.path, place.target):
+        return []
+    if place.fork is not None:
+        return archives_under(place.fork, history)
+    return [(step.operation, step.rows()) for step in history.archived_chain]
