@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 _RUN = "import sys; from compactctl.__main__ import run; run(sys.argv[1:]); print(*sys.modules)"
 
 
@@ -26,3 +28,13 @@ def test_check_imports_nothing_of_what_carries_a_compaction_out(desk: Path) -> N
     found = _imported("check", desk)
     assert found.isdisjoint({"compactctl.pipeline.run", "compactctl.commands.planning.plan"})
     assert found.isdisjoint({"compactctl.stages.registry", "compactctl.summaries"})
+
+
+@pytest.mark.parametrize("command", ["stats", "check"])
+def test_commands_that_measure_one_file_import_no_room_of_another_command(
+    command: str, desk: Path
+) -> None:
+    names = [name.split(".") for name in _imported(command, desk)]
+    rooms = {name[2] for name in names if name[:2] == ["compactctl", "commands"] and name[2:]}
+    assert "sizing" in rooms
+    assert rooms.isdisjoint({"audit", "batch", "compact", "evaluate", "report", "rewind"})

@@ -14,12 +14,12 @@ from compactctl.cli.many.batch_files import (
     report_format,
     with_report,
 )
+from compactctl.cli.many.tolerance import tolerance_option
 from compactctl.cli.options.input import format_option, limit_options, strict_option
 from compactctl.cli.options.measure import (
     fail_base_option,
     fail_over_option,
     measure_options,
-    tolerance_option,
 )
 from compactctl.cli.options.output import layout_options, shown_as_options
 from compactctl.cli.options.plan import plan_options, protect_options

@@ -5,7 +5,7 @@ from dataclasses import replace
 import click
 
 from compactctl.cli.emit import emit
-from compactctl.cli.options.measure import tolerance_option
+from compactctl.cli.many.tolerance import tolerance_option
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.report.report import ReportOptions, report
 

@@ -8,10 +8,8 @@ import click
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange, ParsedText
-from compactctl.commands.report.growth import TOLERANCE
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.tokens.budget import parse_share
 from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
@@ -112,18 +110,6 @@ def fail_over_option(function: F) -> F:
         type=FiniteRange(min=0),
         metavar="SHARE",
         help="Exit with 1 when more than this share of what --fail-base says is used, such as 0.8.",
-    )(function)
-
-
-def tolerance_option(function: F) -> F:
-    """Add ``--tolerance``."""
-    return click.option(
-        "--tolerance",
-        type=ParsedText(parse_share),
-        metavar="SHARE",
-        default=str(TOLERANCE),
-        show_default=True,
-        help="How much larger than in the baseline a figure may be.",
     )(function)
 
 

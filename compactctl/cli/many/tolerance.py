@@ -1,0 +1,24 @@
+"""How much may grow since an earlier report, an option of the commands that compare with one."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from compactctl.cli.options.values import ParsedText
+from compactctl.commands.report.growth import TOLERANCE
+from compactctl.tokens.budget import parse_share
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def tolerance_option(function: F) -> F:
+    """Add ``--tolerance``."""
+    return click.option(
+        "--tolerance",
+        type=ParsedText(parse_share),
+        metavar="SHARE",
+        default=str(TOLERANCE),
+        show_default=True,
+        help="How much larger than in the baseline a figure may be.",
+    )(function)
