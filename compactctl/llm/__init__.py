@@ -1,1 +1,1 @@
-"""Summaries written by programs outside of this one: a command, a server, a plugin."""
+"""Programs outside of this one: those that write summaries, and one that counts."""

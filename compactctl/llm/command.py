@@ -22,16 +22,25 @@ def asking_command(
     Raises UsageError when the command line cannot be split or names no program; it names the
     ``option`` and what the program ``prints``.
     """
+    words = program_words(command, option, f"reads a prompt on standard input and prints {prints}")
+    return partial(_run, words, timeout)
+
+
+def program_words(command: str, option: str, does: str) -> list[str]:
+    """Split a command line. UsageError names the ``option``, and what its program ``does``."""
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise UsageError(f"{option} {command}: {error}; close every quote") from error
     if not words or shutil.which(words[0]) is None:
-        raise UsageError(
-            f"{option} {command}: there is no such program; give one that reads a prompt "
-            f"on standard input and prints {prints}"
-        )
-    return partial(_run, words, timeout)
+        raise UsageError(f"{option} {command}: there is no such program; give one that {does}")
+    return words
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program that leads a session of its own, and whatever it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> Answer:  # noqa: ARG001 - a command is told the size in its prompt
@@ -58,13 +67,8 @@ def _talk(process: subprocess.Popen[bytes], prompt: str, timeout: float) -> tupl
     try:
         return process.communicate(prompt.encode("utf-8", "replace"), timeout)
     except subprocess.TimeoutExpired as error:
-        _kill(process)
+        kill_group(process)
         raise NoAnswerError(f"no answer within {timeout:g} seconds") from error
     except BaseException:
-        _kill(process)
+        kill_group(process)
         raise
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -123,6 +123,33 @@ def test_a_summarizer_of_the_user_s_is_asked_again(worked_on: list[str]) -> None
     assert len(worked_on) == 10
 
 
+COUNT = "import sys\nfor line in sys.stdin: print(7, flush=True)"
+
+
+def counting_by_a_program() -> MeasureOptions:
+    Path("count.py").write_text(COUNT)
+    return MeasureOptions(counter_cmd=f"{sys.executable} count.py")
+
+
+def test_a_program_that_counts_is_asked_again(worked_on: list[str]) -> None:
+    asked = counting_by_a_program()
+    assert run(measure=asked).rows == run(measure=asked).rows
+    assert len(worked_on) == 10
+
+
+def test_every_process_has_its_own_program_that_counts() -> None:
+    asked = counting_by_a_program()
+    rows = run(measure=asked, jobs=2).rows
+    assert rows == run(measure=asked).rows
+    assert {row.counter for row in rows} == {f"cmd:{Path(sys.executable).name} count.py"}
+
+
+def test_a_program_that_does_not_count_is_told_before_the_first_file(worked_on: list[str]) -> None:
+    with pytest.raises(UsageError, match="--counter-cmd false: ended with exit code 1"):
+        run(measure=MeasureOptions(counter_cmd="false"))
+    assert not worked_on
+
+
 def test_verified_against_the_bytes(worked_on: list[str], cache_file: Path) -> None:
     first = run()
     forge(cache_file, lambda row: {**row, "sha256": "0" * 64, "messages": 1})

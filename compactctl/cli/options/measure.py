@@ -50,6 +50,12 @@ def measure_options(function: F) -> F:
             '("o200k_base x1.2"). [default: by model]',
         ),
         click.option(
+            "--counter-cmd",
+            metavar="CMD",
+            help="Count with this command: it reads texts as JSON, one a line, and prints the "
+            "tokens of each.",
+        ),
+        click.option(
             "--chars-per-token",
             type=FiniteRange(min=0, min_open=True),
             metavar="N",

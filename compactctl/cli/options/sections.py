@@ -36,8 +36,8 @@ SECTIONS = {
         "max-line", "max-unpacked", "jobs", "timeout", "cache", "verify-cache", "resume",
     ),
     "How it is measured": (
-        "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "system", "tools",
-        "prompt", "attach", "fail-base", "fail-over", "require-fit", "seed",
+        "model", "window", "windows", "max-tokens", "counter", "counter-cmd", "chars-per-token",
+        "system", "tools", "prompt", "attach", "fail-base", "fail-over", "require-fit", "seed",
     ),
     "What is shown": ("top", "rounds", "prices", "explain", "full", "jsonl", "json", "help"),
 }  # fmt: skip

@@ -43,6 +43,7 @@ REFUSED = {
         "archive", "system", "tools", "prompt", "attach", "files-from", "summary-file",
         "from-error", "include", "exclude", "prices", "baseline",
     }),
+    "says which program counts": frozenset({"counter-cmd"}),
     "says how much of this machine may be used": frozenset({
         "jobs", "max-line", "max-unpacked", "timeout",
     }),

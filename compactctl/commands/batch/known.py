@@ -62,7 +62,7 @@ def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCa
 
 def _is_repeatable(options: BatchOptions) -> bool:
     """Tell whether the same files and options give the same rows."""
-    return options.summarizer.kind == "offline"
+    return options.summarizer.kind == "offline" and not options.measure.counter_cmd
 
 
 def _is_fresh(options: BatchOptions) -> bool:

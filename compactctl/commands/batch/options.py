@@ -101,8 +101,9 @@ def check_options(options: BatchOptions) -> None:
         raise UsageError(f"--fail-over {options.fail_over:g}: give a share, such as 0.8")
     if options.format is not None:
         format_named(options.format)
-    if options.measure.counter:
-        counter_asked_for(options.measure.counter)
+    if asked := counter_asked_for(options.measure):
+        # A program that cannot count would fail for every file.
+        asked.count_many(["text"])
     if options.plan is not None:
         make_plan(options.plan, _ROOMY)
     summarizer_for(options.summarizer)

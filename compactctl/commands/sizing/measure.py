@@ -34,6 +34,7 @@ class MeasureOptions:
     model: str | None = None
     window: int | None = None
     counter: str | None = None
+    counter_cmd: str | None = None
     chars_per_token: float | None = None
     max_tokens: int | None = None
     profile: Profile | None = None
@@ -117,20 +118,37 @@ def _given(options: MeasureOptions) -> Window | None:
 
 def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
     """Return the counter that the user or the profile names, else the model's best."""
-    if options.chars_per_token is None:
-        if options.counter:
-            return counter_asked_for(options.counter)
-        name = options.profile.counter if options.profile else ""
-        return counter_named(name) if name else counter_for(model)
+    asked = counter_asked_for(options)
+    if asked is not None:
+        return asked
+    name = options.profile.counter if options.profile else ""
+    return counter_named(name) if name else counter_for(model)
+
+
+def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
+    """Return the counter that the user names; None where nothing is said of counting.
+
+    Raises UsageError for one that is not there, and where two things say how to count.
+    """
+    per_token = options.chars_per_token
+    if sum([bool(options.counter), bool(options.counter_cmd), per_token is not None]) > 1:
+        raise UsageError(
+            "--counter, --counter-cmd and --chars-per-token say how to count; give one of them"
+        )
+    if options.counter_cmd:
+        from compactctl.llm.counting import command_counter
+
+        return command_counter(options.counter_cmd)
     if options.counter:
-        raise UsageError("--counter and --chars-per-token both say how to count; give one of them")
-    if not 0 < options.chars_per_token < math.inf:
-        raise UsageError(f"--chars-per-token {options.chars_per_token:g}: give a number over 0")
-    return CharsCounter(options.chars_per_token)
+        return _named(options.counter)
+    if per_token is None:
+        return None
+    if not 0 < per_token < math.inf:
+        raise UsageError(f"--chars-per-token {per_token:g}: give a number over 0")
+    return CharsCounter(per_token)
 
 
-def counter_asked_for(name: str) -> TokenCounter:
-    """Return the counter that ``--counter`` names; UsageError says so when there is none."""
+def _named(name: str) -> TokenCounter:
     try:
         return counter_named(name)
     except UsageError as error:

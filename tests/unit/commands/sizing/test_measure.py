@@ -21,9 +21,17 @@ def test_tokens_can_be_so_many_characters(per_token: float, name: str, count: in
     assert counter.count_many(["x" * 10, ""]) == [count, 0]
 
 
-def test_a_counter_and_a_length_are_not_both_followed() -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        MeasureOptions(counter="o200k_base", chars_per_token=4),
+        MeasureOptions(counter="o200k_base", counter_cmd="cat"),
+        MeasureOptions(counter_cmd="cat", chars_per_token=4),
+    ],
+)
+def test_two_ways_to_count_are_not_both_followed(options: MeasureOptions) -> None:
     with pytest.raises(UsageError, match="give one of them"):
-        measure(EMPTY, MeasureOptions(counter="o200k_base", chars_per_token=4))
+        measure(EMPTY, options)
 
 
 @pytest.mark.parametrize("per_token", [0, -1, math.inf, math.nan])
