@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from compactctl.commands.report.growth import Figure, Rise
 from compactctl.commands.sizing.measure import Measure
 from compactctl.reports.rendering.screen import Fact
-from compactctl.reports.rendering.text import line_text, one_line, share_text
+from compactctl.reports.rendering.text import one_line
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import Base, Limits
 
@@ -15,12 +14,6 @@ BASES: Mapping[Base, str] = {
     "client": "where its client compacts",
     "window": "the window",
     "available": "the available input",
-}
-# What a report compares with an earlier one.
-_GROWTH: Mapping[Figure, str] = {
-    "context": "the median request",
-    "reread": "the share of files read again",
-    "tools": "the share of tools",
 }
 # What ``resolve_model`` calls a model that nobody named.
 _UNNAMED = "unknown"
@@ -87,12 +80,3 @@ def utc_text(seconds: float | None) -> str | None:
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (OverflowError, ValueError, OSError):
         return None
-
-
-def grown_text(growth: Rise) -> str:
-    """Say on one line what grew in a project."""
-    before, after = (
-        f"{size:,.0f}" if growth.figure == "context" else share_text(size)
-        for size in (growth.before, growth.after)
-    )
-    return f"{line_text(growth.project)}: {_GROWTH[growth.figure]} grew from {before} to {after}"

@@ -14,7 +14,8 @@ from compactctl.reports.rendering.text import (
     share_text,
     size_text,
 )
-from compactctl.reports.rendering.wording import BASES, grown_text, tokens_text
+from compactctl.reports.rendering.wording import BASES, tokens_text
+from compactctl.reports.terminal.many.growth import grown_text
 
 _STATUSES = ("ok", "unchanged", "over", "flagged", "failed")
 
