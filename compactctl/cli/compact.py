@@ -8,13 +8,17 @@ import click
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import (
-    STANDARD_STREAM,
     format_option,
     limit_options,
     strict_option,
 )
 from compactctl.cli.options.measure import fail_base_option, measure_options
-from compactctl.cli.options.output import layout_options, one_document, shown_as_options
+from compactctl.cli.options.output import (
+    STANDARD_STREAM,
+    layout_options,
+    one_document,
+    shown_as_options,
+)
 from compactctl.cli.options.plan import plan_options, protect_options
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.sections import SectionedCommand

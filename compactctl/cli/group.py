@@ -46,6 +46,9 @@ _ROOMS = {
         "models": "List the models that are known, or show how a name is looked up.",
         "config": "Show a command's settings, each with where it comes from.",
     },
+    "integrations": {
+        "statusline": "Print a line about a session, for the status line of its client.",
+    },
     "harness": {
         "overflow": "Tell whether an error says that the context was too long.",
         "prompt": "Print the prompt that a summarizer would get.",
@@ -57,6 +60,9 @@ _ROOMS = {
 
 COMMANDS = {name: line for room in _ROOMS.values() for name, line in room.items()}
 
+
+# What shows settings, and what clients run: whatever is in a file, that goes on.
+_WITHOUT_SETTINGS = {"config", *_ROOMS["integrations"]}
 
 # A flag, and what stands for its hyphens until all lines are broken; that is as wide as a hyphen.
 _UNBROKEN = re.compile(r"--[a-z][a-z-]+")
@@ -185,7 +191,7 @@ Gemini CLI, OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLin
 def cli(context: click.Context, config: str | None) -> None:
     """Run ``compactctl``; the command that is invoked gets its settings."""
     name = context.invoked_subcommand
-    if name not in COMMANDS or name == "config":
+    if name not in COMMANDS or name in _WITHOUT_SETTINGS:
         return
     files = files_in_effect(config)
     if not files:

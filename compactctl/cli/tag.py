@@ -6,9 +6,14 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import STANDARD_STREAM, format_option, limit_options
+from compactctl.cli.options.input import format_option, limit_options
 from compactctl.cli.options.measure import measure_options
-from compactctl.cli.options.output import layout_options, one_document, shown_as_options
+from compactctl.cli.options.output import (
+    STANDARD_STREAM,
+    layout_options,
+    one_document,
+    shown_as_options,
+)
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.compact.by_hand import HandOptions, tag
 from compactctl.commands.compact.result import CompactOptions

@@ -141,6 +141,10 @@ REPORTS = {
         json="json.reference.config:config_json",
         terminal="terminal.reference.config:config_screen",
     ),
+    "StatusLineResult": Report(
+        json="json.integrations.statusline:statusline_json",
+        terminal="terminal.integrations.statusline:statusline_screen",
+    ),
     "Overflow": Report(
         json="json.harness.overflow:overflow_json",
         terminal="terminal.harness.overflow:overflow_screen",

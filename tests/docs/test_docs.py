@@ -169,6 +169,7 @@ def test_every_field_of_a_document_is_described(
         "simulate": [str(source), "--profile", "spring-tokens"],
         "eval": [str(SESSION), "--keep", "0.1", "--stages", "distill"],
         "archives": [],
+        "statusline": [],
         "stages": [],
         "profiles": [],
         "config": ["compact", "--all"],

@@ -3,8 +3,7 @@
 import click
 
 from compactctl.cli.emit import emit
-from compactctl.cli.options.input import STANDARD_STREAM
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import STANDARD_STREAM, shown_as_options
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.reports.registry import TERMINAL

@@ -1,10 +1,12 @@
 """FILE: a path, or a session by what people call it; some commands can do without it."""
 
+import collections
 import io
 import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from compactctl.cli.options.completion import complete_file
-from compactctl.cli.options.input import STANDARD_STREAM
+from compactctl.cli.options.output import STANDARD_STREAM
+from compactctl.commands.loading.told_by_client import told_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:
@@ -25,8 +28,9 @@ def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Ca
     """Add ``[FILE]``, which arrives as ``path``.
 
     It is a path, or a session that ``purpose`` may be carried out on. Without it standard input
-    is read. When that is a terminal, a command that reads takes the newest session of this folder;
-    another one, or where there is none, lists what there is to choose from and ends: sessions, and
+    is read: a transcript, or what a client tells its hooks, and then the one that is named there.
+    When that is a terminal, a command that reads takes the newest session of this folder; another
+    one, or where there is none, lists what there is to choose from and ends: sessions, and
     transcripts in this folder, with ``compacted`` those that compactctl wrote.
     """
     choose = partial(_optional, purpose=purpose, compacted=compacted)
@@ -76,7 +80,7 @@ def _optional(
             "no FILE is given, and there is nothing on standard input; name a transcript, as in "
             f"{context.command_path} run.jsonl, or pipe one in"
         )
-    return STANDARD_STREAM
+    return _piped()
 
 
 def _resolved(context: click.Context, value: str, purpose: "Purpose") -> str:
@@ -135,6 +139,20 @@ def _is_empty() -> bool:
     except OSError as error:
         why = error.strerror or error
         raise NoInputError(f"standard input: cannot be read ({why}); name a transcript") from error
+
+
+def _piped() -> str:
+    """Return - for a transcript on standard input, or the one that a client names to its hooks."""
+    stream = getattr(sys.stdin, "buffer", None)
+    if not isinstance(stream, io.BufferedReader):
+        return STANDARD_STREAM
+    with suppress(OSError):
+        path = transcript_of(told_at_start(stream.peek(1)))
+        if path is not None:
+            # Or a client that is still writing would be told of a broken pipe.
+            collections.deque(stream, maxlen=0)
+            return path
+    return STANDARD_STREAM
 
 
 def _list_all(command: str, choices: "Choices | None", *, compacted: bool) -> None:

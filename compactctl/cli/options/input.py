@@ -17,8 +17,6 @@ from compactctl.store.files.limits import READ_LIMITS, parse_size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Standard input as FILE, standard output as --output.
-STANDARD_STREAM = "-"
 FORMATS = ", ".join(each.name for each in ALL_FORMATS)
 
 

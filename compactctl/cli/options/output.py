@@ -6,12 +6,14 @@ from typing import Any, TypeVar
 
 import click
 
-from compactctl.cli.options.input import STANDARD_STREAM
 from compactctl.cli.options.together import with_options
 from compactctl.errors import UsageError
 from compactctl.reports.registry import OUTPUTS, TERMINAL
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Standard input as FILE, standard output as --output.
+STANDARD_STREAM = "-"
 
 
 def shown_as_options(function: F) -> F:

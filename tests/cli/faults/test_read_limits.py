@@ -192,6 +192,8 @@ NO_TRANSCRIPT = {
     *("overflow", "limit-output", "file-budget"),
     # The ends of sessions, never a whole one.
     "sessions",
+    # What clients tell beside a session.
+    "statusline",
     # What batches found out.
     *("report", "cache", "archives"),
 }

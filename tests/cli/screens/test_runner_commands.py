@@ -127,6 +127,7 @@ WAYS = (
         ("cache",),
     ),
     ("overflow",),
+    ("statusline",),
     ("archives",),
     ("tag", "--truncate", "1..2", "-n"),
 )

@@ -37,6 +37,7 @@ RUNS = {
     "profiles": ("neurolink",),
     "models": ("gpt-4.1",),
     "config": ("stats",),
+    "statusline": (),
     "overflow": ("prompt is too long",),
     "prompt": ("run.jsonl",),
     "chunks": ("run.jsonl",),

@@ -1,0 +1,23 @@
+"""``compactctl statusline``."""
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.integrations.never_failing import NeverFailing
+from compactctl.cli.options.output import shown_as_options
+from compactctl.commands.integrations.statusline import statusline
+from compactctl.commands.loading.told_by_client import read_told
+
+_HELP = """Print a line about a session, for the status line of its client.
+
+Reads on standard input what Claude Code or Copilot CLI tell the command of their status line: how
+full the context is, and from where on the client compacts by itself. For Claude Code also how
+often it has. Never fails.
+"""
+
+
+@click.command("statusline", help=_HELP, cls=NeverFailing)
+@shown_as_options
+def command(*, shown_as: str) -> None:
+    """Run ``compactctl statusline``."""
+    emit(statusline(read_told()), shown_as)

@@ -1,0 +1,1 @@
+"""What clients run beside a session, as JSON documents."""
