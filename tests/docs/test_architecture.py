@@ -46,6 +46,14 @@ def test_no_small_file_is_there_for_another_one_alone() -> None:
     assert small_with_one_importer(files_of(PACKAGE), PACKAGE.name) == []
 
 
+def test_no_test_takes_anything_from_another_file_of_tests() -> None:
+    taken = re.compile(
+        r"^(?:from (?:\w+\.)*test_\w+ import|import (?:\w+\.)*test_\w+)", re.MULTILINE
+    )
+    taking = [path for path in (ROOT / "tests").rglob("*.py") if taken.search(path.read_text())]
+    assert taking == []
+
+
 def test_every_test_that_the_gate_names_is_there() -> None:
     named = re.findall(r"(?<!\S)tests/\S+", (ROOT / ".ci" / "run").read_text())
     assert named

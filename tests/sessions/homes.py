@@ -320,6 +320,20 @@ create table if not exists part (id text primary key, message_id text, session_i
 """
 
 
+# One session of a client, by the client's name.
+WRITERS = {
+    "claude-code": Home.claude,
+    "codex": Home.codex,
+    "opencode": Home.opencode,
+    "pi": Home.pi,
+    "copilot-cli": Home.copilot,
+    "gemini-cli": Home.gemini,
+    "cline": Home.cline,
+    "roo": Home.roo,
+    "vscode-chat": Home.vscode,
+}
+
+
 def everything(home: Home, project: str = "/home/dev/quayside") -> None:
     """Write a session of each client, of different ages."""
     for number, write in enumerate(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli.asking import Ask
 from sessions.homes import Home, Said
-from sessions.test_forks import EACH, SAID, SMALL, WRITERS, forked
+from sessions.long_sessions import EACH, SAID, SMALL, WRITERS, forked, in_place, state_of
 
 from compactctl.store.archive.names import SUFFIX, archive_folder, transcript_of
 from compactctl.store.places import archives, this_machine
@@ -23,15 +23,6 @@ READING = (
     ("verify",),
 )
 HIDDEN = "the tide turns"
-
-
-def state_of(home: Home) -> Path:
-    return home.root / ".local" / "state" / "compactctl" / "archives"
-
-
-def in_place(ask: Ask, path: Path) -> None:
-    outcome = ask("compact", path, "--in-place", *SMALL)
-    assert outcome.code == 0, outcome.err
 
 
 def beside_of(path: Path) -> Path:

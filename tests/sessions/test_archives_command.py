@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask
 from sessions.homes import Home, Said
-from sessions.test_archives_apart import in_place, state_of
-from sessions.test_forks import SAID, SMALL, claude, codex, forked
-from sessions.test_forks_of_documents import opencode
+from sessions.long_sessions import SAID, SMALL, claude, codex, forked, in_place, opencode, state_of
 
 from compactctl.store.archive.names import archive_folder
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask
 from sessions.homes import Home, Record, Said
-from sessions.test_forks_of_documents import opencode
+from sessions.long_sessions import opencode
 
 SAID = Said(name="tides", title="Tide windows", project="/home/dev/quay side")
 OLD, SUMMARY, NEW = "The gate is at four.", "A gate was spoken of.", "And the moon?"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from sessions.homes import DAY, HOUR, Home, Said
+from sessions.homes import DAY, HOUR, WRITERS, Home, Said
 
 from compactctl.commands.sessions.sessions import SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted
@@ -15,17 +15,6 @@ from compactctl.sessions.session import Session
 from compactctl.store.places import Machine
 
 ALL = Wanted(hidden=True)
-WRITERS = {
-    "claude-code": Home.claude,
-    "codex": Home.codex,
-    "opencode": Home.opencode,
-    "pi": Home.pi,
-    "copilot-cli": Home.copilot,
-    "gemini-cli": Home.gemini,
-    "cline": Home.cline,
-    "roo": Home.roo,
-    "vscode-chat": Home.vscode,
-}
 # Chats of VS Code hold no counts.
 COUNTING = [name for name in WRITERS if name != "vscode-chat"]
 Listed = Callable[..., list[Session]]

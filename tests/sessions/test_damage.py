@@ -11,8 +11,7 @@ import pytest
 from cli.asking import Ask
 from hypothesis import given
 from hypothesis import strategies as st
-from sessions.homes import Home, Said, everything
-from sessions.test_clients import WRITERS
+from sessions.homes import WRITERS, Home, Said, everything
 
 from compactctl.commands.sessions.sessions import SessionsOptions, SessionsResult, sessions
 from compactctl.commands.sessions.wanted import Wanted

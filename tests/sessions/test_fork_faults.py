@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask
-from cli.faults.test_every_writer import points, quietly
+from cli.faults.old_or_new import points, quietly
 from cli.faults.writing import disk, drafts
 from forked import killed
 from sessions.homes import Home
-from sessions.test_forks import SMALL, WRITERS
+from sessions.long_sessions import SMALL, WRITERS
 from store.faults import Failing, Killing, Watched
 
 HomeAt = Callable[[str], Home]

@@ -3,9 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,7 +14,17 @@ from cli.asking import Ask
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
-from sessions.homes import HOUR, Home, Record, Said
+from sessions.homes import HOUR, Home, Said
+from sessions.long_sessions import (
+    EACH,
+    SAID,
+    SMALL,
+    WRITERS,
+    claude,
+    codex,
+    everything_below,
+    forked,
+)
 
 from compactctl.sessions.clients import claude_code
 from compactctl.sessions.fork import ForkedLines, Fresh
@@ -24,99 +32,10 @@ from compactctl.sessions.forks import fork_of
 from compactctl.sessions.session import Details, Entry, Session
 from compactctl.store.places import Machine
 
-TURNS = 12
-# Enough of each session goes.
-SMALL = ("--stages", "truncate", "--target", "1k")
 SOMEWHAT_SMALLER = ("--stages", "truncate", "--target", "52k")
-SAID = Said(name="tides", title="Tide windows", project="/home/dev/quay side")
-
-
-def claude(home: Home, said: Said = SAID, **marks: Any) -> Path:
-    def record(at: int, role: str) -> Record:
-        return {
-            "type": role,
-            "uuid": f"{role}{at}",
-            "parentUuid": f"user{at}"
-            if role == "assistant"
-            else f"assistant{at - 1}"
-            if at
-            else "a1",
-            "sessionId": said.id,
-            "isSidechain": False,
-            "message": {"role": role, "content": [text_of(said, at)]},
-            **marks,
-        }
-
-    turns = [record(at, role) for at in range(TURNS) for role in ("user", "assistant")]
-    return home.claude(said, *turns, **marks)
-
-
-def codex(home: Home, said: Said = SAID) -> Path:
-    def record(at: int, role: str) -> Record:
-        kind = {"user": "input_text", "assistant": "output_text"}[role]
-        content = [{**text_of(said, at), "type": kind}]
-        payload = {"type": "message", "role": role, "content": content}
-        return {"timestamp": "t", "type": "response_item", "payload": payload}
-
-    turns = [record(at, role) for at in range(TURNS) for role in ("user", "assistant")]
-    return home.codex(said, *turns)
-
-
-def pi(home: Home, said: Said = SAID) -> Path:
-    names = ["0000000b", *(f"000000{at}" for at in range(10, 10 + 2 * TURNS))]
-    turns = [
-        {"type": "message", "id": name, "parentId": parent,
-         "message": {"role": ("user", "assistant")[at % 2], "content": [text_of(said, at)]}}
-        for at, (parent, name) in enumerate(pairwise(names))
-    ]  # fmt: skip
-    return home.pi(said, *turns)
-
-
-def copilot(home: Home, said: Said = SAID) -> Path:
-    def event(at: int, role: str) -> Record:
-        data: dict[str, Any] = {"content": text_of(said, at)["text"]}
-        if role == "assistant":
-            data |= {"messageId": f"m{at}", "toolRequests": []}
-        return {
-            "type": f"{role}.message",
-            "data": data,
-            "id": f"{role}{at}",
-            "timestamp": "2026-01-02T03:04:05.006Z",
-            "parentId": f"user{at}" if role == "assistant" else f"assistant{at - 1}",
-        }
-
-    turns = [event(at, role) for at in range(TURNS) for role in ("user", "assistant")]
-    turns[0] = {**turns[0], "parentId": "e3"}
-    sizes = {"systemTokens": 30_000, "conversationTokens": 8_000, "toolDefinitionsTokens": 16_000}
-    end = {**turns[-1], "id": "end", "parentId": turns[-1]["id"], "type": "session.shutdown",
-           "data": {**sizes, "currentTokens": 54_000}}  # fmt: skip
-    return home.copilot(said, *turns, end)
-
-
-def gemini(home: Home, said: Said = SAID) -> Path:
-    kinds = ("user", "gemini")
-    turns = [
-        {"id": f"t{at}", "type": kinds[at % 2], "content": text_of(said, at)["text"]}
-        for at in range(2 * TURNS)
-    ]
-    return home.gemini(said, *turns, {"$set": {"sessionId": said.id}})
-
-
-def text_of(said: Said, at: int) -> dict[str, Any]:
-    """Return a block that names the session as people and tools do."""
-    return {"type": "text", "text": f"{at} of {said.id}: " + "the tide turns. " * 40}
 
 
 OLD = Said(name="old").id
-Write = Callable[..., Path]
-WRITERS: dict[str, Write] = {
-    "claude-code": claude,
-    "codex": codex,
-    "pi": pi,
-    "copilot-cli": copilot,
-    "gemini-cli": gemini,
-}
-EACH = pytest.mark.parametrize("client", WRITERS)
 
 
 def session_of(title: str) -> Session:
@@ -126,13 +45,6 @@ def session_of(title: str) -> Session:
 
 def fresh_of(bits: int, now: datetime | None = None) -> Fresh:
     return Fresh(bits=bits, now=now or datetime.now(UTC), machine=Machine(home=Path("h")))
-
-
-def forked(ask: Ask, reference: str | Path, *options: str) -> dict[str, Any]:
-    outcome = ask("compact", reference, *SMALL, *options, "--json")
-    assert outcome.code == 0, outcome.err
-    document: dict[str, Any] = json.loads(outcome.out)
-    return document
 
 
 def id_of(fork: Path) -> str:
@@ -147,11 +59,6 @@ def records_of(path: Path) -> list[dict[str, Any]]:
     data = path.read_bytes()
     assert data.endswith(b"\n")
     return [json.loads(line) for line in data.splitlines()]
-
-
-def everything_below(folder: Path) -> dict[Path, tuple[bytes, int]]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
 def renamed(client: str, path: Path, own: str) -> list[dict[str, Any]]:

@@ -1,42 +1,14 @@
 """Sessions that are one document, or rows of a database, compacted as new sessions."""
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from cli.asking import Ask
-from sessions.homes import Home, Said
-from sessions.test_forks import SMALL, everything_below, forked
+from sessions.homes import Home
+from sessions.long_sessions import SAID, SMALL, TURNS, everything_below, forked, opencode
 
-SAID = Said(name="tides", title="Tide windows", project="/home/dev/quayside")
-TURNS = 12
 WORDS = "the tide turns. " * 40
-
-
-def opencode(home: Home, said: Said = SAID) -> str:
-    """Write a session of OpenCode with ids as the client makes them; return its own."""
-    own = home.opencode(said)
-    path = home.root / ".local" / "share" / "opencode" / "opencode.db"
-    renamed = "ses_0a1b2c3d4e5fAbCdEfGhIjKlMn"
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("alter table session add column slug text default 'calm-tide'")
-        for table, column in (("session", "id"), ("message", "session_id"), ("part", "session_id")):
-            database.execute(f"update {table} set {column} = ?", (renamed,))  # noqa: S608
-        newest = ""
-        for at in range(2 * TURNS):
-            name = f"msg_{0xF00000000000 + at:012x}AbCdEfGhIjKlMn"
-            asked: dict[str, Any] = {"role": "user"}
-            answered = {"role": "assistant", "parentID": newest, "modelID": "m"}
-            data = json.dumps(answered if at % 2 else asked)
-            newest = newest if at % 2 else name
-            database.execute("insert into message values (?, ?, 1, 1, ?)", (name, renamed, data))
-            part = (f"prt_{name[4:]}", name, renamed, json.dumps({"type": "text", "text": WORDS}))
-            database.execute("insert into part values (?, ?, ?, 1, 1, ?)", part)
-        database.commit()
-    assert own != renamed
-    return renamed
 
 
 def ids_in(document: dict[str, Any]) -> list[str]:
@@ -62,7 +34,7 @@ def test_a_session_of_opencode_is_a_document_to_import(home: Home, ask: Ask) -> 
     assert {m["info"]["sessionID"] for m in document["messages"]} == {made.stem}
     assert result["forkedFrom"] == own
     assert result["continueWith"] == (
-        f"cd /home/dev/quayside && opencode import {made} && opencode -s {made.stem}"
+        f"cd '/home/dev/quay side' && opencode import {made} && opencode -s {made.stem}"
     )
 
 
@@ -95,7 +67,7 @@ def test_two_sessions_made_of_one_share_no_id(home: Home, ask: Ask) -> None:
 
 
 def cline(home: Home) -> Path:
-    path = home.cline(SAID, status="running", pid=1, cwd="/home/dev/quayside")
+    path = home.cline(SAID, status="running", pid=1, cwd=SAID.project)
     document = json.loads(path.read_text())
     for at in range(2 * TURNS):
         role = ("user", "assistant")[at % 2]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from cli.asking import SAMPLES, Ask
 from cli.screens.terminal import ended_on_terminal
-from sessions.homes import HOUR, MINUTE, Home, Said, everything
-from sessions.test_clients import WRITERS
+from sessions.homes import HOUR, MINUTE, WRITERS, Home, Said, everything
 
 from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions, is_file
 from compactctl.errors import NoInputError, NotUnderstoodError

@@ -1,12 +1,17 @@
 """What a folder is before and after a command that writes, and whether it is one of the two."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cli.asking import Ask
 from cli.faults.writing import Writing, contents, disk, lay_out, ways_back
+from examples import LONG
 from store.faults import Watched
+
+from compactctl.__main__ import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +58,19 @@ def _tried(folder: Path, writing: Writing, ask: Ask) -> Reference:
     new = contents(folder)
     assert new != old
     return Reference(old, new, old_ways, ways_back(folder, ask), watched.log)
+
+
+def points(log: Sequence[tuple[str, tuple[Any, ...]]]) -> list[int]:
+    """Return the calls to try: in the gate those around the last move, which switches the state."""
+    last = max(n for n, (name, _) in enumerate(log, 1) if name == "rename")
+    if LONG:
+        return list(range(1, len(log) + 1))
+    return [last, last + 1]
+
+
+def quietly(arguments: list[str]) -> None:
+    """Run a command whose output nobody sees."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    run(arguments)

@@ -4,22 +4,17 @@ The gate tries some of the calls of some commands; COMPACTCTL_LONG_TESTS=1 all o
 """
 
 import errno
-import os
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli.asking import Ask
-from cli.faults.old_or_new import reference
+from cli.faults.old_or_new import points, quietly, reference
 from cli.faults.writing import WRITING, contents, disk, drafts, lay_out, ways_back
 from examples import LONG
 from forked import killed
 from store.faults import Failing, Killing
 from store.states import names_below
-
-from compactctl.__main__ import run
 
 # Of the commands that write, those killed when a change is tested: one for each way of publishing.
 KILLED = {
@@ -33,22 +28,6 @@ KILLED = {
 IN_STEPS = {"batch", "compact with its hidden lines"}
 UNDONE = ("nothing was changed", "nothing was written", "is not saved")
 DISK_ERROR = 74
-
-
-def points(log: Sequence[tuple[str, tuple[Any, ...]]]) -> list[int]:
-    """Return the calls to try: in the gate those around the last move, which switches the state."""
-    last = max(n for n, (name, _) in enumerate(log, 1) if name == "rename")
-    if LONG:
-        return list(range(1, len(log) + 1))
-    return [last, last + 1]
-
-
-def quietly(arguments: list[str]) -> None:
-    """Run a command whose output nobody sees."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    run(arguments)
 
 
 each_writer = pytest.mark.parametrize(
