@@ -15,6 +15,7 @@ from compactctl.cli.options.measure import (
     measure_options,
 )
 from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.page import page_options, ready_page
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import profile_option
 from compactctl.cli.options.sections import SectionedCommand
@@ -26,6 +27,7 @@ from compactctl.tokens.fit import Base
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
+    from compactctl.reports.html.choice import PageChoice
     from compactctl.tokens.models.prices import Prices
 
 GATE_FAILED = 1
@@ -73,8 +75,12 @@ model's context window.
     metavar="FILE",
     help="Write a row per round to this Parquet file. Lists the rounds.",
 )
+@page_options
 @click.option(
-    "-f", "--force", is_flag=True, help="Let --rounds-out overwrite what compactctl did not write."
+    "-f",
+    "--force",
+    is_flag=True,
+    help="Let --rounds-out and --html overwrite what compactctl did not write.",
 )
 @fail_over_option
 @fail_base_option
@@ -93,6 +99,7 @@ def command(
     rounds: bool,
     prices: "Prices | None",
     rounds_out: str | None,
+    page: "PageChoice | None",
     force: bool,
     fail_over: float | None,
     fail_base: Base | None,
@@ -113,10 +120,12 @@ def command(
         prices=prices,
         rounds_out=rounds_out,
         force=force,
+        life=page is not None,
     )
+    page = ready_page(page, filter(None, (path, rounds_out)), force=force)
     with working("measuring", path, shown_as):
         result = _with_rows(stats(options), options)
-    emit(result, shown_as)
+    emit(result, shown_as, page=page)
     return _gate(result, fail_over)
 
 

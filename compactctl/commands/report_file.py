@@ -8,6 +8,7 @@ from compactctl.commands.loading.folders import is_folder
 from compactctl.errors import UsageError
 from compactctl.store.archive.sealed import is_sealed
 from compactctl.store.publish.overwrite import foreign
+from compactctl.store.publish.sealed_text import is_sealed_text
 
 
 def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
@@ -23,5 +24,9 @@ def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
         raise UsageError(
             f"{report}: is a folder, or in one that does not exist; name a file elsewhere"
         )
-    if not force and Path(place).is_file() and not is_sealed(Path(place)):
+    if not force and Path(place).is_file() and not _is_ours(Path(place)):
         raise foreign(Path(report))
+
+
+def _is_ours(path: Path) -> bool:
+    return is_sealed(path) or is_sealed_text(path)

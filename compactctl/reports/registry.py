@@ -29,12 +29,14 @@ class Output:
 class Report:
     """The functions that make from a result: a field per output, named as in ``OUTPUTS``.
 
-    ``messages`` makes the lines for standard error, whatever the output; "" when there are none.
+    ``messages`` makes the lines for standard error, whatever the output, and ``page`` a page from
+    the result and what is asked of the page; "" when there are none.
     """
 
     json: str
     terminal: str
     messages: str = ""
+    page: str = ""
 
 
 TERMINAL = "terminal"
@@ -63,6 +65,7 @@ REPORTS = {
         json="json.stats:stats_json",
         terminal="terminal.stats:stats_screen",
         messages="terminal.stats:stats_messages",
+        page="html.session:stats_page",
     ),
     "CheckResult": Report(
         json="json.check:check_json",

@@ -25,11 +25,13 @@ SECTIONS = {
     "Summaries": (
         "redo", "summary-file", "template", "summarizer", "summarizer-cmd", "summarizer-model",
         "base-url", "api-key-env", "allow-network", "summarizer-timeout", "summarizer-context",
-        "on-summarizer-failure", "label-style", "mask-secrets",
+        "on-summarizer-failure", "label-style",
     ),
+    "What others get to see": ("mask-secrets", "redact"),
     "Where to write": (
         "output", "out", "in-place", "archived-out", "layout", "tags", "dry-run", "check", "force",
         "report", "report-format", "junit", "annotate", "rounds-out", "plot",
+        "html",
     ),
     "What is read": (
         "format", "archive", "scope", "files-from", "shard", "include", "exclude", "strict",

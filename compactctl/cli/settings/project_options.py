@@ -31,7 +31,7 @@ _TEXT = "puts text into a transcript or a prompt"
 REFUSED = {
     "says where or whether something is written": frozenset({
         "output", "out", "report", "report-format", "junit", "annotate", "plot", "rounds-out",
-        "archived-out", "spill-dir", "in-place", "force", "dry-run", "layout", "tags", "to",
+        "html", "archived-out", "spill-dir", "in-place", "force", "dry-run", "layout", "tags", "to",
         "group", "check", "repair", "forget", "dead",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
@@ -48,6 +48,7 @@ REFUSED = {
         "jobs", "max-line", "max-unpacked", "timeout",
     }),
     "is about a single run": frozenset({
+        "redact",
         "all", "archived", "cache", "clear", "client", "condense", "explain", "full", "grep",
         "json", "jsonl", "limit", "merge", "over", "page", "project", "redo", "resume", "rounds",
         "shard", "since", "toml", "truncate", "verify-cache", "widen",

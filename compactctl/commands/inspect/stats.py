@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from compactctl.commands.inspect.life import Life, life_of
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.context_size import ContextSize, unseen_size
@@ -32,6 +33,7 @@ class StatsOptions:
 
     ``rounds`` asks for the requests one by one, ``prices`` for what they cost as well, and
     ``rounds_out`` is a file that they are written to; ``force`` overwrites any file there.
+    ``life`` asks for what a picture of the session is drawn from.
     """
 
     path: str
@@ -46,6 +48,7 @@ class StatsOptions:
     prices: Prices | None = None
     rounds_out: str | None = None
     force: bool = False
+    life: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +63,8 @@ class StatsResult:
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
     ``added`` those of texts that the client itself adds to what the file holds.
     ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
-    likewise ``costs``; ``rounds_out`` is the file with them, once it is written.
+    likewise ``costs``; ``rounds_out`` is the file with them, once it is written. ``life`` is None
+    where nobody asked for it.
     """
 
     path: str
@@ -83,6 +87,7 @@ class StatsResult:
     rounds: Rounds | None = None
     costs: Costs | None = None
     rounds_out: str | None = None
+    life: Life | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -131,6 +136,7 @@ def stats(options: StatsOptions) -> StatsResult:
         added=_added(measured, messages),
         rounds=listed,
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
+        life=_life(options, transcript, measured, size),
     )
 
 
@@ -139,6 +145,15 @@ def _rounds(options: StatsOptions, transcript: Transcript, measured: Measure) ->
         return None
     measured.meter.prime(transcript.messages)
     return rounds(transcript, measured.meter)
+
+
+def _life(
+    options: StatsOptions, transcript: Transcript, measured: Measure, size: ContextSize
+) -> Life | None:
+    if not options.life:
+        return None
+    measured.meter.prime(transcript.messages)
+    return life_of(transcript, measured.meter, size)
 
 
 def _size(

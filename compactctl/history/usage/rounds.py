@@ -12,7 +12,7 @@ from compactctl.history.pairs import result_tools
 from compactctl.history.reads import file_reads
 from compactctl.history.standins import record_name
 from compactctl.history.usage.requests import Request, requests
-from compactctl.model.message import Message
+from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter
 
@@ -42,7 +42,8 @@ class Round:
         number: counts from 1 through all conversations of the file.
         conversation: counts from 0; ``turn`` counts in it, 0 before anybody spoke.
         step: counts the rounds of a turn from 1.
-        line: index of the raw line on which the answer begins.
+        message: the id of the first message of the answer, which begins on the raw line of index
+            ``line``.
         time: when that was written, in seconds since 1970.
         idle: seconds from the answer before to what was sent next; None where that is not known.
         context: everything that was sent.
@@ -69,6 +70,7 @@ class Round:
     conversation: int
     turn: int
     step: int
+    message: MessageId
     line: int
     model: str | None
     time: float | None
@@ -190,6 +192,7 @@ def _rounds(
             conversation=first.conversation,
             turn=request.turn,
             step=steps[request.turn],
+            message=first.id,
             line=first.line,
             model=first.model,
             time=first.time,

@@ -24,6 +24,7 @@ def _round(each: Round, cost: RoundCost | None) -> dict[str, Any]:
         "conversation": each.conversation + 1,
         "turn": each.turn,
         "step": each.step,
+        "message": each.message,
         "line": each.line + 1,
         "model": each.model,
         "time": None if each.time is None else _time_text(each.time),

@@ -19,6 +19,7 @@ COLUMNS: Mapping[str, str] = {
     "conversation": "int64",
     "turn": "int64",
     "step": "int64",
+    "message": "large_string",
     "line": "int64",
     "model": "large_string",
     "time": "float64",

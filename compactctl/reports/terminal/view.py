@@ -1,21 +1,13 @@
 """``view`` on a terminal: text to be read, or the raw lines."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from compactctl.commands.inspect.records import records_of
 from compactctl.commands.inspect.view import ViewedMessage, ViewResult
-from compactctl.model.message import (
-    FilePart,
-    MediaPart,
-    Part,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    ToolDefinitionPart,
-    ToolResultPart,
-)
+from compactctl.reports.rendering.part_text import part_text
 from compactctl.reports.rendering.screen import Raw, Verbatim
-from compactctl.reports.rendering.text import line_text, path_name, plural, safe_text, size_text
+from compactctl.reports.rendering.text import line_text, path_name, plural, safe_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 SHORT_TEXT = 2_000
@@ -48,7 +40,7 @@ def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
             yield f"══ conversation {newest + 1}"
         yield _title(viewed, "line" if result.what == "effective" else "no")
         for part in viewed.message.parts:
-            yield _part_text(part, full=full)
+            yield part_text(part, partial(_cut, full=full))
         yield ""
 
 
@@ -77,38 +69,6 @@ def _title(viewed: ViewedMessage, place: str) -> str:
     ]
     noted = ", ".join(mark for mark in marks if mark)
     return f"── {place} {message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
-
-
-def _part_text(part: Part, *, full: bool) -> str:
-    match part:
-        case TextPart():
-            return "\n".join(filter(None, (_cut(part.text, full=full), _added(part.added))))
-        case ReasoningPart():
-            text = "(not readable: encrypted or signature only)" if part.opaque else part.text
-            return f"thinking: {_cut(text, full=full)}"
-        case ToolCallPart():
-            called = f"→ {safe_text(part.tool)} {_cut(part.arguments, full=full)}"
-            return "\n".join(filter(None, (called, _added(part.added))))
-        case ToolResultPart():
-            failed = " (error)" if part.is_error else ""
-            images = "".join(f"\n{_media(item)}" for item in part.media)
-            tool = safe_text(part.tool) or "result"
-            return f"← {tool}{failed}: {_cut(part.text, full=full)}{images}"
-        case FilePart():
-            return f"file {safe_text(part.file_path)}: {_cut(part.text, full=full)}"
-        case ToolDefinitionPart():
-            return f"tools {safe_text(part.name)}: {_cut(part.text, full=full)}"
-        case MediaPart():
-            return _media(part)
-
-
-def _added(text: str) -> str:
-    return f"(the client adds: {text})" if text else ""
-
-
-def _media(part: MediaPart) -> str:
-    size = f", {part.width} x {part.height} pixels" if part.width else ""
-    return f"[{safe_text(part.media_type)}, {size_text(part.n_bytes)}{size}]"
 
 
 def _cut(text: str, *, full: bool) -> str:

@@ -93,7 +93,7 @@ def test_another_output_needs_a_folder_and_the_registry_and_reaches_every_comman
 
 
 def test_a_report_has_every_output() -> None:
-    assert {field.name for field in fields(Report)} == {*OUTPUTS, "messages"}
+    assert {field.name for field in fields(Report)} == {*OUTPUTS, "messages", "page"}
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -1,0 +1,65 @@
+"""Options about pages that a command writes to be looked at."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import click
+
+from compactctl.cli.options.output import STANDARD_STREAM
+from compactctl.cli.options.together import together
+from compactctl.commands.report_file import check_report
+from compactctl.errors import UsageError
+from compactctl.reports.html.choice import PageChoice
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def page_options(function: F) -> F:
+    """Add ``--html`` and what goes with it, which arrives as ``page``, None where none is wanted.
+
+    Raises UsageError for options of a page that is not asked for.
+    """
+    options = (
+        click.option(
+            "--html",
+            metavar="FILE",
+            help="Write a page to look at to this file: it opens from disk and loads nothing.",
+        ),
+        click.option(
+            "--redact",
+            is_flag=True,
+            help="Leave texts of the transcript, and names in it, out of the page.",
+        ),
+        click.option(
+            "--mask-secrets/--no-mask-secrets",
+            default=True,
+            help="Mask keys, tokens and passwords in the page. [default: mask-secrets]",
+        ),
+    )
+    return together("page", _page, options)(function)
+
+
+def ready_page(page: PageChoice | None, taken: Iterable[str], *, force: bool) -> PageChoice | None:
+    """Return the page with what is known of overwriting, before any work is done.
+
+    ``taken`` are the command's other files. Raises UsageError where it cannot be written.
+    """
+    if page is None:
+        return None
+    from compactctl.reports.html.page import check_pages
+
+    check_pages()
+    check_report(page.path, taken, force=force)
+    return replace(page, force=force)
+
+
+def _page(html: str | None, *, redact: bool, mask_secrets: bool) -> PageChoice | None:
+    if html == STANDARD_STREAM:
+        raise UsageError("--html writes a file, which a browser opens; name one")
+    if html is not None:
+        return PageChoice(path=html, redact=redact, mask=mask_secrets)
+    if redact or not mask_secrets:
+        name = "--redact" if redact else "--no-mask-secrets"
+        raise UsageError(f"{name} has no effect without --html")
+    return None

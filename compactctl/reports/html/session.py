@@ -1,0 +1,172 @@
+"""``stats`` as a page: where the context of a session went, over its life and now."""
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from compactctl.commands.inspect.life import Life
+from compactctl.commands.inspect.stats import StatsResult
+from compactctl.reports.html.choice import PageChoice
+from compactctl.reports.html.figures import class_of, dollars, percent
+from compactctl.reports.html.page import page_of
+from compactctl.reports.html.session_charts import (
+    CACHE_ORDER,
+    RequestColumn,
+    cache_chart,
+    columns_of,
+    context_chart,
+    cost_chart,
+    far_limits,
+    kinds_of,
+    request_table,
+)
+from compactctl.reports.html.session_lists import (
+    anchor_of,
+    category_bars,
+    chosen_messages,
+    file_bars,
+    message_bars,
+    message_rows,
+    read_rows,
+    request_pieces,
+    request_rows,
+    tool_bars,
+)
+from compactctl.reports.html.texts import PageNames, shown_texts
+from compactctl.reports.rendering.text import path_name, plural, share_text, size_text
+from compactctl.reports.rendering.wording import counter_text, model_text
+from compactctl.tokens.fit import fit_of
+
+
+def stats_page(result: StatsResult, choice: PageChoice) -> str:
+    """Return the page; the result was asked for with its life."""
+    life = result.life
+    if life is None:
+        raise ValueError("a page is drawn from the life of a session, which was not asked for")
+    names = PageNames(choice)
+    columns = columns_of(result, life)
+    chosen = chosen_messages(life)
+    texts, cut = shown_texts([life.messages[at].message for at in chosen], choice)
+    anchors = {life.messages[at].message.id: anchor_of(at) for at in chosen}
+    titles, rows = request_table(columns, anchors, names)
+    return page_of(
+        "session",
+        {
+            "title": _title(result, choice, names),
+            "facts": list(_facts(result, choice, names)),
+            "holds": list(_holds(result, choice, cut, len(chosen))),
+            "warnings": _warnings(result, choice, names),
+            **_request(result),
+            **_drawn(result, columns),
+            "is_reported": life.is_reported,
+            "aside": life.rounds.aside,
+            "totals": list(_totals(result, life)),
+            "titles": titles,
+            "table": rows,
+            "lists": (
+                *(each for each in (tool_bars(result, names), file_bars(life, names)) if each.rows),
+                message_bars(life, names),
+            ),
+            "reads": read_rows(life, names),
+            "messages": message_rows(life, chosen, texts, names),
+            "gone": sum(not each.is_sent for each in life.messages),
+            "redacted": choice.redact,
+            "class_of": class_of,
+        },
+    )
+
+
+def _title(result: StatsResult, choice: PageChoice, names: PageNames) -> str:
+    if choice.redact:
+        return f"a session of {result.transcript.format}"
+    return path_name(result.path) if result.path == "-" else names.line(PurePath(result.path).name)
+
+
+def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterator[str]:
+    transcript = result.transcript
+    if not choice.redact and result.path != "-":
+        yield names.line(result.path)
+    lines = plural(transcript.n_lines, "line")
+    yield f"{transcript.format}: {lines}, {size_text(transcript.n_bytes)}"
+    scope = "in the full history" if result.scope == "full" else "in the context"
+    counts = plural(result.messages, "message"), plural(result.turns, "turn")
+    yield f"{' and '.join(counts)} {scope}"
+    yield f"counted with {counter_text(result.measure)}"
+    if result.measure.model.known or not choice.redact:
+        yield names.line(model_text(result.measure))
+
+
+def _holds(result: StatsResult, choice: PageChoice, cut: int | None, shown: int) -> Iterator[str]:
+    """Yield what is on the page and what is not, for those who pass it on."""
+    if choice.redact:
+        yield (
+            "This page holds figures only: no text of the transcript, and no names of files or of "
+            "tools that are not common."
+        )
+        return
+    yield "This page holds texts of the transcript, names of files and tools."
+    if choice.mask:
+        yield "What looks like a key, token or password is masked; nothing finds every secret."
+    if cut is not None:
+        yield f"Texts with more than {cut:,} characters are cut there." if cut else "No texts fit."
+    missing = len(result.transcript.messages) - shown
+    if missing > 0:
+        yield f"The {missing:,} smallest messages are not listed."
+
+
+def _warnings(result: StatsResult, choice: PageChoice, names: PageNames) -> list[str]:
+    found = (*result.transcript.warnings, *result.warnings)
+    return [] if choice.redact else [names.line(warning) for warning in found]
+
+
+def _request(result: StatsResult) -> dict[str, object]:
+    """Return the values of the next request and the bar that it fills."""
+    tokens, budget, limits = result.usage.tokens, result.measure.budget, result.measure.limits
+    rows = request_rows(result)
+    fit = fit_of(tokens, limits)
+    whole = max(budget.window, tokens)
+    limit = None
+    if limits.client is not None and limits.compacts_at is not None:
+        limit = (limits.client.name, limits.compacts_at, percent(limits.compacts_at, whole))
+    return {
+        "tokens": tokens,
+        "or_more": bool(result.size.unreported),
+        "is_largest": result.conversations > 1,
+        "window": budget.window,
+        "share": share_text(tokens / budget.window) if budget.window else "",
+        "left": fit.window_left,
+        "until": fit.until_compaction,
+        "limit": limit,
+        "window_at": percent(budget.window, whole),
+        "level": result.usage.level if fit.fits else "over",
+        "pieces": request_pieces(rows, tokens, whole),
+        "kinds": category_bars(rows, sum(rows.values())),
+        "source": result.size.source,
+    }
+
+
+def _drawn(result: StatsResult, columns: tuple[RequestColumn, ...]) -> dict[str, object]:
+    chart = context_chart(result, columns)
+    return {
+        "columns": columns,
+        "shared": max((each.shared for each in columns), default=1),
+        "chart": chart,
+        "far": far_limits(result, chart),
+        "legend": kinds_of(columns)[::-1],
+        "cache": cache_chart(columns),
+        "cache_legend": CACHE_ORDER,
+        "cost": cost_chart(columns),
+    }
+
+
+def _totals(result: StatsResult, life: Life) -> Iterator[tuple[str, str]]:
+    """Yield figures of all requests together, and what each is."""
+    found = life.rounds
+    yield f"{len(found.rounds):,}", f"requests in {plural(found.turns, 'turn')}"
+    yield f"{found.sent:,}", "tokens sent by all of them together"
+    if found.cache_reports:
+        yield share_text(found.cache_read / max(1, found.sent)), "of that read from the cache"
+        yield f"{found.paid_again:,}", "tokens paid again, at most"
+    if life.is_reported:
+        yield f"{found.marked('compacted'):,}", "compactions by the client"
+    if result.costs is not None and result.costs.known and life.is_reported:
+        yield dollars(result.costs.input + result.costs.output), "for what has a price (estimate)"

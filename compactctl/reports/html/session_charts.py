@@ -1,0 +1,192 @@
+"""A session's requests as drawings, and as a table of the same figures."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from compactctl.commands.inspect.life import OVERHEAD, Life
+from compactctl.commands.inspect.stats import StatsResult
+from compactctl.history.usage.costs import UNSEEN, RoundCost
+from compactctl.history.usage.rounds import Round, RoundMark
+from compactctl.model.message import MessageId
+from compactctl.reports.html.areas import across, areas, down, grid
+from compactctl.reports.html.figures import Chart, ChartLine, short_count
+from compactctl.reports.html.texts import PageNames
+from compactctl.reports.rendering.text import plural
+from compactctl.reports.rendering.wording import utc_text
+from compactctl.tokens.models.prices import MILLION
+
+# From the bottom up: what stays the same, what people and model say, what tools bring.
+ORDER = (
+    OVERHEAD, "system prompt", "tool definitions", "summaries", "user", "assistant", "reasoning",
+    "tool calls", "tool results", "file reads", "attachments", "media", "other", UNSEEN,
+)  # fmt: skip
+CACHE_ORDER = ("read from the cache", "sent the first time", "paid again")
+# More are drawn no finer than a wide screen has dots for them.
+_MOST_COLUMNS = 720
+# A window that is higher than so many times all there is makes everything flat.
+_HIGHEST = 3
+_HEADROOM = 1.14
+_MOST_LABELS = 6
+_LOW_LINES = 2
+_WORDS: Mapping[RoundMark, str] = {
+    "compacted": "compacted by the client",
+    "compactctl": "compacted by compactctl",
+    "fell": "fell",
+    "missed": "cache missed",
+    "idle": "idle before",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestColumn:
+    """One request, or the largest of several that follow one another.
+
+    ``marks`` are those of all of them, ``shared`` is how many they are.
+    """
+
+    round: Round
+    held: Mapping[str, int]
+    cost: RoundCost | None
+    marks: tuple[RoundMark, ...]
+    shared: int
+
+    @property
+    def cache(self) -> Mapping[str, int]:
+        """The context by what a cache had to do with it; nothing where that is not known."""
+        read, again = self.round.cache_read, self.round.paid_again
+        if read is None or again is None:
+            return {}
+        parts = (read, self.round.context - read - again, again)
+        return dict(zip(CACHE_ORDER, parts, strict=True))
+
+
+def columns_of(result: StatsResult, life: Life) -> tuple[RequestColumn, ...]:
+    """Return what is drawn of the requests, and how many share a column."""
+    found = life.rounds.rounds
+    costs = result.costs.rounds if result.costs and life.is_reported else (None,) * len(found)
+    shared = -(-len(found) // _MOST_COLUMNS) or 1
+    every = list(zip(found, life.held, costs, strict=True))
+    return tuple(_column(every[at : at + shared]) for at in range(0, len(every), shared))
+
+
+def _column(some: Sequence[tuple[Round, Mapping[str, int], RoundCost | None]]) -> RequestColumn:
+    found, held, cost = max(some, key=lambda each: each[0].context)
+    marks = dict.fromkeys(mark for each, _, _ in some for mark in each.marks)
+    return RequestColumn(round=found, held=held, cost=cost, marks=tuple(marks), shared=len(some))
+
+
+def context_chart(result: StatsResult, columns: Sequence[RequestColumn]) -> Chart:
+    """Return the contexts by category, with window, the client's own limit and compactions."""
+    limits = list(_limits(result))
+    peak = max((each.round.context for each in columns), default=1)
+    shown = [size for _, size, _ in limits if size <= _HIGHEST * peak]
+    top = _HEADROOM * max(peak, *shown, 1)
+    return Chart(
+        label=f"context of {plural(len(columns), 'request')}, at most {peak:,} tokens",
+        columns=len(columns),
+        areas=tuple(areas([each.held for each in columns], ORDER, top)),
+        grid=grid(top, short_count),
+        limits=tuple(
+            ChartLine(label=label, at=down(size, top), kind=kind)
+            for label, size, kind in limits
+            if size <= top
+        ),
+        marks=tuple(_marks(columns)),
+    )
+
+
+def far_limits(result: StatsResult, chart: Chart) -> tuple[str, ...]:
+    """Return the names of limits that are far above a drawing."""
+    drawn = {line.label for line in chart.limits}
+    return tuple(label for label, _, _ in _limits(result) if label not in drawn)
+
+
+def _limits(result: StatsResult) -> Iterator[tuple[str, int, str]]:
+    limits = result.measure.limits
+    yield f"window {limits.budget.window:,}", limits.budget.window, "window"
+    if limits.client is not None and limits.compacts_at is not None:
+        label = f"{limits.client.name} compacts at {limits.compacts_at:,}"
+        yield label, limits.compacts_at, "client"
+
+
+def _marks(columns: Sequence[RequestColumn]) -> Iterator[ChartLine]:
+    found = [
+        (at, mark)
+        for at, each in enumerate(columns)
+        for mark in ("compacted", "compactctl")
+        if mark in each.marks
+    ]
+    for at, mark in found:
+        label = _WORDS[mark] if len(found) <= _MOST_LABELS else ""
+        yield ChartLine(label=label, at=across(at, len(columns)), kind=mark)
+
+
+def cache_chart(columns: Sequence[RequestColumn]) -> Chart | None:
+    """Return what of the contexts came from the cache; None where nothing tells of one."""
+    if not any(each.cache for each in columns):
+        return None
+    top = _HEADROOM * max(each.round.context for each in columns)
+    return Chart(
+        label="what of each request was read from the cache, new, and paid again",
+        columns=len(columns),
+        areas=tuple(areas([each.cache for each in columns], CACHE_ORDER, top)),
+        grid=grid(top, short_count, _LOW_LINES),
+    )
+
+
+def cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
+    """Return what each request cost, in US dollars; None where no price is known."""
+    costs = [{"cost": round(MILLION * each.cost.total) if each.cost else 0} for each in columns]
+    most = max((each["cost"] for each in costs), default=0)
+    if not most:
+        return None
+    top = _HEADROOM * most
+    return Chart(
+        label=f"cost of each request (estimate), at most $ {most / MILLION:,.4f}",
+        columns=len(columns),
+        areas=tuple(areas(costs, ("cost",), top)),
+        grid=grid(top, lambda value: f"$ {value / MILLION:g}", _LOW_LINES),
+    )
+
+
+def request_table(
+    columns: Sequence[RequestColumn], anchors: Mapping[MessageId, str], names: PageNames
+) -> tuple[list[str], list[list[tuple[str, str]]]]:
+    """Return titles, and rows of texts with where each leads to; ``anchors`` are by message."""
+    kinds = kinds_of(columns)
+    has_cache = any(each.cache for each in columns)
+    has_cost = any(each.cost for each in columns)
+    titles = ["Request", "Turn", "Time", "Context", "New"]
+    titles += ["Cached", "Paid again"] if has_cache else []
+    titles += ["Output", *(["Cost $"] if has_cost else []), "Marks", *kinds]
+    rows = []
+    for each in columns:
+        found = each.round
+        row = [
+            (f"{found.number:,}", anchors.get(found.message, "")),
+            (f"{found.turn}.{found.step}", ""),
+            ((utc_text(found.time) or "").replace("T", " ").removesuffix("+00:00"), ""),
+        ]
+        sizes: list[int | None] = [found.context, found.new]
+        sizes += [found.cache_read, found.paid_again] if has_cache else []
+        sizes.append(found.output)
+        row += [("" if size is None else f"{size:,}", "") for size in sizes]
+        row += [(f"{each.cost.total:.4f}" if each.cost else "", "")] if has_cost else []
+        row.append((", ".join(_mark_texts(each, names)), ""))
+        row += [(f"{each.held.get(kind, 0):,}", "") for kind in kinds]
+        rows.append(row)
+    return titles, rows
+
+
+def kinds_of(columns: Iterable[RequestColumn]) -> list[str]:
+    """Return the categories that occur, from the bottom of a drawing up."""
+    found = {name for each in columns for name, size in each.held.items() if size}
+    return [name for name in ORDER if name in found]
+
+
+def _mark_texts(each: RequestColumn, names: PageNames) -> Iterator[str]:
+    for mark in each.marks:
+        if mark == "model":
+            yield f"now {names.model(each.round.model or 'an unnamed model')}"
+        else:
+            yield _WORDS[mark]

@@ -1,0 +1,101 @@
+"""Texts of a transcript for a page: cut, masked and safe, or none at all."""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+from pathlib import PurePath
+
+from compactctl.history.toolnames import kind_of
+from compactctl.model.message import Message
+from compactctl.reports.html.choice import PageChoice
+from compactctl.reports.rendering.part_text import part_text
+from compactctl.reports.rendering.text import one_line, safe_text
+from compactctl.summaries.by_model.secrets import masked
+from compactctl.tokens.meter import part_texts
+
+# What all texts of a page may take, in bytes, and after how many characters each is cut for that:
+# with what is drawn beside them a page stays below 2 MB.
+TEXT_BYTES = 700_000
+_CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
+# Endings of names that tell a language and nothing else.
+_ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
+_NAME_WIDTH = 160
+
+
+class PageNames:
+    """Names of files, tools and models as they are, or what is left of them on a shared page."""
+
+    def __init__(self, choice: PageChoice) -> None:
+        self._redact = choice.redact
+        self._mask = choice.mask
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def file(self, path: str) -> str:
+        """Return a file's name; redacted, its number and what language it is in."""
+        if not self._redact:
+            return self.line(path)
+        ending = PurePath(path).suffix
+        told = f" ({ending})" if _ENDING.fullmatch(ending) else ""
+        return f"file {self._number('file', path)}{told}"
+
+    def tool(self, tool: str) -> str:
+        """Return a tool's name; redacted, that of the kind that many clients have, or a number."""
+        if not self._redact:
+            return self.line(tool) or "(unnamed)"
+        return kind_of(tool) or f"tool {self._number('tool', tool)}"
+
+    def model(self, model: str) -> str:
+        """Return a model's name; redacted, that it is one."""
+        return "another model" if self._redact else self.line(model)
+
+    def line(self, text: str) -> str:
+        """Return a text on one line, without the secrets in it."""
+        return one_line(masked(text) if self._mask else text, _NAME_WIDTH)
+
+    def _number(self, kind: str, name: str) -> int:
+        same = sum(known == kind for known, _ in self._numbers)
+        return self._numbers.setdefault((kind, name), same + 1)
+
+
+def shown_texts(messages: Sequence[Message], choice: PageChoice) -> tuple[list[str], int | None]:
+    """Return the text of each message, and after how many characters its parts are cut, if any.
+
+    Redacted, all texts are "".
+    """
+    if choice.redact:
+        return [""] * len(messages), None
+    longest = max(
+        (len(text) for m in messages for p in m.parts for text in part_texts(p)), default=0
+    )
+    for cut in _cuts(messages):
+        shown = [_text(message, cut=cut, mask=choice.mask) for message in messages]
+        if sum(map(_size, shown)) <= TEXT_BYTES:
+            return shown, cut if longest > cut else None
+    return [""] * len(messages), 0
+
+
+def _cuts(messages: Sequence[Message]) -> Sequence[int]:
+    """Return the cuts that can be enough: each leaves no more letters than there is room for."""
+    lengths = [len(text) for m in messages for p in m.parts for text in part_texts(p)]
+    return [cut for cut in _CUTS if sum(min(cut, length) for length in lengths) <= TEXT_BYTES]
+
+
+def _text(message: Message, *, cut: int, mask: bool) -> str:
+    """Return what a message says; names of tools and files in it are masked with the rest."""
+    shown = partial(_shown, cut=cut, mask=mask)
+    text = "\n".join(part_text(part, shown) for part in message.parts)
+    return masked(text) if mask else text
+
+
+def _shown(text: str, *, cut: int, mask: bool) -> str:
+    """Return the beginning of a text; what a cut parts is masked as a whole."""
+    begun = text[: 2 * cut]
+    begun = masked(begun) if mask else begun
+    kept = safe_text(begun[:cut])
+    rest = len(text) - cut
+    return f"{kept}\n[… {rest:,} more characters]" if rest > 0 else kept
+
+
+def _size(text: str) -> int:
+    return len(escape(text).encode("utf-8", "backslashreplace"))

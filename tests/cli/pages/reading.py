@@ -1,0 +1,99 @@
+"""A page as a reader without a script has it."""
+
+import json
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from cli.asking import Ask
+
+# Elements that end with the tag that begins them.
+_EMPTY = frozenset({"meta", "input", "link", "img", "br", "hr"})
+# What reads as lines that do not belong together.
+_BLOCKS = frozenset({"p", "li", "td", "th", "tr", "h1", "h2", "h3", "pre", "dt", "dd"})
+
+
+class Page(HTMLParser):
+    """A page that was read: which elements it has, with what attributes, and what they say."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(convert_charrefs=True)
+        self.source = path.read_text("utf-8")
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.scripts: list[str] = []
+        self.rows: list[list[str]] = []
+        self.texts: dict[str, str] = {}
+        self.bars: list[list[str]] = []
+        self.words: list[str] = []
+        self._open: list[tuple[str, dict[str, str]]] = []
+        self.feed(self.source)
+        self.close()
+
+    @property
+    def table(self) -> list[dict[str, str]]:
+        """The requests, by the titles of the table."""
+        titles, *rows = self.rows
+        return [dict(zip(titles, row, strict=True)) for row in rows]
+
+    @property
+    def says(self) -> str:
+        """Everything that is to be read, but for the style and the script."""
+        return " ".join("".join(self.words).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.tags[tag] += 1
+        self.attributes += [(tag, name, value) for name, value in given.items()]
+        if tag in _BLOCKS:
+            self.words.append("\n")
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+        if tag == "li":
+            self.bars.append([])
+        if tag == "script":
+            self.scripts.append("")
+        if tag not in _EMPTY:
+            self._open.append((tag, given))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _EMPTY:
+            self._open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open, f"</{tag}> ends nothing"
+        name, _ = self._open.pop()
+        assert name == tag
+
+    def handle_data(self, data: str) -> None:
+        inside = [tag for tag, _ in self._open]
+        if "script" in inside:
+            self.scripts[-1] += data
+            return
+        if "style" not in inside:
+            self.words.append(data)
+        if inside and inside[-1] in {"td", "th", "a"} and {"td", "th"} & set(inside):
+            self.rows[-1][-1] += data
+        if "li" in inside and data.strip():
+            self.bars[-1].append(data.strip())
+        if "pre" in inside:
+            name = next(given["id"] for tag, given in self._open if tag == "details")
+            self.texts[name] = self.texts.get(name, "") + data
+
+
+def page_of(ask: Ask, folder: Path, *arguments: str | Path) -> Page:
+    """Return the page that ``stats`` makes."""
+    path = folder / "page.html"
+    outcome = ask("stats", *arguments, "--html", path)
+    assert outcome.code == 0, outcome.err
+    assert f"wrote {path} (a page of " in outcome.err
+    return Page(path)
+
+
+def document_of(ask: Ask, *arguments: str | Path) -> Any:
+    """Return the same as a document."""
+    return json.loads(ask("stats", *arguments, "--rounds", "--json").out)
