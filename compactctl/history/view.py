@@ -14,6 +14,7 @@ class View:
     Attributes:
         messages: the effective history, in the order it is sent.
         protected: messages no stage may hide or rewrite, with the reason in a user's words.
+        newest: those of them that nobody asked for, which are the newest work.
         protected_tools: tools whose calls and results are among them because of their name.
         target: tokens the conversation should get down to; None when there is no target.
         room: what the target is for the messages that are left, where that depends on them: not
@@ -32,6 +33,7 @@ class View:
 
     messages: tuple[Message, ...]
     protected: Mapping[MessageId, str] = field(default_factory=dict)
+    newest: frozenset[MessageId] = frozenset()
     protected_tools: tuple[str, ...] = ()
     target: int | None = None
     room: Callable[[tuple[Message, ...]], int] | None = None

@@ -122,15 +122,16 @@ def view_of(
     reach = size(messages) if room is None else room(messages)
     most = inf if room is None else (reach - size(given(messages))) * NEWEST_SHARE
     front = reach * (options.keep_prefix or 0)
+    has_room: tuple[HasRoom, HasRoom] = (
+        lambda newest: size(newest) <= most,
+        lambda oldest: size(oldest) <= front,
+    )
+    protected = _protected(messages, options, *has_room)
     return View(
         messages=messages,
         room=room,
-        protected=_protected(
-            messages,
-            options,
-            lambda newest: size(newest) <= most,
-            lambda oldest: size(oldest) <= front,
-        ),
+        protected=protected,
+        newest=_unasked(messages, options, *has_room) & protected.keys(),
         protected_tools=options.tools,
         window=measured.budget.window,
         cwd=transcript.cwd,
@@ -194,6 +195,16 @@ def _protected(
     newest = newest_id(messages)
     always = {newest: "the newest message"} if newest else {}
     return {**always, **protect(messages, options, *has_room)}
+
+
+def _unasked(
+    messages: Sequence[Message], options: ProtectOptions, *has_room: HasRoom
+) -> frozenset[MessageId]:
+    """Return the messages that nobody asked to leave alone, but for prompts."""
+    if options.keep_turns is not None:
+        return frozenset()
+    asked = protect(messages, replace(options, keep_turns=0), *has_room)
+    return frozenset(m.id for m in messages if m.id not in asked and not m.starts_turn)
 
 
 def _outcome(

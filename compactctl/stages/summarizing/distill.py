@@ -1,6 +1,6 @@
 """Distill: put the lines that will be needed again in place of older messages, down to a size."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,7 +26,7 @@ from compactctl.stages.support.room import room_beside, tail_start, without
 from compactctl.stages.support.stage import Stage, option, within_target
 from compactctl.stages.support.standing import Standing
 from compactctl.summaries.digest.digest import DigestRequest, digest
-from compactctl.summaries.digest.in_place import InPlaceRequest, in_place
+from compactctl.summaries.digest.in_place import InPlace, InPlaceRequest, in_place
 from compactctl.tokens.meter import Meter
 
 NAME = "distill"
@@ -36,6 +36,8 @@ _PREFIX = "[Earlier conversation]:\n\n"
 _MUCH_KEPT = 0.2
 _MOST_TAIL_TOKENS = 6_000
 _TAIL, _SHORT_TAIL = 0.2, 0.1
+# Of what is kept, the newest work may take this much before results in it are shortened.
+_MOST_NEWEST = 0.5
 _DETAIL = "see --keep-turns"
 
 
@@ -70,7 +72,9 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
     share = options.tail or (_TAIL if is_much else _SHORT_TAIL)
     tail = min(int((target - fixed) * share), _MOST_TAIL_TOKENS)
     hidden = older(view, tail_start(view, meter, tail))
-    source = originals(view, hidden)
+    most = int((target - fixed) * _MOST_NEWEST)
+    newest = _too_large(view, meter, most)
+    source = originals(view, (*hidden, *newest))
     # What was distilled is distilled anew, and smaller, only where its originals are known.
     if any(map(is_stand_in, source)):
         refusal = nothing_older(NAME, view, hidden, _DETAIL)
@@ -78,7 +82,7 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         refusal = too_few(NAME, source, _DETAIL)
     if refusal:
         return refusal
-    kept = without(view.messages, hidden)
+    kept = without(view.messages, (*hidden, *newest))
     request = DigestRequest(
         messages=source,
         following=kept,
@@ -86,8 +90,11 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         cwd=view.cwd,
         gaps=is_much,
     )
-    if options.form == "in-place" or (options.form == "auto" and is_much):
-        return _in_place(view, meter, hidden, request, options)
+    are_gone = options.form == "digest" or (options.form == "auto" and not is_much)
+    if newest or not are_gone:
+        there = Standing.of(view, hidden, newest, are_older_gone=are_gone)
+        found = in_place(_standing(there, request, most), meter)
+        return _in_place(view, meter, there, found, options)
     text = digest(request, meter.counter.count_many)
     return condense(view, meter, hidden, Summary(text=text), _how(options))
 
@@ -96,30 +103,21 @@ def _how(options: DistillOptions) -> Condensing:
     return Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=_PREFIX))
 
 
+def _too_large(view: View, meter: Meter, most: int) -> tuple[Message, ...]:
+    """Return the newest work, unless it is small enough or asked for."""
+    newest = tuple(message for message in view.messages if message.id in view.newest)
+    return newest if meter.total(newest) > most else ()
+
+
 def _in_place(
-    view: View,
-    meter: Meter,
-    older_ones: Sequence[Message],
-    request: DigestRequest,
-    options: DistillOptions,
+    view: View, meter: Meter, there: Standing, found: InPlace, options: DistillOptions
 ) -> Proposal | Skipped:
     """Shorten messages where they are, hide those of which nothing is left."""
-    there = Standing.of(view, older_ones)
-    found = in_place(
-        InPlaceRequest(
-            whole=replace(request, messages=there.originals),
-            units=there.units,
-            fixed=there.fixed,
-            reword=_reworded,
-        ),
-        meter,
-    )
-    before = meter.total(older_ones)
+    before = meter.total(there.messages)
     if found.tokens + meter.text(_PREFIX) >= before:
         return no_smaller(NAME, before)
     shortened = there.rewriting(view, found, NAME, options)
-    hidden = there.gone(view, found.hidden)
-    gone = [m for m in older_ones if m.id in hidden or is_stand_in(m)]
+    gone = there.gone(view, found.hidden)
     if not gone:
         return shortened
     summary = Summary(text=found.text)
@@ -127,6 +125,17 @@ def _in_place(
     count = len({edit.id for edit in shortened.edits if isinstance(edit, Replace)})
     notes = (f"messages shortened: {count:,}, left out: {len(gone):,}",)
     return replace(proposal, edits=(*proposal.edits, *shortened.edits), notes=notes)
+
+
+def _standing(there: Standing, request: DigestRequest, most: int) -> InPlaceRequest:
+    return InPlaceRequest(
+        whole=replace(request, messages=there.originals),
+        units=there.units,
+        fixed=there.fixed,
+        staying=there.staying,
+        most=most,
+        reword=_reworded,
+    )
 
 
 def _reworded(call: ToolCallPart, reword: Callable[[str], str]) -> str:

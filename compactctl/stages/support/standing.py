@@ -10,7 +10,6 @@ from compactctl.model.edit import Proposal
 from compactctl.model.message import (
     FilePart,
     Message,
-    MessageId,
     Part,
     ReasoningPart,
     TextPart,
@@ -30,56 +29,83 @@ class Standing:
     """Originals, and where each of them stands in a view.
 
     Attributes:
+        messages: those of the view that they are the originals of.
         originals: what the messages were before any stage worked on them, oldest first.
         homes: the index in the view of the message that each stands for; -1 for those that are
-            behind a stand-in.
+            behind a stand-in, or are to be.
         units: the originals that stay or go together; those behind a stand-in are in none.
-        fixed: the originals whose message may not be changed.
+        fixed: the parts of the originals that may not be changed.
+        staying: the originals that are never hidden.
     """
 
+    messages: tuple[Message, ...]
     originals: tuple[Message, ...]
     homes: tuple[int, ...]
     units: tuple[tuple[int, ...], ...]
-    fixed: frozenset[int]
+    fixed: frozenset[Place]
+    staying: frozenset[int]
 
     @classmethod
-    def of(cls, view: View, messages: Sequence[Message]) -> "Standing":
-        """Look up what some messages of a view were."""
+    def of(
+        cls,
+        view: View,
+        older: Sequence[Message],
+        newest: Sequence[Message] = (),
+        *,
+        are_older_gone: bool = False,
+    ) -> "Standing":
+        """Look up what some messages of a view were.
+
+        Of the ``newest``, which are protected, the results of tools may be shortened nevertheless.
+        """
         places = {message.id: index for index, message in enumerate(view.messages)}
         found: dict[str, tuple[Message, int]] = {}
-        for message in messages:
-            home = -1 if is_stand_in(message) else places[message.id]
+        gone = {message.id for message in older} if are_older_gone else set()
+        for message in (*older, *newest):
+            is_gone = is_stand_in(message) or message.id in gone
+            home = -1 if is_gone else places[message.id]
             for each in originals(view, [message]):
                 found.setdefault(each.id, (each, home))
         homes = tuple(home for _, home in found.values())
         indices = {home: index for index, home in enumerate(homes) if home >= 0}
-        sealed = _sealed(view.messages)
+        stays = {places[message.id] for message in newest}
+        sealed = _sealed(view.messages) | stays
         together = (
             tuple(indices[index] for index in unit if index in indices)
             for unit in units(view.messages)
         )
         return cls(
+            messages=(*older, *newest),
             originals=tuple(each for each, _ in found.values()),
             homes=homes,
             units=tuple(filter(None, together)),
             fixed=frozenset(
-                index
+                Place(index, at)
                 for home, index in indices.items()
-                if home in sealed or not may_change(view, view.messages[home])
+                for at, part in enumerate(view.messages[home].parts)
+                if not (home in stays or may_change(view, view.messages[home]))
+                or (home in sealed and not isinstance(part, ToolResultPart))
             ),
+            staying=frozenset(index for home, index in indices.items() if home in stays),
         )
 
-    def gone(self, view: View, hidden: Sequence[int]) -> frozenset[MessageId]:
-        """Return the messages of a view whose originals are ``hidden``."""
-        return frozenset(view.messages[self.homes[index]].id for index in hidden)
+    def gone(self, view: View, hidden: Sequence[int]) -> tuple[Message, ...]:
+        """Return the messages that go where the originals that go are ``hidden``."""
+        left = self._left(hidden).values()
+        stay = {view.messages[home].id for home in left}
+        return tuple(message for message in self.messages if message.id not in stay)
+
+    def _left(self, hidden: Sequence[int]) -> dict[int, int]:
+        """Return where the originals stand that are neither ``hidden`` nor behind a stand-in."""
+        gone = set(hidden)
+        homes = enumerate(self.homes)
+        return {index: home for index, home in homes if home >= 0 and index not in gone}
 
     def rewriting(self, view: View, found: InPlace, stage: str, options: StageOptions) -> Proposal:
         """Return the edits that give the messages that stay their new content."""
-        hidden = set(found.hidden)
         rewrites = [
             Rewrite(place=Place(home, at), text=text, saved=0, reason=_REASON)
-            for index, home in enumerate(self.homes)
-            if home >= 0 and index not in hidden
+            for index, home in self._left(found.hidden).items()
             for at, part in enumerate(self.originals[index].parts)
             for text in [found.changed.get(Place(index, at), _text_of(part))]
             if text != _text_of(view.messages[home].parts[at])

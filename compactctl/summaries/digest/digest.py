@@ -98,6 +98,7 @@ def _offer(
         headings={group: (cost, names[group]) for group, cost in costs},
         needed=needed,
         unit=demand.unit,
+        is_filled=True,
     )
 
 

@@ -16,8 +16,9 @@ from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
 
-DigestSection = Literal["tasks", "files", "course", "names", "items", "said"]
-
+DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
+# The sections of lines that are quoted from messages.
+QUOTED: frozenset[DigestSection] = frozenset({"course", "unread"})
 # A line of up to 260 characters, or a piece of a longer one: up to the end of a word, else of a
 # value in data, else somewhere.
 _PIECE = re.compile(r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}")
@@ -36,6 +37,8 @@ _TELLING_MENTIONS = 12
 _FINDING_WORTH, _EVER = 0.4, 0.3
 # What a line is worth for its own sake if the agent is certain to write it again.
 _AGAIN = 1.5
+# That of a line which the agent has not read yet.
+UNREAD = _AGAIN
 # The chance of that, as measured on two projects: by what the line stands in, the first for which
 # the passage is younger than so many model calls.
 _CHANCES: Mapping[str, tuple[tuple[float, float], ...]] = {
@@ -92,7 +95,8 @@ def fragments(
 ) -> list[Fragment]:
     """Return the fragments of all passages, newest first; of equal lines the newest.
 
-    What is ``kept`` of a passage is not offered again; nor is thinking, which is not sent again.
+    What is ``kept`` of a passage is not offered again; nor is thinking, which is not sent again. A
+    line that only names things is not offered for their names.
     """
     said = {line.strip() for text in kept.values() for line in text.split("\n")}
     cutting = _Cutting(needed=needed, lexicon=lexicon, told=facts(found), seen=said)
@@ -133,6 +137,8 @@ class _Cutting:
             again = _AGAIN * chance if _is_rich(plain) else 0.0
             if tells or names or told or again:
                 each = Fragment(group=group, place=place, piece=piece, text=text)
+                # What a line does no more than name costs less in the list of names.
+                names = names if tells or told or again else ()
                 each = replace(each, tells=tells, names=names, facts=told, again=again)
                 self.made.append(each)
 

@@ -16,7 +16,9 @@ from compactctl.model.message import (
 from compactctl.summaries.digest.digest import DigestRequest, kept_requests, offer
 from compactctl.summaries.digest.fragments import (
     NUMBER,
+    QUOTED,
     SHORTEST,
+    UNREAD,
     Fragment,
     Group,
     pieces_of,
@@ -42,14 +44,18 @@ class InPlaceRequest:
         whole: all originals, and the tokens for what becomes of them.
         units: the messages that stay or go together, by their index among the originals; those in
             none of them are gone already.
-        fixed: the messages whose content is not to be changed.
+        fixed: the parts whose content is not to be changed.
+        staying: those of the messages in units that are never hidden. Lines of theirs come first,
+            in at most ``most`` tokens.
         reword: rewrites the arguments of calls.
     """
 
     whole: DigestRequest
     units: Sequence[Sequence[int]]
-    fixed: frozenset[int]
+    fixed: frozenset[Place]
     reword: Rewording
+    staying: frozenset[int] = frozenset()
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +131,7 @@ class _Draft:
             else:
                 chosen.setdefault(place, []).append(each)
         chosen_units = {self._unit_of[place.message] for place in chosen}
-        shown = chosen_units | self._asked | self._whole
+        shown = chosen_units | self._staying | self._whole
         hidden = tuple(i for i, unit in sorted(self._unit_of.items()) if unit not in shown)
         changed = dict(self._changes(shown, chosen))
         kept = {n: text for n, text in self._kept.items() if not self._is_there(n)}
@@ -143,10 +149,11 @@ class _Draft:
         return InPlace(text=text, hidden=hidden, changed=changed, tokens=tokens)
 
     @cached_property
-    def _asked(self) -> frozenset[int]:
-        """The units with what people wrote, which always stay."""
-        places = (self._found[n].place.message for n in self._kept)
-        return frozenset(self._unit_of[place] for place in places if place in self._unit_of)
+    def _staying(self) -> frozenset[int]:
+        """The units that always stay, among them those with what people wrote."""
+        asked = {self._found[n].place.message for n in self._kept}
+        indices = asked | self.request.staying
+        return frozenset(self._unit_of[index] for index in indices if index in self._unit_of)
 
     @cached_property
     def _passages(self) -> Mapping[Place, int]:
@@ -157,7 +164,7 @@ class _Draft:
 
     def _place_of(self, each: Fragment) -> Place | None:
         """Return the part that a fragment is in, None where it is told of apart."""
-        if each.group.section != "course":
+        if each.group.section not in QUOTED:
             return None
         place = self._found[each.place.passage].place
         unit = self._unit_of.get(place.message)
@@ -182,17 +189,20 @@ class _Draft:
                 tokens.append(size)
                 continue
             unit = self._unit_of[place.message]
-            group = Group("course", unit, "unit")
+            is_unread = place.message in self.request.staying
+            group = Group("unread" if is_unread else "course", unit, "unit")
             names = (*headings.get(group, (0, ()))[1], *given.headings[each.group][1])
             headings[group] = (costs[unit], tuple(dict.fromkeys(names)))
-            fragments.append(replace(each, group=group))
+            again = max(each.again, UNREAD) if is_unread else each.again
+            fragments.append(replace(each, group=group, again=again))
             # What cannot be shortened comes with its unit.
-            tokens.append(0 if place.message in self.request.fixed else size)
-        return replace(given, fragments=fragments, tokens=tokens, headings=headings)
+            tokens.append(0 if place in self.request.fixed else size)
+        most = {**given.most, "unread": self.request.most}
+        return replace(given, fragments=fragments, tokens=tokens, headings=headings, most=most)
 
     def _bare_size(self, unit: int) -> int:
         """Return the tokens of a unit of which no line is chosen."""
-        if unit in self._asked:
+        if unit in self._staying:
             return 0
         changed = dict(self._changes({unit}, {}))
         return sum(
@@ -219,10 +229,10 @@ class _Draft:
         cut = sorted(units - self._whole)
         indices = sorted(index for unit in cut for index in self.request.units[unit])
         for index in indices:
-            if index in self.request.fixed:
-                continue
             for at, part in enumerate(self._messages[index].parts):
                 place = Place(index, at)
+                if place in self.request.fixed:
+                    continue
                 text = self._content(place, part, chosen.get(place, ()))
                 if text is not None:
                     yield place, text

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from compactctl.summaries.digest.fragments import DigestSection, Fragment, Group
+from compactctl.summaries.digest.fragments import QUOTED, DigestSection, Fragment, Group
 
 # Of the demand for an entity, what its mere name is worth, and a second line about it.
 _NAMED = 0.65
@@ -17,6 +17,8 @@ _ROUNDS = 5
 _MOST_SCALE = 3.0
 # Fewer tokens than these are not worth another round.
 _SLACK = 30
+# What each token of a line is worth at least where room is to be filled; the newest come first.
+_ANY_LINE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,7 @@ class Offer:
         unit: the demand for an entity that is needed; facts are worth multiples of it.
         named: of the demand for an entity, what its mere name is worth.
         most: tokens that all fragments of a section may take, headings included.
+        is_filled: whether room that nothing needs goes to lines nevertheless.
     """
 
     fragments: Sequence[Fragment]
@@ -40,6 +43,7 @@ class Offer:
     unit: float
     named: float = _NAMED
     most: Mapping[DigestSection, int] = field(default_factory=dict)
+    is_filled: bool = False
 
 
 class Selection:
@@ -58,7 +62,7 @@ class Selection:
         self._note(())
         for number, each in enumerate(offer.fragments):
             self._members.setdefault(each.group, []).append(number)
-            if each.group.section == "course" and each.text and not each.piece:
+            if _is_line(each) and not each.piece:
                 self._rows[each.place.passage, each.place.row] = number
 
     @property
@@ -137,7 +141,8 @@ class Selection:
         value += unit * each.again * (1 + _NEIGHBOUR * self._boost[number])
         if each.group not in self._opened:
             value += self._worth((), self._offer.headings[each.group][1])
-        return value / self._price(number)
+        least = _ANY_LINE if self._offer.is_filled and _is_line(each) else 0.0
+        return max(least, value / self._price(number))
 
     def _worth(self, tells: Sequence[str], names: Sequence[str]) -> float:
         return sum(map(self._of_line, tells)) + sum(map(self._of_name, names))
@@ -175,7 +180,7 @@ class Selection:
         self._add(each)
         if is_first:
             self._again(self._members[each.group])
-        if each.group.section == "course":
+        if _is_line(each):
             self._again(self._neighbours(each))
 
     def _neighbours(self, each: Fragment) -> list[int]:
@@ -189,6 +194,10 @@ class Selection:
         for number in numbers:
             if number not in self.chosen:
                 heapq.heappush(self._heap, (-self._density(number), number))
+
+
+def _is_line(each: Fragment) -> bool:
+    return each.group.section in QUOTED and bool(each.text)
 
 
 def _is_bare(each: Fragment) -> bool:

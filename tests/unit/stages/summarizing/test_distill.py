@@ -114,6 +114,36 @@ def said(of: View) -> list[str]:
     return [text for m in of.messages for part in m.parts for text in part_texts(part)]
 
 
+def with_large_newest() -> View:
+    """A session whose newest step is as large as a third of all others."""
+    lines = [f"row_{n} holds berth_{n} and pontoon_{n}" for n in range(700)]
+    newest = (call("last", "Bash", command="make list"), result("last", "\n".join(lines)))
+    talk = conversation(*session()[:-1], *newest)
+    ids = [talk[0].id, talk[-2].id, talk[-1].id]
+    return view(talk, protected=ids, newest=frozenset(ids[1:]))
+
+
+@pytest.mark.parametrize("form", ["digest", "in-place"])
+def test_newest_work_that_is_too_large_is_shortened(form: str) -> None:
+    before = with_large_newest()
+    target = meter().total(before.messages) // 10
+    after = carried_out(before, propose(STAGE, replace(before, target=target), form=form))
+    assert 0.92 * target <= meter().total(after.messages) <= target
+    call_left, result_left = after.messages[-2:]
+    assert call_left == before.messages[-2]
+    (kept,) = result_left.results
+    (was,) = before.messages[-1].results
+    assert set(kept.text.split("\n")) <= {*was.text.split("\n"), "…"}
+    assert 0.3 * target < meter().part(kept) <= 0.5 * target
+
+
+def test_newest_work_that_somebody_asked_for_stays_as_it_is() -> None:
+    before = replace(with_large_newest(), newest=frozenset())
+    target = meter().total(before.messages) // 10
+    after = carried_out(before, propose(STAGE, replace(before, target=target)))
+    assert after.messages[-2:] == before.messages[-2:]
+
+
 def test_where_there_is_no_room_the_requests_are_all_that_is_said() -> None:
     outcome = propose(STAGE, view(session(), target=50))
     assert [line for line in inserted(outcome).message.text.split("\n") if ">" in line[:2]] == []

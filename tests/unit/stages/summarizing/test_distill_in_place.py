@@ -1,6 +1,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -93,6 +94,22 @@ def test_what_a_response_with_signed_thinking_says_is_never_changed() -> None:
     proposal = propose(STAGE, view(before), form="in-place", keep=0.4)
     sealed = {m.id for m in before if signed in m.parts}
     assert not sealed & rewritten(proposal).keys()
+
+
+def test_results_beside_signed_thinking_are_shortened() -> None:
+    signed = ReasoningPart(text="", opaque=True, sealed=40)
+    whole = session()
+    steps = [
+        replace(called, parts=(signed, *called.parts, *given.parts), response_id=called.id)
+        for called, given in pairwise(whole)
+        if called.calls and given.results
+    ]
+    before = conversation(*(replace(m, id=MessageId("")) for m in (whole[0], *steps, whole[-1])))
+    calls = {m.id: m.calls for m in before}
+    after = in_place(view(before), keep=0.4).messages
+    own = [m for m in after if not m.synthetic]
+    assert all(m.calls == calls[m.id] for m in own)
+    assert any("…" in part.text for m in own for part in m.results)
 
 
 def test_records_of_one_response_are_signed_together() -> None:

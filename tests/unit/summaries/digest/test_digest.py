@@ -142,6 +142,25 @@ def test_a_name_that_a_quoted_line_tells_is_not_listed_again() -> None:
     assert not [name for name in listed if re.search(rf"\b{name}\b", above)]
 
 
+def test_a_line_that_is_a_mere_name_stands_in_the_list_of_names() -> None:
+    lines = ["error: moorings unknown", *(f"  moor_{n}," for n in range(20))]
+    made_it = call("r", "Bash", command="make"), result("r", "Exit code 2\n" + "\n".join(lines))
+    text = made(user("go"), *noise(), *made_it, *noise(3), budget=150)
+    above, _, names = text.partition("## Also")
+    assert "error: moorings unknown" in above
+    assert "moor_7" in names
+    assert "moor_7" not in above
+
+
+def test_room_that_nothing_needs_goes_to_the_newest_lines() -> None:
+    lines = [f"  moor_{n % 9} is {n}" for n in range(90)]
+    read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
+    text = made(user("go"), *read, *noise(3), budget=320)
+    assert 0.92 * 320 <= len(text.split()) <= 320
+    assert "is 89" in text
+    assert "is 3\n" not in text
+
+
 def test_what_was_given_back_can_be_chosen_again() -> None:
     lines = [f"berth_{n} = moor(pontoon_{n}, {words(n)})" for n in range(30)]
     read = call("r", "Read", file_path="moor.py"), result("r", "\n".join(lines))
