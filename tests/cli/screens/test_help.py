@@ -171,6 +171,6 @@ def test_completion_offers_the_commands_without_importing_one() -> None:
         text=True,
     )
     assert done.stdout.split() == [
-        f"plain,{name}" for name in ("sessions", "stats", "simulate", "stages")
+        f"plain,{name}" for name in ("sessions", "stats", "simulate", "stages", "statusline")
     ]
     assert "compactctl.commands" not in done.stderr
