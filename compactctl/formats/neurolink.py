@@ -27,7 +27,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.tags import tags_of
+from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import Beside
 
@@ -55,6 +55,10 @@ _OWN_METADATA = frozenset(
         "thoughtSignature",
     }
 )
+# All that a ChatMessage may hold; chat messages of others have no id beside so little.
+_FIELDS = frozenset(
+    {"id", "role", "content", "timestamp", "tool", "args", "result", "events", "metadata"}
+)
 _SUMMARY_RANGE = ("summarizesFrom", "summarizesTo")
 
 
@@ -69,11 +73,11 @@ class NeuroLink:
     counts: CountFields | None = None
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise messages with an id and NeuroLink's own roles or metadata."""
+        """Recognise messages with an id and NeuroLink's own roles or metadata, or nothing else."""
         messages = sample_messages(records)
         if not messages or not all(_is_message(message) for message in messages):
             return False
-        return any(_is_own(message) for message in messages)
+        return any(map(_is_own, messages)) or all(map(_is_bare, messages))
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -177,6 +181,11 @@ def _is_message(record: Mapping[str, Any]) -> bool:
 def _is_own(record: Mapping[str, Any]) -> bool:
     names = object_or_empty(record.get("metadata")).keys()
     return record.get("role") in _OWN_ROLES or not _OWN_METADATA.isdisjoint(names)
+
+
+def _is_bare(record: Mapping[str, Any]) -> bool:
+    tags = {*tag_fields(tags_of(record)), OWN_KEY}
+    return isinstance(record.get("content"), str) and record.keys() <= _FIELDS | tags
 
 
 def _role(record: Mapping[str, Any]) -> str | None:

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 
 from compactctl.errors import NotUnderstoodError, UsageError, suggestion
+from compactctl.formats.agent_code import AgentCode
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.formats.cline.adapter import Cline, Roo
@@ -17,6 +18,7 @@ from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.spring_ai.adapter import SpringAi
 from compactctl.formats.unsupported import foreign_file, foreign_records
 
 ALL_FORMATS: tuple[Format, ...] = (
@@ -26,6 +28,9 @@ ALL_FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     CopilotCli(),
     GeminiCli(),
+    SpringAi(),
+    # Before Claude Code, whose lines have UUIDs as well: these stand in a document.
+    AgentCode(),
     OpenCode(),
     Roo(),
     Cline(),

@@ -47,8 +47,6 @@ _RECORDS = (
     _signature("a dump of LangChain messages", "data", type="human ai system tool function chat"),
     _signature("a ShareGPT data set", "conversations"),
     _signature("a Kiro conversation", "conversation_id", "history"),
-    _signature("an export of Spring AI session events", "message_type", "session_id"),
-    _signature("an export of Spring AI session events", "messageType", "sessionId"),
 )
 _MAGIC = (
     (b"PK\x03\x04", "a zip archive, perhaps an Inspect log"),

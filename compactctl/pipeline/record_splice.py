@@ -41,9 +41,12 @@ def value_changes(
 
 
 def _taken(record: str, span: Span, changes: dict[Span, str]) -> str:
-    """Return the text of a span, with the changes inside it carried out and taken away."""
+    """Return the text of a span, with the changes inside it carried out and taken away.
+
+    One of the span itself is of another part that stands in the same text.
+    """
     start, end = span
-    inside = [each for each in changes if start <= each[0] and each[1] <= end and each != span]
+    inside = [each for each in changes if start <= each[0] and each[1] <= end]
     inner = {(at - start, to - start): changes.pop((at, to)) for at, to in inside}
     return splice(record[start:end], inner)
 

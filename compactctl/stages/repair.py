@@ -40,7 +40,7 @@ class RepairOptions:
         "drop",
         '"drop" hides messages that hold nothing but calls without a result or results without a '
         'call; "synth" writes the missing half beside them instead, in the formats neurolink, '
-        "openai-chat and anthropic-messages.",
+        "openai-chat, anthropic-messages, spring-ai and agent-code.",
     )
     marker: str = option(
         "[Tool calls and results without their other half were removed: {count}]",

@@ -27,6 +27,7 @@ KEYS = (
     "last_token_usage", "input_tokens", "num_turns", "replacement_history", "base_instructions",
     "dynamic_tools", "summary", "encrypted_content", "isSidechain", "isMeta", "model", "cwd",
     "condenseId", "condenseParent", "truncationParent", "compactctl", "op", "$set", "$rewindTo",
+    "session_id", "message_type", "message_data", "events", "responses", "archived", "branch",
     "projectHash", "toolCalls", "functionCall", "functionResponse", "parts", "inlineData", "tokens",
 )  # fmt: skip
 WORDS = (
@@ -36,6 +37,7 @@ WORDS = (
     "image_generation_call", "compaction", "response_item", "event_msg", "session_meta",
     "compacted", "turn_context", "token_count", "thread_rolled_back", "attachment", "progress",
     "compact_boundary", "microcompact_boundary", "queued_command", "u1", "u2", "u3", "base64",
+    "USER", "TOOL", '[{"id":"u1"}, 1]',
     "data:image/png;base64,iVBORw0KGgo=", "\ud800", '{"name":"f"}', "gemini",
 )  # fmt: skip
 
@@ -115,6 +117,8 @@ def test_deep_nesting(candidate: Format, opening: str) -> None:
         '{"type":"response_item","payload":{"type":"function_call_output","output":%s}}',
         '{"role":"tool_call","id":"a","args":%s}',
         '{"messages":[{"role":"assistant","content":[%s]}],"tools":[%s]}',
+        '{"messages":[{"type":"assistant","uuid":"u","content":[%s]}]}',
+        '{"session_id":"s","message_type":"TOOL","message_data":[%s]}',
         "%s",
     ):
         check(candidate, [shape.replace("%s", deep).encode() + b"\n"])

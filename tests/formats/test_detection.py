@@ -34,6 +34,15 @@ OWN: list[tuple[str, list[Any]]] = [
     ("neurolink", [{"id": "1", "role": "tool_call", "content": "", "tool": "f"}]),
     ("neurolink", [[{"id": "1", "role": "user", "content": "x", "metadata": {"isSummary": True}}]]),
     ("neurolink", [{"sessionId": "s", "messages": [{"id": "1", "role": "tool_result"}]}]),
+    ("neurolink", [{"id": "1", **HI}, {"id": "2", **HI, "timestamp": "t", "condenseId": "c"}]),
+    ("spring-ai", [{"id": "e", "session_id": "s", "message_type": "USER"}]),
+    ("spring-ai", [[{"id": "e", "sessionId": "s", "messageType": "TOOL"}]]),
+    ("spring-ai", [{"id": "e", "sessionId": "s", "message": {"messageType": "ASSISTANT"}}]),
+    ("spring-ai", [{"session": {}, "events": [{"session_id": "s", "message_type": "USER"}]}]),
+    ("agent-code", [{"id": "s", "messages": [{"type": "user", "uuid": "u", "content": TEXT}]}]),
+    ("agent-code", [{"messages": [{"type": "system", "uuid": "u", "content": "3 s"}]}]),
+    ("openai-chat", [{"id": "1", **HI, "name": "n"}]),
+    ("openai-chat", [{**HI, "tool_calls": [{"id": "c", "name": "f", "args": {}}]}]),
     ("copilot-cli", [EVENT]),
     ("copilot-cli", [{"note": "before"}, EVENT]),
     ("pi", [{"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/w"}]),
@@ -77,7 +86,6 @@ FOREIGN: list[tuple[str, Any]] = [
     ("LangChain", [{"type": "human", "data": {"content": "hi"}}]),
     ("LangChain", [{"lc": 1, "type": "constructor", "id": [], "kwargs": {}}]),
     ("ShareGPT", [{"conversations": []}]),
-    ("Spring AI", {"message_type": "USER", "session_id": "s"}),
 ]
 
 

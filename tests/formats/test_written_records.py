@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from formats.agent_code.sessions import NOTE, session
+from formats.agent_code.sessions import TALK as AGENT_CODE
 from formats.anthropic_talk import TALK as ANTHROPIC
 from formats.claude_code.sessions import answered, called, said, user
 from formats.codex.rollouts import call, message, output, record, tokens
@@ -15,6 +17,7 @@ from formats.openai_talk import TALK as OPENAI
 from formats.openai_talk import answered as openai_answer
 from formats.openai_talk import called as openai_call
 from formats.openai_talk import say
+from formats.spring_ai.events import event, row, talk
 from formats.written import (
     STUB,
     SUMMARY,
@@ -88,6 +91,10 @@ CASES = (
     Case("gemini lines", [SESSION, *apart()], range(4), 6),
     Case("gemini document", [{**SESSION, "messages": apart()}], range(4), 6),
     Case("gemini list", [SESSION, put(*apart())], range(4), 6),
+    Case("spring lines", talk(event), range(4), 6),
+    Case("spring rows", talk(row), range(4), 6),
+    Case("spring document", [{"session": {"id": "s1"}, "events": talk(row)}], range(4), 6),
+    Case("agent-code document", [session(NOTE, *AGENT_CODE)], range(4), 6),
     Case("neurolink lines", [*LINK, *LINK[1:3], *LINK[3:5]], range(6), 9),
     Case("neurolink array", [[*LINK, *LINK[1:3], *LINK[3:5]]], range(6), 9),
 )

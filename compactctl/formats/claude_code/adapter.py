@@ -1,6 +1,5 @@
 """Claude Code sessions: one content block per line, linked by parent ids."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,13 @@ from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
 from compactctl.formats.content.rewritten import rewritten
-from compactctl.formats.records.builder import TranscriptBuilder, damage_reason, is_written, own_id
+from compactctl.formats.records.builder import (
+    TranscriptBuilder,
+    damage_reason,
+    is_written,
+    own_id,
+    uuid_for,
+)
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.timestamps import time_of
@@ -90,8 +95,7 @@ class ClaudeCode:
 
     def new_id(self, message: Synthetic) -> str:
         """Return a UUID derived from the message's id."""
-        digest = hashlib.sha256(message.id.encode()).hexdigest()
-        return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+        return uuid_for(message.id)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a user record that continues the chain at ``parent``."""

@@ -156,6 +156,12 @@ def content_id(value: object) -> str:
     return hashlib.sha256(_content(value)).hexdigest()[:12]
 
 
+def uuid_for(name: str) -> str:
+    """Derive a UUID from a message's id, for formats whose records have nothing else for one."""
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+
+
 def _content(value: object) -> bytes:
     try:
         return orjson.dumps(value)

@@ -41,14 +41,21 @@ class Conversation(Protocol):
 
 
 class ChatLogReader:
-    """Reads a file line by line; ``start`` begins the conversation of a number."""
+    """Reads a file line by line; ``start`` begins the conversation of a number.
 
-    def __init__(self, name: str, start: Callable[[int], Conversation]) -> None:
+    ``members`` is what documents call the array of their records.
+    """
+
+    def __init__(
+        self, name: str, start: Callable[[int], Conversation], members: str = "messages"
+    ) -> None:
         self.name = name
         self.start = start
+        self.members = members
         self.gather = TranscriptBuilder()
         self._model: str | None = None
         self._window: int | None = None
+        self._cwd: str | None = None
         self._count = 0
         self._bare: Conversation | None = None
 
@@ -61,10 +68,23 @@ class ChatLogReader:
         messages = tuple(self.gather.messages)
         spoken = (message.model for message in reversed(messages) if message.model)
         model = next(spoken, None) or self._model
-        return self.gather.transcript(self.name, messages, model=model, window=self._window)
+        sent = self.sent(messages)
+        facts = {"model": model, "window": self._window, "cwd": self._cwd}
+        return self.gather.transcript(self.name, sent, **facts)
+
+    def silent(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002 - formats that have several kinds look at it
+        """Return what a record is that holds nothing to send, in words."""
+        return "empty message"
+
+    def taken(self, message: Message, record: Mapping[str, Any]) -> None:
+        """Take note of what a record tells of its message beside what it says."""
+
+    def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return what of all messages the next request would send, tags aside: all of them."""
+        return messages
 
     def _value(self, value: object, decoded: Decoded) -> None:
-        if isinstance(value, Mapping) and isinstance(value.get("messages"), list):
+        if isinstance(value, Mapping) and isinstance(value.get(self.members), list):
             self._document(value, self._next(), decoded)
         elif isinstance(value, list):
             self._members(value, (), self._next(), decoded)
@@ -81,7 +101,7 @@ class ChatLogReader:
     ) -> None:
         for path, draft in conversation.opening(document):
             self._beside(draft, path, conversation, decoded)
-        newest = self._members(document["messages"], ("messages",), conversation, decoded)
+        newest = self._members(document[self.members], (self.members,), conversation, decoded)
         answer = conversation.answer(document)
         if answer is not None:
             self._beside(answer[1], answer[0], conversation, decoded)
@@ -91,6 +111,7 @@ class ChatLogReader:
 
     def _facts(self, document: Mapping[str, Any]) -> None:
         self._model = text_or_none(document.get("model")) or self._model
+        self._cwd = text_or_none(document.get("cwd")) or self._cwd
         window = document.get("context_window")
         if isinstance(window, int) and not isinstance(window, bool) and window > 0:
             self._window = window
@@ -112,14 +133,16 @@ class ChatLogReader:
         record = object_or_empty(value)
         draft = conversation.message(record, path)
         if draft is not None and draft.parts:
-            return self.gather.message(
+            message = self.gather.message(
                 draft, record, decoded, element=path, conversation=conversation.number
             )
+            self.taken(message, record)
+            return message
         size = json_size(value) if path else decoded.n_bytes
         if draft is None:
             self.gather.opaque(decoded, "a record that is not a message", size)
         else:
-            self.gather.meta("empty message", size)
+            self.gather.meta(self.silent(record), size)
         return None
 
     def _beside(
@@ -136,14 +159,16 @@ class ChatLogReader:
         )
 
 
-def sample_messages(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def sample_messages(
+    records: Sequence[Mapping[str, Any]], members: str = "messages"
+) -> list[Mapping[str, Any]]:
     """Return the first messages, those inside containers included."""
-    return list(islice(_flattened(records), _SAMPLE))
+    return list(islice(_flattened(records, members), _SAMPLE))
 
 
-def _flattened(records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _flattened(records: Sequence[Mapping[str, Any]], members: str) -> Iterator[Mapping[str, Any]]:
     for record in records:
-        inner = record.get("messages")
+        inner = record.get(members)
         for item in inner if isinstance(inner, list) else [record]:
             if isinstance(item, Mapping):
                 yield item

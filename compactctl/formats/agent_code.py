@@ -1,0 +1,170 @@
+"""Sessions of agent-code: a JSON document with the messages and facts of the session.
+
+Names are those of ``SessionData``, ``Message`` and ``ContentBlock`` (avala-ai/agent-code, August
+2026).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.content.anthropic import block_part, name_results
+from compactctl.formats.content.anthropic_usage import reported_usage
+from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.records.builder import uuid_for
+from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
+from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import CountFields, as_reported
+from compactctl.model.message import (
+    JsonPath,
+    Message,
+    Part,
+    ReportedUsage,
+    Role,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
+
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
+# Shown on the screen and never sent.
+_NOTE = "system"
+_MEDIA = frozenset({"image", "document"})
+# agent-code takes the size of its context from the newest answer that has them.
+_COUNTS = CountFields(
+    path=("usage",),
+    sent=("input_tokens",),
+    cached=(("cache_creation_input_tokens",), ("cache_read_input_tokens",)),
+    answer=("output_tokens",),
+)
+
+
+class AgentCode:
+    """Reads and writes session files of agent-code."""
+
+    name = "agent-code"
+    title = "agent-code sessions"
+    reads_arrays = False
+    writes_pairs = True
+    parent_path: JsonPath | None = None
+    counts: CountFields | None = _COUNTS
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise messages with a type, a UUID and content beside them, in a document."""
+        documents = [each for each in records if isinstance(each.get("messages"), list)]
+        messages = sample_messages(documents)
+        return bool(messages) and all(map(_is_own, messages))
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return _SessionReader(self.name, _AgentCodeConversation).read(lines)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return a UUID derived from the message's id: agent-code takes nothing else."""
+        return uuid_for(message.id)
+
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+        """Build a user message of one text that starts no turn, or the half of a tool pair."""
+        is_said = message.role == "assistant" or message.kind == "call"
+        kind = "assistant" if is_said else "user"
+        record = {
+            "type": kind,
+            "uuid": self.new_id(message),
+            "timestamp": beside.like.get("timestamp", ""),
+            "content": [_block(message)],
+        }
+        if is_said:
+            return record
+        return {**record, "is_meta": True, "is_compact_summary": message.kind == "summary"}
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content: a block in place of one, else text; see ``Writer.new_value``."""
+        return rewritten(message.parts[part], current, text, _new_content)
+
+
+class _SessionReader(ChatLogReader):
+    """Tells notes for the screen from messages that say nothing."""
+
+    def silent(self, record: Mapping[str, Any]) -> str:
+        """Return what a record is that holds nothing to send."""
+        return "note" if record.get("type") == _NOTE else super().silent(record)
+
+
+class _AgentCodeConversation:
+    """Names the tool of each result by the call it answers."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.tools: dict[str, str] = {}
+
+    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, MessageDraft]]:  # noqa: ARG002 - a session stores no request
+        return ()
+
+    def answer(self, document: Mapping[str, Any]) -> None:
+        """A session stores no request, so there is no answer to one."""
+
+    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - a session's usage is a sum over requests
+        return None
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
+        kind = text_or_empty(record.get("type"))
+        if kind == _NOTE:
+            return MessageDraft(role="system", parts=())
+        role = _ROLES.get(kind)
+        if role is None:
+            return None
+        name = text_or_none(record.get("uuid"))
+        parts = self._parts(record, (*path, "content"))
+        results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
+        return MessageDraft(
+            role="tool" if results else role,
+            parts=parts,
+            name=name,
+            response_id=name if role == "assistant" else None,
+            model=text_or_none(record.get("model")) if role == "assistant" else None,
+            injected=record.get("is_meta") is True,
+            summary=record.get("is_compact_summary") is True,
+            usage=reported_usage(as_reported(record, _COUNTS)) if role == "assistant" else None,
+        )
+
+    def _parts(self, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+        blocks = enumerate(list_or_empty(record.get("content")))
+        parts = tuple(
+            _part(block, (*path, index)) for index, block in blocks if isinstance(block, Mapping)
+        )
+        calls = (part for part in parts if isinstance(part, ToolCallPart))
+        self.tools.update((call.call_id, call.tool) for call in calls)
+        return name_results(parts, self.tools)
+
+
+def _part(block: Mapping[str, Any], path: JsonPath) -> Part:
+    """Return what a block says; the pictures beside a result (``extra_content``) are not sent."""
+    data = block.get("data")
+    if block.get("type") not in _MEDIA or not isinstance(data, str):
+        return block_part(block, path)
+    default = "image/unknown" if block.get("type") == "image" else "application/pdf"
+    return media_from_base64(data, text_or_empty(block.get("media_type")) or default, path)
+
+
+def _block(message: Synthetic) -> Mapping[str, Any]:
+    if message.kind == "result":
+        answer = {"type": "tool_result", "tool_use_id": message.call_id}
+        return {**answer, "content": message.text, "is_error": False}
+    if message.kind == "call":
+        return {"type": "tool_use", "id": message.call_id, "name": message.tool, "input": {}}
+    return {"type": "text", "text": message.text}
+
+
+def _new_content(current: object, text: str) -> object:
+    return {"type": "text", "text": text} if isinstance(current, Mapping) else text
+
+
+def _is_own(record: Mapping[str, Any]) -> bool:
+    kind = text_or_empty(record.get("type"))
+    content = record.get("content")
+    shaped = isinstance(content, str) if kind == _NOTE else isinstance(content, list)
+    return (kind == _NOTE or kind in _ROLES) and shaped and isinstance(record.get("uuid"), str)
