@@ -49,6 +49,8 @@ class Restated:
 
 def as_reported(record: Mapping[str, Any], fields: CountFields) -> Mapping[str, Any]:
     """Return a record as it was before its counts were restated."""
+    if OWN_KEY not in record:
+        return record
     own = own_object(record)
     if not isinstance(own.get(REPORTED), Mapping):
         return record

@@ -243,6 +243,27 @@ def test_stages_without_output_only_say_what_they_would_save(options: dict[str, 
     assert list(bytes_below(Path())) == ["in/run.jsonl"]
 
 
+FIGURES = ("status", "tokens_before", "tokens_after", "context", "stages", "saved_by", "operation")
+
+
+@pytest.mark.parametrize("damage", [b"", b"{torn\n"], ids=["whole", "damaged"])
+@pytest.mark.parametrize("grown", [b"", transcript(2, topic="other")], ids=["one", "mixed"])
+def test_the_figures_are_those_of_what_would_be_written(damage: bytes, grown: bytes) -> None:
+    write(Path("in/run.jsonl"), transcript() + damage + grown)
+    (told,) = run("in", plan=PLAN).rows
+    (done,) = run("in", plan=PLAN, out="out").rows
+    assert [getattr(told, name) for name in FIGURES] == [getattr(done, name) for name in FIGURES]
+
+
+def test_much_text_is_counted_alike_by_an_engine_that_takes_longer_to_load(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mixed()
+    little = run("in", cached=False)
+    monkeypatch.setattr("compactctl.commands.batch.batch.MUCH_BYTES", 0)
+    assert run("in", cached=False).rows == little.rows
+
+
 def test_what_needs_no_compaction_is_copied_and_called_unchanged() -> None:
     data = write(Path("in/run.jsonl")).read_bytes()
     result = run("in", out="out")

@@ -1,5 +1,6 @@
 """Working in processes that may die."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -9,7 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from batch.deadly import DEADLY, die_once, lament, process_id, shout, variable
+from batch.deadly import (
+    DEADLY,
+    die_once,
+    lament,
+    looks_for_cycles,
+    process_id,
+    shout,
+    variable,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +43,16 @@ def test_one_worker_means_this_process() -> None:
     assert dict(Pool(process_id, process_id).run(["a"], [1], workers=1)) == {0: os.getpid()}
     others = dict(Pool(process_id, process_id).run(["a", "b"], [1, 1], workers=2))
     assert os.getpid() not in others.values()
+
+
+def test_workers_look_for_cycles_as_seldom_as_this_process() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(123_456, 7, 8)
+    try:
+        found = dict(Pool(looks_for_cycles, looks_for_cycles).run(["a", "b"], [1, 1], workers=2))
+    finally:
+        gc.set_threshold(*before)
+    assert set(found.values()) == {(123_456, 7, 8)}
 
 
 @pytest.mark.parametrize("sizes", [[1] * 6, [6_000_000] * 6], ids=["large chunks", "small chunks"])

@@ -22,6 +22,10 @@ from compactctl.store.places import this_machine
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
 
+MUCH_BYTES = 32 << 20
+"""From so much for each worker on, a counter that takes longer to load pays: it saves some .01
+seconds in a megabyte of sessions, and takes .3 seconds longer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchTotals:
@@ -140,9 +144,12 @@ def _run(
 
 def _worked_on(options: BatchOptions, tasks: Sequence[FileTask]) -> Iterator[tuple[int, BatchRow]]:
     sizes = [task.input.n_bytes for task in tasks]
+    workers = workers_for(options.jobs, sizes)
+    if sum(sizes) >= workers * MUCH_BYTES:
+        options = replace(options, measure=replace(options.measure, worth_loading=0))
     # Every task is sent with the options; those of a long command line are not sent again.
     pool = Pool(partial(run_file, replace(options, paths=())), died_row)
-    with closing(pool.run(tasks, sizes, workers_for(options.jobs, sizes))) as finished:
+    with closing(pool.run(tasks, sizes, workers)) as finished:
         yield from finished
 
 

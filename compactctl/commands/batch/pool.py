@@ -1,5 +1,6 @@
 """Runs a function over many items in worker processes, some of which may die."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -126,8 +127,9 @@ def _executor(workers: int) -> Iterator[ProcessPoolExecutor]:
     context = multiprocessing.get_context(method)
     chosen = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
+    started_as = (chosen, gc.get_threshold())
     try:
-        with ProcessPoolExecutor(workers, context, _start_worker, (chosen,)) as executor:
+        with ProcessPoolExecutor(workers, context, _start_worker, started_as) as executor:
             yield executor
     finally:
         _restore_safe_path(chosen)
@@ -140,8 +142,9 @@ def _restore_safe_path(chosen: str | None) -> None:
         os.environ[SAFE_PATH] = chosen
 
 
-def _start_worker(safe_path: str | None) -> None:
+def _start_worker(safe_path: str | None, looking_for_cycles: tuple[int, int, int]) -> None:
     _restore_safe_path(safe_path)
+    gc.set_threshold(*looking_for_cycles)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 

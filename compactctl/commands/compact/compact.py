@@ -56,8 +56,18 @@ def compact(options: CompactOptions) -> CompactResult:
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:
-    """Return what ``compact`` would come to; where it would be written is not looked at."""
-    return _ready(options).result
+    """Return what ``compact`` would come to; where it would be written is not looked at.
+
+    The new file is laid out, and proven, only where the old one is damaged: edits of that may have
+    to be left out. Otherwise ``after`` is the state before.
+    """
+    check_contradictions(options)
+    _, history, loaded = _read(options)
+    if options.redo or damage_of(loaded.transcript) is not None:
+        return _ready(options).result
+    job = _job(options, loaded, history, None)
+    operation = operation_id(job) if job.outcome.edits else None
+    return sum_up(job, loaded.source.digest, operation)
 
 
 def _ready(options: CompactOptions) -> ReadyCompaction:

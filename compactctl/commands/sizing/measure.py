@@ -13,6 +13,7 @@ from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import CharsCounter
 from compactctl.tokens.counters.choose import counter_for, counter_named
 from compactctl.tokens.counters.counter import TokenCounter
+from compactctl.tokens.counters.fast import WORTH_LOADING
 from compactctl.tokens.fit import Base, Limits, limits_of
 from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.meter import Meter
@@ -28,7 +29,8 @@ class MeasureOptions:
     ``profile`` says how much of the window is kept for the answer, NeuroLink's rule without one;
     ``own`` is the user's table of models, asked before the built-in one; ``base`` is what levels
     and gates refer to: the available input with another profile than the default one, else the
-    client's own compaction.
+    client's own compaction. ``worth_loading`` is how many characters of a transcript are counted
+    before a faster engine is loaded for the rest: 0 where many transcripts follow one another.
     """
 
     model: str | None = None
@@ -40,6 +42,7 @@ class MeasureOptions:
     profile: Profile | None = None
     own: OwnModels = NO_MODELS
     base: Base | None = None
+    worth_loading: int = WORTH_LOADING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +125,8 @@ def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
     if asked is not None:
         return asked
     name = options.profile.counter if options.profile else ""
-    return counter_named(name) if name else counter_for(model)
+    worth = options.worth_loading
+    return counter_named(name, worth) if name else counter_for(model, worth)
 
 
 def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
@@ -140,7 +144,7 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
 
         return command_counter(options.counter_cmd)
     if options.counter:
-        return _named(options.counter)
+        return _named(options.counter, options.worth_loading)
     if per_token is None:
         return None
     if not 0 < per_token < math.inf:
@@ -148,8 +152,8 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     return CharsCounter(per_token)
 
 
-def _named(name: str) -> TokenCounter:
+def _named(name: str, worth: int) -> TokenCounter:
     try:
-        return counter_named(name)
+        return counter_named(name, worth)
     except UsageError as error:
         raise UsageError(f"--counter: {error}") from error

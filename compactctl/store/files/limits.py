@@ -42,9 +42,9 @@ class ReadLimits:
         n_bytes = 0
         for number, line in enumerate(iter(partial(stream.readline, self.line + 1), b""), 1):
             n_bytes += len(line)
-            self.check_size(n_bytes, name)
-            self.check_line(len(line), name, number)
-            if number > self.lines:
+            if n_bytes > self.unpacked or len(line) > self.line or number > self.lines:
+                self.check_size(n_bytes, name)
+                self.check_line(len(line), name, number)
                 raise NoInputError(f"{name}: has more than {self.lines:,} lines; split it")
             yield line
 

@@ -18,7 +18,7 @@ from compactctl.tokens.counters.claude import (
     claude_is_installed,
 )
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.counters.fast import exact_counter
+from compactctl.tokens.counters.fast import WORTH_LOADING, exact_counter
 from compactctl.tokens.counters.rank_file import rank_file_counter
 from compactctl.tokens.counters.ratio import RatioCounter
 from compactctl.tokens.counters.vocabulary import VOCABULARIES
@@ -44,32 +44,34 @@ _PER_TOKEN: dict[str, Callable[[float], TokenCounter]] = {
 }
 
 
-def counter_for(model: ModelInfo) -> TokenCounter:
+def counter_for(model: ModelInfo, worth: int = WORTH_LOADING) -> TokenCounter:
     """Return the best counter for a model that is installed.
 
     The one that the user's own table names, else exact with the model's own vocabulary,
-    reconstructed with ctok, or an estimate.
+    reconstructed with ctok, or an estimate. ``worth`` as for ``fast_counter``.
 
     Raises:
         UsageError: the user's table names a counter that is not there.
     """
     if model.own is not None and model.own.counter:
-        return own_counter(model.own)
+        return own_counter(model.own, worth)
     if model.reconstruction and claude_is_installed():
         return ClaudeCounter(model.reconstruction)
-    base = exact_counter(model.counter)
+    base = exact_counter(model.counter, worth)
     return base if model.exact else RatioCounter(base, model.factor, model.family)
 
 
-def counter_named(name: str) -> TokenCounter:
+def counter_named(name: str, worth: int = WORTH_LOADING) -> TokenCounter:
     """Return the counter a user names; any name may be followed by a factor, as in ``… x1.2``.
+
+    ``worth`` as for ``fast_counter``.
 
     Raises:
         UsageError: there is no counter of that name, what it needs is not installed, or the rank
             file it names is not such a file.
     """
     base_name, size = _without_factor(name)
-    base = _base_counter(base_name)
+    base = _base_counter(base_name, worth)
     if base is None:
         names = ", ".join(COUNTER_NAMES)
         raise UsageError(
@@ -92,17 +94,17 @@ def _without_factor(name: str) -> tuple[str, Fraction | None]:
     return (base_name, size) if size else (wanted, None)
 
 
-def own_counter(row: OwnModel) -> TokenCounter:
+def own_counter(row: OwnModel, worth: int = WORTH_LOADING) -> TokenCounter:
     """Return the counter that a row of the user's table names; UsageError names the row."""
     try:
-        return counter_named(row.counter)
+        return counter_named(row.counter, worth)
     except UsageError as error:
         raise UsageError(f"{row.source}: {row.prefix!r}: counter: {error}") from error
 
 
-def _base_counter(name: str) -> TokenCounter | None:
+def _base_counter(name: str, worth: int) -> TokenCounter | None:
     if name in VOCABULARIES:
-        return exact_counter(name)
+        return exact_counter(name, worth)
     if name in VERSIONS:
         return claude_counter(name)
     kind, _, argument = name.partition(":")

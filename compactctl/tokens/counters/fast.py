@@ -82,6 +82,6 @@ def fast_counter(name: str, worth: int = WORTH_LOADING) -> FastCounter | None:
     return FastCounter(name, batch_count, worth) if batch_count else None
 
 
-def exact_counter(name: str) -> FastCounter | BpeCounter:
-    """Return the fastest counter there is for a vocabulary."""
-    return fast_counter(name) or BpeCounter(name)
+def exact_counter(name: str, worth: int = WORTH_LOADING) -> FastCounter | BpeCounter:
+    """Return the fastest counter there is for a vocabulary; ``worth`` as for ``fast_counter``."""
+    return fast_counter(name, worth) or BpeCounter(name)
