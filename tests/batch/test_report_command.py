@@ -14,7 +14,7 @@ from pyarrow import parquet
 from compactctl.__main__ import run
 
 Json = dict[str, Any]
-PAGE = ROOT / "docs" / "batch.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "batch.md")
 
 
 @pytest.fixture(autouse=True)
@@ -123,13 +123,25 @@ def test_a_tolerance_is_a_share_of_the_baseline(capsys: pytest.CaptureFixture[st
     assert report(capsys, *told, "40%")[0] == 0
 
 
-QUERIES = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+def answers(page: Path) -> list[list[Any]]:
+    """Return what the queries of a page find in reports of what they are about."""
+    write(Path("in/large.jsonl"), transcript(600, overhead=1_000))
+    tables = ("--messages-out", "messages.parquet", "--rounds-out", "rounds.parquet")
+    batch("--report", "monday.parquet", "--stages", "dedup", *tables)
+    queries = re.findall(r"^```sql\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [duckdb.execute(query).fetchall() for query in queries]
+
+
+def test_queries_of_the_first_page_give_rows() -> None:
+    largest, taken_out, again = answers(PAGES[0])
+    assert largest[0][0] == "Read"
+    held = [row for row in rows("messages.parquet") if row["stage"] == "dedup"]
+    assert taken_out == [("dedup", len(held), sum(r["tokens"] - r["tokens_after"] for r in held))]
+    assert [Path(path).name for path, *_ in again] == ["large.jsonl"]
 
 
 def test_queries_of_the_page_give_rows() -> None:
-    write(Path("in/large.jsonl"), transcript(600))
-    batch("--report", "monday.parquet")
-    found = [duckdb.execute(query).fetchall() for query in QUERIES]
+    found = answers(PAGES[1])
     assert len(found) == 3
     ((tool, tokens, sessions),) = found[0]
     assert (tool, sessions) == ("Read", 10)

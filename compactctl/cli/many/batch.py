@@ -36,6 +36,7 @@ from compactctl.commands.batch.row import Flag, parse_flags
 from compactctl.commands.batch.shard import Shard, parse_shard
 from compactctl.commands.loading.discover import listed_paths
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.sizing.details import DetailChoice
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
@@ -96,6 +97,17 @@ others; the highest of their exit codes is that of the batch.
     metavar="FORMAT",
     help=f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, else "
     "parquet]",
+)
+@click.option(
+    "--messages-out",
+    metavar="FILE",
+    help="Write a row per message of all files to this Parquet file: tokens, category, tool, and "
+    "the stage that took it out. Reads files again that are known.",
+)
+@click.option(
+    "--rounds-out",
+    metavar="FILE",
+    help="Write a row per request of all files to this Parquet file, as stats --rounds-out does.",
 )
 @click.option(
     "--junit",
@@ -202,6 +214,8 @@ def command(
     files_from: str | None,
     report: tuple[str, ...],
     report_as: str | None,
+    messages_out: str | None,
+    rounds_out: str | None,
     junit: str | None,
     runner: str,
     fail_over: float | None,
@@ -261,12 +275,16 @@ def command(
         tolerance=tolerance,
         require_fit=require_fit,
         require_audit=require_audit,
-        reports=(*report, *filter(None, (junit,))),
+        details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
+        reports=(*report, *filter(None, (junit, messages_out, rounds_out))),
     )
+    from compactctl.reports.parquet.details import DetailFiles
     from compactctl.reports.rendering.progress import BatchProgress
 
-    with BatchProgress() as progress:
-        result = batch(options, progress.tell)
+    with DetailFiles(messages_out, rounds_out) as details:
+        with BatchProgress() as progress:
+            result = batch(options, progress.tell, details.take)
+        result = details.publish(result, force=force)
     for path in report:
         result = with_report(result, path, report_format(path, report_as), force=force)
     if junit is not None:

@@ -30,7 +30,7 @@ SECTIONS = {
     "What others get to see": ("mask-secrets", "redact"),
     "Where to write": (
         "output", "out", "in-place", "archived-out", "layout", "tags", "dry-run", "check", "force",
-        "report", "report-format", "junit", "annotate", "rounds-out", "plot",
+        "report", "report-format", "junit", "messages-out", "rounds-out", "annotate", "plot",
         "html",
     ),
     "What is read": (

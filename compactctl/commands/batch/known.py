@@ -15,6 +15,7 @@ from compactctl import __version__
 from compactctl.commands.batch.one_file import FileTask
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.sizing.details import NO_DETAILS
 from compactctl.store.cache.results import ResultCache
 from compactctl.store.files.lines import sha256_of
 
@@ -66,7 +67,8 @@ def _is_repeatable(options: BatchOptions) -> bool:
 
 
 def _is_fresh(options: BatchOptions) -> bool:
-    return options.writes and not options.resume
+    """Tell whether every file is worked on, whatever is known of it."""
+    return (options.writes and not options.resume) or options.details != NO_DETAILS
 
 
 def _holds(row: BatchRow, task: FileTask, options: BatchOptions) -> bool:
@@ -123,6 +125,7 @@ def _fingerprint(options: BatchOptions) -> bytes:
         resume=False,
         force=False,
         verify_cache=False,
+        details=NO_DETAILS,
     )
     told = repr((free, __version__, _code(), [_version(name) for name in _COUNTING]))
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()

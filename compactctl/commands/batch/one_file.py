@@ -21,6 +21,7 @@ from compactctl.commands.loading.discover import Input
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.context_size import unseen_size
+from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, details_of
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.errors import CompactctlError, NoInputError, is_out_of_memory
@@ -41,11 +42,20 @@ class FileTask:
     output: str | None = None
 
 
-def run_file(options: BatchOptions, task: FileTask) -> BatchRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOutcome:
+    """What became of one file; ``details`` where they are wanted and there are any."""
+
+    row: BatchRow
+    details: FileDetails | None = None
+
+
+def run_file(options: BatchOptions, task: FileTask) -> FileOutcome:
     """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
     started = monotonic()
-    row = _worked_on(options, task)
-    return replace(row, milliseconds=round(1000 * (monotonic() - started)))
+    outcome = _worked_on(options, task)
+    took = round(1000 * (monotonic() - started))
+    return replace(outcome, row=replace(outcome.row, milliseconds=took))
 
 
 def judged(row: BatchRow, options: BatchOptions) -> BatchRow:
@@ -63,32 +73,36 @@ def _is_over(found: float | None, limit: float | None) -> bool:
     return limit is not None and found is not None and found > limit
 
 
-def _worked_on(options: BatchOptions, task: FileTask) -> BatchRow:
+def _worked_on(options: BatchOptions, task: FileTask) -> FileOutcome:
     path = task.input.path
     try:
         with time_limit(options.timeout):
             return _compacted(options, task) if options.compacts else _measured(options, task)
     except TookTooLongError:
         why = f"{path}: took longer than {options.timeout:g} s; give it more with --timeout"
-        return failed_row(path, "TookTooLong", why, TOOK_TOO_LONG)
+        return _failed(path, "TookTooLong", why, TOOK_TOO_LONG)
     except CompactctlError as error:
-        return failed_row(path, type(error).__name__, str(error), error.exit_code)
+        return _failed(path, type(error).__name__, str(error), error.exit_code)
     except Exception as error:  # noqa: BLE001 - a bug that one file meets must not stop the others
         name = type(error).__name__
         if is_out_of_memory(error):
             why = f"{path}: there is not enough memory; give batch fewer --jobs, or the file alone"
-            return failed_row(path, name, why, OUT_OF_MEMORY)
-        return failed_row(path, name, f"{path}: {name}: {error}", INTERNAL_ERROR)
+            return _failed(path, name, why, OUT_OF_MEMORY)
+        return _failed(path, name, f"{path}: {name}: {error}", INTERNAL_ERROR)
 
 
-def died_row(task: FileTask) -> BatchRow:
-    """Return the row of a file whose worker process died."""
+def died(task: FileTask) -> FileOutcome:
+    """Return what became of a file whose worker process died."""
     path = task.input.path
     why = f"{path}: the worker process died (killed, or out of memory); run it alone to see why"
-    return failed_row(path, "WorkerDied", why, INTERNAL_ERROR)
+    return _failed(path, "WorkerDied", why, INTERNAL_ERROR)
 
 
-def _measured(options: BatchOptions, task: FileTask) -> BatchRow:
+def _failed(path: str, name: str, why: str, exit_code: int) -> FileOutcome:
+    return FileOutcome(row=failed_row(path, name, why, exit_code))
+
+
+def _measured(options: BatchOptions, task: FileTask) -> FileOutcome:
     _check_problem(task)
     path = task.input.path
     transcript = scan(path, options.format, options.limits)
@@ -97,11 +111,19 @@ def _measured(options: BatchOptions, task: FileTask) -> BatchRow:
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
     figures = figures_of(transcript, measured, unseen_size(transcript, measured).unseen)
-    return _row(path, transcript.format, measured, figures)
+    wanted = options.details != NO_DETAILS
+    return FileOutcome(
+        row=_row(path, transcript.format, measured, figures),
+        details=details_of(path, transcript, measured, options.details) if wanted else None,
+    )
 
 
-def _compacted(options: BatchOptions, task: FileTask) -> BatchRow:
+def _compacted(options: BatchOptions, task: FileTask) -> FileOutcome:
     result = _compact(options, task)
+    return FileOutcome(row=_compacted_row(task, result), details=result.details)
+
+
+def _compacted_row(task: FileTask, result: CompactResult) -> BatchRow:
     # They were asked for.
     figures = cast("Figures", result.figures)
     row = _row(task.input.path, result.format, result.measure, figures)
@@ -148,6 +170,7 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
             require_fit=options.require_fit,
             require_audit=options.require_audit,
             figures=True,
+            details=options.details,
         )
     )
 

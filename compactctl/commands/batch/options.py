@@ -7,6 +7,7 @@ from compactctl.commands.batch.row import Flag
 from compactctl.commands.batch.shard import Shard
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.report.growth import TOLERANCE
+from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice
 from compactctl.commands.sizing.measure import MeasureOptions, counter_asked_for
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
@@ -45,6 +46,7 @@ class BatchOptions:
         cached: whether rows that an earlier batch found out are taken from the cache, and new ones
             kept there; ``verify_cache`` reads the files to see whether they are the same.
         resume: take what an earlier batch has written as done, as long as it is unchanged.
+        details: rows about each file that are wanted: files are read for them whatever is known.
         reports: files that are written when the batch is done; kept apart from inputs and outputs.
     """
 
@@ -76,6 +78,7 @@ class BatchOptions:
     cached: bool = True
     verify_cache: bool = False
     resume: bool = False
+    details: DetailChoice = NO_DETAILS
     reports: tuple[str, ...] = ()
 
     @property
@@ -96,6 +99,11 @@ def check_options(options: BatchOptions) -> None:
     if options.resume and not (options.writes and options.cached):
         raise UsageError(
             "--resume goes on with a batch that writes; give --out, and leave out --no-cache"
+        )
+    if options.resume and options.details != NO_DETAILS:
+        raise UsageError(
+            "--resume does not read again what is done, so that nothing is known of its messages; "
+            "leave out --resume, or --messages-out and --rounds-out"
         )
     if options.fail_over is not None and not 0 <= options.fail_over < math.inf:
         raise UsageError(f"--fail-over {options.fail_over:g}: give a share, such as 0.8")

@@ -8,6 +8,7 @@ from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.explain import Explained
 from compactctl.commands.forking.written import Written
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice, FileDetails
 from compactctl.commands.sizing.figures import Figures
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
 from compactctl.commands.sizing.prompt_cache import CacheUse
@@ -28,7 +29,8 @@ class CompactOptions:
     """Everything a compaction can be asked for; see the command's help for the meaning.
 
     ``fork`` is the session to be written where ``path`` is one in its client's store. With ``redo``
-    what the client compacted is undone first. ``figures`` asks for those of what is read.
+    what the client compacted is undone first. ``figures`` asks for those of what is read,
+    ``details`` for rows about it.
     """
 
     path: str
@@ -49,6 +51,7 @@ class CompactOptions:
     require_audit: bool = False
     explain: bool = False
     figures: bool = False
+    details: DetailChoice = NO_DETAILS
     prices: Prices | None = None
     fork: Fork | None = None
     redo: bool = False
@@ -74,8 +77,9 @@ class CompactResult:
     ``summaries`` are the texts of the summaries that were written, by group, and ``audits`` what
     is wrong with those that were audited; ``profile`` is the one in effect, ``keep_turns`` what was
     asked for. ``not_due`` says why no stage ran because compaction was not due, "" where they ran.
-    ``figures`` are those of what was read, None unless asked for; ``explained`` is empty where no
-    option names messages, and ``explain`` tells whether it is to be shown.
+    ``figures`` are those of what was read, and ``details`` rows about it, None unless asked for;
+    ``explained`` is empty where no option names messages, and ``explain`` tells whether it is to be
+    shown.
     """
 
     path: str
@@ -105,6 +109,7 @@ class CompactResult:
     audits: tuple[SummaryAudit, ...] = ()
     explain: bool = False
     figures: Figures | None = None
+    details: FileDetails | None = None
     keep_turns: int | None = None
     restated: Restated | None = None
     cache: CacheUse | None = None

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from compactctl.commands.compact.explain import explain
 from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.errors import DoesNotFitError
 from compactctl.model.edit import Edit, Insert
+from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest
 
 
@@ -56,6 +58,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         dry_run=options.dry_run,
         explain=options.explain,
         figures=_figures(job) if options.figures else None,
+        details=_details(job) if options.details != NO_DETAILS else None,
         explained=explain(outcome, job.measured.meter) if _names_messages(options) else (),
         notes=outcome.notes,
         not_due=outcome.not_due,
@@ -67,6 +70,17 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
 
 def _figures(job: CompactionJob) -> Figures:
     return figures_of(job.loaded.transcript, job.measured, job.outcome.unseen_before)
+
+
+def _details(job: CompactionJob) -> FileDetails:
+    """Return the rows about what was read, with what became of each message."""
+    transcript, measured = job.loaded.transcript, job.measured
+    left = {
+        MessageId(row.id): Left(row.tokens_after, row.stage or None)
+        for row in explain(job.outcome, measured.meter)
+        if row.fate != "written"
+    }
+    return details_of(job.options.path, transcript, measured, job.options.details, left)
 
 
 def _names_messages(options: CompactOptions) -> bool:

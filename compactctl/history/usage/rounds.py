@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from compactctl.history.categories import Category, categorised
+from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
-from compactctl.history.pairs import result_tools
-from compactctl.history.reads import file_reads
+from compactctl.history.shares import shares
 from compactctl.history.standins import record_name
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message, MessageId
@@ -164,19 +163,11 @@ class _Stretch:
         return range(self.before.first if self.before else 0, self.request.first)
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
-    """The tokens of one message."""
-
-    categories: Counter[Category]
-    tools: Counter[str]
-
-
 def _rounds(
     messages: Sequence[Message], transcript: Transcript, meter: Meter, earlier: int
 ) -> Iterator[Round]:
     """Yield the rounds of one conversation, numbered from behind ``earlier`` ones on."""
-    shares = _shares(messages, transcript.cwd, meter)
+    each = shares(messages, transcript.cwd, meter)
     edits = _edits(messages, transcript.compactions)
     steps: Counter[int] = Counter()
     found = [each for each in requests(messages, meter.message) if each.context <= _MOST]
@@ -184,7 +175,7 @@ def _rounds(
         request, first = stretch.request, messages[stretch.request.first]
         steps[request.turn] += 1
         earlier += 1
-        said = shares[stretch.said.start : stretch.said.stop]
+        said = each[stretch.said.start : stretch.said.stop]
         idle = _idle(stretch, messages)
         marks = tuple(_marks(stretch, messages, edits, idle))
         yield Round(
@@ -237,17 +228,6 @@ def _stretches(found: Sequence[Request]) -> Iterator[_Stretch]:
             is_long = 2 * usage.cache_hour > usage.cache_write
             lifetime = LONG_CACHE_LIFETIME if is_long else CACHE_LIFETIME
         before = request
-
-
-def _shares(messages: Sequence[Message], cwd: str | None, meter: Meter) -> list[_Share]:
-    shares = [_Share(Counter(), Counter()) for _ in messages]
-    reads = file_reads(messages, cwd=cwd)
-    for place, category, tokens in categorised(messages, reads, meter):
-        shares[place.message].categories[category] += tokens
-    for place, tool in result_tools(messages).items():
-        part = messages[place.message].parts[place.part]
-        shares[place.message].tools[tool] += meter.part(part)
-    return shares
 
 
 def _sum(counts: Iterable[Counter[K]]) -> dict[K, int]:

@@ -43,21 +43,22 @@ COLUMNS: Mapping[str, str] = {
 CATEGORY_COLUMNS: Mapping[str, Category] = {
     f"entered_{category.replace(' ', '_')}": category for category in CATEGORIES
 }
+TYPES: Mapping[str, str] = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
 
 
 def write_rounds(
     found: Rounds, costs: Costs | None, path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
-    """Write one line per round; see ``write_table``.
+    """Write one line per round; see ``write_table``."""
+    rows = (round_row(*each) for each in priced(found.rounds, costs))
+    return write_table(rows, TYPES, {METADATA: VERSION}, path, force=force)
+
+
+def round_row(each: Round, cost: RoundCost | None) -> dict[str, object]:
+    """Return a value for each of ``TYPES``.
 
     Conversations and lines count from 1, ``results`` is a JSON object of tokens by tool.
     """
-    rows = (_row(*each) for each in priced(found.rounds, costs))
-    types = {**COLUMNS, **dict.fromkeys(CATEGORY_COLUMNS, "int64")}
-    return write_table(rows, types, {METADATA: VERSION}, path, force=force)
-
-
-def _row(each: Round, cost: RoundCost | None) -> dict[str, object]:
     more = _more(each, cost)
     values = {name: getattr(each, name) for name in COLUMNS if name not in more}
     sizes = {name: each.entered.get(category, 0) for name, category in CATEGORY_COLUMNS.items()}

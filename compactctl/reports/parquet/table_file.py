@@ -1,13 +1,21 @@
 """Rows as a Parquet file that says what it is, and whether anybody changed it since."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
-from compactctl.store.archive.sealed import is_sealed, sealed_table
-from compactctl.store.files.content import Content
+from compactctl.store.archive.sealed import SealedWriter, is_sealed, sealed_table
+from compactctl.store.files.content import BLOCK, Content
+from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output
+
+GROUP_ROWS = 1 << 14
+"""Rows that are held before they are written, which is about 10 MB of them."""
 
 
 def write_table(
@@ -30,16 +38,91 @@ def write_table(
     Lone surrogates, as in names that are not UTF-8, are written as escapes; texts in a tuple are
     joined by commas.
     """
+    table = _table(rows, _schema(types, metadata))
+    is_ours = force or is_sealed(Path(path))
+    return write_output(FileSystem(), Path(path), Content.of((sealed_table(table),)), force=is_ours)
+
+
+class TableFile:
+    """Rows that come some at a time, on their way into a file as ``write_table`` writes it.
+
+    Until they are published they lie in a file without a name in the same folder, and no more than
+    ``GROUP_ROWS`` and those of one call in memory. DiskError where that cannot be written.
+    """
+
+    def __init__(
+        self, types: Mapping[str, str], metadata: Mapping[str, int], path: str | Path
+    ) -> None:
+        self.path = Path(path)
+        self.rows = 0
+        self._schema = _schema(types, metadata)
+        self._held: list[Mapping[str, object]] = []
+        self._stack = ExitStack()
+
+    def add(self, rows: Iterable[Mapping[str, object]]) -> None:
+        """Take in rows, each with a value for every column."""
+        self._held += rows
+        if len(self._held) >= GROUP_ROWS:
+            self._write()
+
+    def publish(self, *, force: bool) -> tuple[str, ...]:
+        """Write the file with all rows; ``force``, errors and warnings as for ``write_table``."""
+        if self._held:
+            self._write()
+        with self._errors():
+            self._file.close()
+            content = Content.of(_Pieces(self._stream))
+        is_ours = force or is_sealed(self.path)
+        return write_output(FileSystem(), self.path, content, force=is_ours)
+
+    def close(self) -> None:
+        """Let go of the rows, published or not."""
+        self._stack.close()
+
+    @cached_property
+    def _stream(self) -> BinaryIO:
+        return self._stack.enter_context(TemporaryFile(dir=self.path.parent))
+
+    @cached_property
+    def _file(self) -> SealedWriter:
+        return SealedWriter(self._stream, self._schema)
+
+    def _write(self) -> None:
+        with self._errors():
+            self._file.write(_table(self._held, self._schema))
+        self.rows += len(self._held)
+        self._held = []
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return disk_errors(self.path, "nothing was written there")
+
+
+class _Pieces:
+    """The bytes of a stream, as often as they are gone through."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._stream.seek(0)
+        while piece := self._stream.read(BLOCK):
+            yield piece
+
+
+def _schema(types: Mapping[str, str], metadata: Mapping[str, int]) -> Any:  # noqa: ANN401
     import pyarrow as pa
 
-    schema = pa.schema(
+    return pa.schema(
         [(name, getattr(pa, kind)()) for name, kind in types.items()],
         metadata={name: json.dumps({"version": version}) for name, version in metadata.items()},
     )
-    flat = [{name: _storable(row[name]) for name in types} for row in rows]
-    is_ours = force or is_sealed(Path(path))
-    content = Content.of((sealed_table(pa.Table.from_pylist(flat, schema=schema)),))
-    return write_output(FileSystem(), Path(path), content, force=is_ours)
+
+
+def _table(rows: Iterable[Mapping[str, object]], schema: Any) -> Any:  # noqa: ANN401
+    import pyarrow as pa
+
+    flat = [{name: _storable(row[name]) for name in schema.names} for row in rows]
+    return pa.Table.from_pylist(flat, schema=schema)
 
 
 def _storable(value: object) -> object:

@@ -38,6 +38,38 @@ def sealed_table(table: Any) -> bytes:  # noqa: ANN401 - pyarrow has no types
     return out.getvalue()
 
 
+class SealedWriter:
+    """Writes tables one after another into a Parquet file that holds the digest of its columns.
+
+    Each is a row group; of several, the digest is that of their columns, group by group.
+    """
+
+    def __init__(self, stream: BinaryIO, schema: Any) -> None:  # noqa: ANN401
+        from pyarrow import parquet
+
+        self._schema = schema
+        self._file = parquet.ParquetWriter(stream, schema, compression="zstd")
+        self._digest = hashlib.sha256()
+        self._is_empty = True
+
+    def write(self, table: Any) -> None:  # noqa: ANN401
+        """Add the rows of a table, at least one."""
+        self._file.write_table(table, row_group_size=table.num_rows)
+        self._take(table)
+
+    def close(self) -> None:
+        """End the file."""
+        if self._is_empty:
+            self._take(self._schema.empty_table())
+        self._file.add_key_value_metadata({SEAL: self._digest.hexdigest().encode("ascii")})
+        self._file.close()
+
+    def _take(self, table: Any) -> None:  # noqa: ANN401
+        self._is_empty = False
+        for text in _json((name, [table.column(name).to_pylist()]) for name in table.column_names):
+            self._digest.update(text)
+
+
 def is_sealed(path: Path) -> bool:
     """Tell whether a file is a table that was written sealed and holds the same columns still.
 
@@ -56,15 +88,22 @@ def _is_whole(stream: BinaryIO, path: Path) -> bool:
     from pyarrow import parquet
 
     schema = parquet.read_schema(stream)
-    seal = (schema.metadata or {}).get(SEAL)
+    # What was added when all rows were known stands in the footer alone.
+    seal = (parquet.read_metadata(stream).metadata or {}).get(SEAL)
     if seal is None or not all(map(_is_plain, schema.types)):
         return False
     with opened(stream, path, schema.names) as file:
         pages = sum(size for _, size in page_sizes(stream, file.metadata, schema.names))
         if max(pages, _least_bytes(file.metadata)) > TEXT_BYTES:
             raise _too_large(path)
-        columns = ((name, _batches(file, name, path)) for name in schema.names)
-        return bool(seal == _seal(_bounded(_json(columns), path)))
+        return bool(seal == _seal(_bounded(_groups(file, schema.names, path), path)))
+
+
+def _groups(file: Any, names: list[str], path: Path) -> Iterator[bytes]:  # noqa: ANN401
+    """Yield the JSON objects of all row groups; without any, that of columns without values."""
+    n_groups = file.metadata.num_row_groups
+    for groups in [[group] for group in range(n_groups)] or [[]]:
+        yield from _json((name, _batches(file, name, groups, path)) for name in names)
 
 
 def _least_bytes(metadata: Any) -> int:  # noqa: ANN401
@@ -79,9 +118,14 @@ def _is_plain(kind: Any) -> bool:  # noqa: ANN401
     return bool(pa.types.is_large_string(kind) or pa.types.is_int64(kind) or kind == pa.float64())
 
 
-def _batches(file: Any, name: str, path: Path) -> Iterator[list[Any]]:  # noqa: ANN401
+def _batches(
+    file: Any,  # noqa: ANN401
+    name: str,
+    groups: list[int],
+    path: Path,
+) -> Iterator[list[Any]]:
     """Yield the values of a column, some at a time; ArchiveError where they are too large."""
-    for batch in file.iter_batches(BATCH_ROWS, columns=[name], use_threads=False):
+    for batch in file.iter_batches(BATCH_ROWS, groups, columns=[name], use_threads=False):
         column = batch.column(0)
         if n_bytes(column) > TEXT_LIMITS.unpacked:
             raise _too_large(path)

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from compactctl.store.archive import sealed
-from compactctl.store.archive.sealed import SEAL, is_sealed, sealed_table
+from compactctl.store.archive.sealed import SEAL, SealedWriter, is_sealed, sealed_table
 
 TEXTS = pa.array(["a", "\u00e9\U0001f600", None])
 TABLE = pa.table(
@@ -41,6 +41,33 @@ def test_the_seal_is_the_digest_of_the_columns_as_json(report: Path, times: int)
     text = json.dumps(table.to_pydict()).encode()
     assert parquet.read_schema(report).metadata[SEAL] == hashlib.sha256(text).hexdigest().encode()
     assert is_sealed(report)
+
+
+def write_groups(path: Path, tables: list[Any]) -> None:
+    with path.open("wb") as stream:
+        writer = SealedWriter(stream, TABLE.schema.with_metadata({"rows": "some"}))
+        for table in tables:
+            writer.write(table)
+        writer.close()
+
+
+@pytest.mark.parametrize("lengths", [[], [1], [3], [1, 2], [300, 1, 2]])
+def test_rows_that_come_some_at_a_time_are_sealed_too(report: Path, lengths: list[int]) -> None:
+    tables = [pa.concat_tables([TABLE] * length) for length in lengths]
+    write_groups(report, tables)
+    assert is_sealed(report)
+    found = parquet.read_table(report)
+    assert found["path"].to_pylist() == TEXTS.to_pylist() * sum(lengths)
+
+
+def test_a_row_less_breaks_the_seal_of_several_groups(report: Path) -> None:
+    write_groups(report, [TABLE, TABLE])
+    seal = parquet.read_metadata(report).metadata[SEAL]
+    found = parquet.read_table(report).replace_schema_metadata({SEAL: seal})
+    parquet.write_table(found, report, row_group_size=3)
+    assert is_sealed(report)
+    parquet.write_table(found.slice(1), report, row_group_size=3)
+    assert not is_sealed(report)
 
 
 def test_a_changed_value_breaks_the_seal(report: Path) -> None:

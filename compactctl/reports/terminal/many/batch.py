@@ -42,6 +42,8 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield "no transcript was written"
     for report in result.reports:
         yield f"wrote {line_text(report)} ({plural(len(result.rows), 'row')})"
+    for path, rows in result.tables.items():
+        yield f"wrote {line_text(path)} ({plural(rows, 'row')})"
     limits = " or ".join(_limits(result))
     if limits:
         yield f"{plural(result.totals.over, 'file')} over the limit of {limits}"
