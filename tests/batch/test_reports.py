@@ -13,6 +13,7 @@ from batch.inputs import transcript, write
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from xmlschema import XMLSchema11
 
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
@@ -100,10 +101,41 @@ def test_junit_has_a_test_per_file() -> None:
     assert {case.get("classname") for case in suite} == {"in"}
 
 
-@given(st.text())
-def test_junit_can_be_read_whatever_is_in_a_name(text: str) -> None:
-    root = ET.fromstring(batch_junit(worked_once(failed(text, text))).encode())  # noqa: S314
-    assert len(root[0]) == 1
+SCHEMA = XMLSchema11(Path(__file__).with_name("junit.xsd"))
+
+
+@pytest.mark.parametrize(
+    "gates",
+    [(), ("--fail-over-tokens", "5k"), ("--fail-on", "orphans,errors"), ("--timeout", "1e-6")],
+    ids=" ".join,
+)
+def test_junit_is_valid_by_its_schema(gates: tuple[str, ...]) -> None:
+    write(Path("in/deep/er/good.jsonl"))
+    run(["batch", "in", "--junit", "junit.xml", *gates])
+    SCHEMA.validate("junit.xml")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (' tests="3"', ' tests="4"'),
+        (' errors="1"', ' errors="0"'),
+        (' classname="in"', ""),
+        (' type="', ' kind="'),
+        ('time="0.', 'time="0,'),
+        ("error", "mistake"),
+    ],
+)
+def test_the_schema_finds_what_is_wrong(right: str, wrong: str) -> None:
+    run(["batch", "in", "--junit", "junit.xml"])
+    text = Path("junit.xml").read_text()
+    assert right in text
+    assert not SCHEMA.is_valid(text.replace(right, wrong))
+
+
+@given(st.text(), st.text())
+def test_junit_is_valid_whatever_is_in_a_name(name: str, why: str) -> None:
+    SCHEMA.validate(batch_junit(worked_once(failed(name, why))))
 
 
 def worked_once(row: BatchRow) -> BatchResult:
