@@ -18,7 +18,7 @@ from batch.inputs import bytes_below, transcript, write
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch import batch as module
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.batch.one_file import FileOutcome, FileTask, run_file
+from compactctl.commands.batch.one_file import FileTask, WorkedFile, run_file
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
@@ -42,7 +42,7 @@ def worked_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that the files are put on that are really worked on."""
     paths: list[str] = []
 
-    def counted(options: BatchOptions, task: FileTask) -> FileOutcome:
+    def counted(options: BatchOptions, task: FileTask) -> WorkedFile:
         paths.append(task.input.path)
         return run_file(options, task)
 

@@ -123,17 +123,17 @@ def test_a_tolerance_is_a_share_of_the_baseline(capsys: pytest.CaptureFixture[st
     assert report(capsys, *told, "40%")[0] == 0
 
 
-def answers(page: Path) -> list[list[Any]]:
-    """Return what the queries of a page find in reports of what they are about."""
-    write(Path("in/large.jsonl"), transcript(600, overhead=1_000))
-    tables = ("--messages-out", "messages.parquet", "--rounds-out", "rounds.parquet")
-    batch("--report", "monday.parquet", "--stages", "dedup", *tables)
+def answers(page: Path, *options: str, overhead: int = 0) -> list[list[Any]]:
+    """Return what the queries of a page find in what a batch with these options reports."""
+    write(Path("in/large.jsonl"), transcript(600, overhead=overhead))
+    batch("--report", "monday.parquet", *options)
     queries = re.findall(r"^```sql\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     return [duckdb.execute(query).fetchall() for query in queries]
 
 
 def test_queries_of_the_first_page_give_rows() -> None:
-    largest, taken_out, again = answers(PAGES[0])
+    tables = ("--messages-out", "messages.parquet", "--rounds-out", "rounds.parquet")
+    largest, taken_out, again = answers(PAGES[0], "--stages", "dedup", *tables, overhead=1_000)
     assert largest[0][0] == "Read"
     held = [row for row in rows("messages.parquet") if row["stage"] == "dedup"]
     assert taken_out == [("dedup", len(held), sum(r["tokens"] - r["tokens_after"] for r in held))]

@@ -8,7 +8,7 @@ from functools import partial
 
 from compactctl.commands.batch.in_turn import InTurn
 from compactctl.commands.batch.known import known_rows
-from compactctl.commands.batch.one_file import GATE, FileOutcome, FileTask, died, judged, run_file
+from compactctl.commands.batch.one_file import GATE, FileTask, WorkedFile, died, judged, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
@@ -158,7 +158,7 @@ def _run(
 
 def _worked_on(
     options: BatchOptions, tasks: Sequence[FileTask]
-) -> Iterator[tuple[int, FileOutcome]]:
+) -> Iterator[tuple[int, WorkedFile]]:
     sizes = [task.input.n_bytes for task in tasks]
     workers = workers_for(options.jobs, sizes)
     if sum(sizes) >= workers * MUCH_BYTES:

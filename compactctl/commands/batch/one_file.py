@@ -43,14 +43,14 @@ class FileTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileOutcome:
+class WorkedFile:
     """What became of one file; ``details`` where they are wanted and there are any."""
 
     row: BatchRow
     details: FileDetails | None = None
 
 
-def run_file(options: BatchOptions, task: FileTask) -> FileOutcome:
+def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     """Measure or compact one file. Never raises an Exception: what goes wrong is in the row."""
     started = monotonic()
     outcome = _worked_on(options, task)
@@ -73,7 +73,7 @@ def _is_over(found: float | None, limit: float | None) -> bool:
     return limit is not None and found is not None and found > limit
 
 
-def _worked_on(options: BatchOptions, task: FileTask) -> FileOutcome:
+def _worked_on(options: BatchOptions, task: FileTask) -> WorkedFile:
     path = task.input.path
     try:
         with time_limit(options.timeout):
@@ -91,18 +91,18 @@ def _worked_on(options: BatchOptions, task: FileTask) -> FileOutcome:
         return _failed(path, name, f"{path}: {name}: {error}", INTERNAL_ERROR)
 
 
-def died(task: FileTask) -> FileOutcome:
+def died(task: FileTask) -> WorkedFile:
     """Return what became of a file whose worker process died."""
     path = task.input.path
     why = f"{path}: the worker process died (killed, or out of memory); run it alone to see why"
     return _failed(path, "WorkerDied", why, INTERNAL_ERROR)
 
 
-def _failed(path: str, name: str, why: str, exit_code: int) -> FileOutcome:
-    return FileOutcome(row=failed_row(path, name, why, exit_code))
+def _failed(path: str, name: str, why: str, exit_code: int) -> WorkedFile:
+    return WorkedFile(row=failed_row(path, name, why, exit_code))
 
 
-def _measured(options: BatchOptions, task: FileTask) -> FileOutcome:
+def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
     _check_problem(task)
     path = task.input.path
     transcript = scan(path, options.format, options.limits)
@@ -112,15 +112,15 @@ def _measured(options: BatchOptions, task: FileTask) -> FileOutcome:
     measured.meter.prime(transcript.effective)
     figures = figures_of(transcript, measured, unseen_size(transcript, measured).unseen)
     wanted = options.details != NO_DETAILS
-    return FileOutcome(
+    return WorkedFile(
         row=_row(path, transcript.format, measured, figures),
         details=details_of(path, transcript, measured, options.details) if wanted else None,
     )
 
 
-def _compacted(options: BatchOptions, task: FileTask) -> FileOutcome:
+def _compacted(options: BatchOptions, task: FileTask) -> WorkedFile:
     result = _compact(options, task)
-    return FileOutcome(row=_compacted_row(task, result), details=result.details)
+    return WorkedFile(row=_compacted_row(task, result), details=result.details)
 
 
 def _compacted_row(task: FileTask, result: CompactResult) -> BatchRow:
