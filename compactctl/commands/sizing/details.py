@@ -12,7 +12,7 @@ from compactctl.model.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageRow:
+class MessageDetails:
     """A message of the file. Sizes are in tokens, by the transcript's counter.
 
     Attributes:
@@ -65,7 +65,7 @@ class FileDetails:
     """The rows of one file, in the order of its messages and requests."""
 
     path: str
-    messages: tuple[MessageRow, ...] = ()
+    messages: tuple[MessageDetails, ...] = ()
     rounds: tuple[Round, ...] = ()
 
 
@@ -85,7 +85,7 @@ def details_of(
 
 def _message_rows(
     transcript: Transcript, measured: Measure, left: Mapping[MessageId, Left]
-) -> Iterator[MessageRow]:
+) -> Iterator[MessageDetails]:
     sent = {message.id for message in transcript.effective}
     unsent = [message for message in transcript.messages if message.id not in sent]
     held = {
@@ -97,7 +97,7 @@ def _message_rows(
     for seq, name in enumerate(names, 1):
         message, share = held[name]
         outcome = left.get(name)
-        yield MessageRow(
+        yield MessageDetails(
             seq=seq,
             line=message.line,
             conversation=message.conversation,

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from compactctl.commands.batch.batch import BatchResult
-from compactctl.commands.sizing.details import FileDetails, MessageRow
+from compactctl.commands.sizing.details import FileDetails, MessageDetails
 from compactctl.reports.parquet.rounds import TYPES as ROUND_TYPES
 from compactctl.reports.parquet.rounds import round_row
 from compactctl.reports.parquet.table_file import TableFile
@@ -15,7 +15,7 @@ MESSAGES, ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
 VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 
-# Column -> Arrow type; each is the field of MessageRow of that name, or the file's path.
+# Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
 MESSAGE_COLUMNS: Mapping[str, str] = {
     "path": "large_string",
     "seq": "int64",
@@ -79,7 +79,7 @@ class DetailFiles:
         yield from (file for file in (self._messages, self._rounds) if file)
 
 
-def _message(path: str, row: MessageRow) -> dict[str, object]:
+def _message(path: str, row: MessageDetails) -> dict[str, object]:
     more = {
         "path": path,
         "line": row.line + 1,
