@@ -69,6 +69,11 @@ model's context window.
     help="List the requests one by one instead: what each sent, what of it was new, read from the "
     "provider's cache or paid again, and what was edited in between.",
 )
+@click.option(
+    "--graph",
+    is_flag=True,
+    help="Draw the context of every request instead, by what it held, with where it was compacted.",
+)
 @prices_option("Estimate what the rounds cost", "Lists the rounds.")
 @click.option(
     "--rounds-out",
@@ -97,6 +102,7 @@ def command(
     extras: ExtraOptions,
     top: int,
     rounds: bool,
+    graph: bool,
     prices: "Prices | None",
     rounds_out: str | None,
     page: "PageChoice | None",
@@ -121,6 +127,7 @@ def command(
         rounds_out=rounds_out,
         force=force,
         life=page is not None,
+        graph=graph,
     )
     page = ready_page(page, filter(None, (path, rounds_out)), force=force)
     with working("measuring", path, shown_as):

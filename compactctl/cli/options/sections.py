@@ -41,7 +41,9 @@ SECTIONS = {
         "model", "window", "windows", "max-tokens", "counter", "counter-cmd", "chars-per-token",
         "system", "tools", "prompt", "attach", "fail-base", "fail-over", "require-fit", "seed",
     ),
-    "What is shown": ("top", "rounds", "prices", "explain", "full", "jsonl", "json", "help"),
+    "What is shown": (
+        "top", "rounds", "graph", "prices", "explain", "full", "jsonl", "json", "help",
+    ),
 }  # fmt: skip
 OTHERS = "Other options"
 

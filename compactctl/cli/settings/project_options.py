@@ -49,7 +49,7 @@ REFUSED = {
         "jobs", "max-line", "max-unpacked", "timeout",
     }),
     "is about a single run": frozenset({
-        "redact",
+        "redact", "graph",
         "all", "archived", "cache", "clear", "client", "condense", "explain", "full", "grep",
         "json", "jsonl", "limit", "merge", "over", "page", "project", "redo", "resume", "rounds",
         "shard", "since", "toml", "truncate", "verify-cache", "widen",

@@ -33,7 +33,7 @@ class StatsOptions:
 
     ``rounds`` asks for the requests one by one, ``prices`` for what they cost as well, and
     ``rounds_out`` is a file that they are written to; ``force`` overwrites any file there.
-    ``life`` asks for what a picture of the session is drawn from.
+    ``life`` asks for what a picture of the session is drawn from, ``graph`` for one on a terminal.
     """
 
     path: str
@@ -49,6 +49,7 @@ class StatsOptions:
     rounds_out: str | None = None
     force: bool = False
     life: bool = False
+    graph: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class StatsResult:
     ``added`` those of texts that the client itself adds to what the file holds.
     ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
     likewise ``costs``; ``rounds_out`` is the file with them, once it is written. ``life`` is None
-    where nobody asked for it.
+    where nobody asked for it, and ``graph`` tells whether a terminal is to show it.
     """
 
     path: str
@@ -88,6 +89,7 @@ class StatsResult:
     costs: Costs | None = None
     rounds_out: str | None = None
     life: Life | None = None
+    graph: bool = False
     warnings: tuple[str, ...] = ()
 
     @property
@@ -137,6 +139,7 @@ def stats(options: StatsOptions) -> StatsResult:
         rounds=listed,
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
         life=_life(options, transcript, measured, size),
+        graph=options.graph,
     )
 
 
@@ -150,7 +153,7 @@ def _rounds(options: StatsOptions, transcript: Transcript, measured: Measure) ->
 def _life(
     options: StatsOptions, transcript: Transcript, measured: Measure, size: ContextSize
 ) -> Life | None:
-    if not options.life:
+    if not (options.life or options.graph):
         return None
     measured.meter.prime(transcript.messages)
     return life_of(transcript, measured.meter, size)

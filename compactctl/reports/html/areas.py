@@ -4,13 +4,13 @@ Across, a column is one unit wide; down, everything is ``HEIGHT`` high. Places o
 stretched, such as text, are shares of the whole in per cent.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from compactctl.reports.rendering.scale import round_values
+
 HEIGHT = 1_000
-# Steps of a scale, times a power of ten, so that people can divide by them in their heads.
-_STEPS = (1, 2, 2.5, 5, 10)
 # Above there is no room for what stands on a line.
 _HIGHEST_LINE = 0.87
 
@@ -48,13 +48,8 @@ def areas(columns: Sequence[Mapping[str, int]], order: Sequence[str], top: float
 
 def grid(top: float, label: Callable[[float], str], most: int = 5) -> tuple[GridLine, ...]:
     """Return at most so many lines at round values, the ground left out."""
-    step = next(each for each in _round_steps() if _HIGHEST_LINE * top / each < most + 1)
-    values = (step * number for number in range(1, most + 1))
-    return tuple(
-        GridLine(label=label(value), at=down(value, top))
-        for value in values
-        if value <= _HIGHEST_LINE * top
-    )
+    values = round_values(_HIGHEST_LINE * top, most)
+    return tuple(GridLine(label=label(value), at=down(value, top)) for value in values)
 
 
 def down(value: float, top: float) -> float:
@@ -65,13 +60,6 @@ def down(value: float, top: float) -> float:
 def across(column: float, columns: int) -> float:
     """Return how far from the left a column begins, in per cent."""
     return round(100 * column / columns, 3)
-
-
-def _round_steps() -> Iterator[float]:
-    power = 1e-6
-    while True:
-        yield from (step * power for step in _STEPS)
-        power *= 10
 
 
 def _path(values: Sequence[int], top: float) -> str:

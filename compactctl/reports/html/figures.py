@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from compactctl.reports.html.areas import Area, GridLine
 
-_THOUSAND, _MILLION = 1_000, 1_000_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartLine:
@@ -73,10 +71,3 @@ def dollars(amount: float) -> str:
 def percent(part: float, whole: float) -> float:
     """Return a part in per cent, 0 of nothing."""
     return round(100 * part / whole, 3) if whole else 0.0
-
-
-def short_count(value: float) -> str:
-    """Return a round number of tokens in a few letters: 250k, 1M."""
-    if value >= _MILLION:
-        return f"{value / _MILLION:g}M"
-    return f"{value / _THOUSAND:g}k" if value >= _THOUSAND else f"{value:g}"

@@ -9,8 +9,9 @@ from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark
 from compactctl.model.message import MessageId
 from compactctl.reports.html.areas import across, areas, down, grid
-from compactctl.reports.html.figures import Chart, ChartLine, short_count
+from compactctl.reports.html.figures import Chart, ChartLine
 from compactctl.reports.html.texts import PageNames
+from compactctl.reports.rendering.scale import short_count
 from compactctl.reports.rendering.text import plural
 from compactctl.reports.rendering.wording import utc_text
 from compactctl.tokens.models.prices import MILLION

@@ -7,7 +7,14 @@ PLAIN = "compactctl.plain"
 
 # None of them is empty or makes a command of a CI runner: no "#", ":" or "+", no "-" by itself.
 _BAR_ENDS = dict.fromkeys("▏▎▍▌▋▊▉", ".")
-_STAND_INS = _BAR_ENDS | {"─": "=", "═": "=", "█": "*", "…": "...", "→": "->", "←": "<-", "·": "|"}
+_SMALL_BARS = dict(zip("▁▂▃▄▅▆▇", "_..ooOO", strict=True))
+_SHADES = {"▓": "%", "▒": "o", "░": ".", "▲": "^", "┤": "|"}
+_STAND_INS = (
+    _BAR_ENDS
+    | _SMALL_BARS
+    | _SHADES
+    | {"─": "=", "═": "=", "█": "*", "…": "...", "→": "->", "←": "<-", "·": "|"}
+)
 
 
 def register() -> None:

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
+from compactctl.reports.rendering.graph import Graph, graph_lines
 from compactctl.reports.rendering.runner_commands import inert
 from compactctl.reports.rendering.tables import Table, cell_width, table_lines
 
@@ -60,7 +61,7 @@ class Raw:
     pieces: Iterable[bytes]
 
 
-ScreenItem = str | Accent | Facts | Table | Verbatim
+ScreenItem = str | Accent | Facts | Table | Graph | Verbatim
 
 
 class Screen:
@@ -113,6 +114,8 @@ def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[s
             size = max((cell_width(fact.label) for fact in item.rows), default=0)
             for fact in item.rows:
                 yield _fact_lines(fact, size, width), fact.style
+        case Graph():
+            yield list(graph_lines(item, width)), ""
         case Table():
             titles, *rows = table_lines(item, width)
             yield [titles], "bold"

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from compactctl.commands.sessions.row import Row
-from compactctl.reports.rendering.tables import Column, Table, number, table, text
+from compactctl.reports.rendering.tables import Column, Table, bar, number, table, text
 from compactctl.reports.rendering.text import age_text, one_line, size_text
 from compactctl.sessions.session import Session
 
 _TITLE_WIDTH = 48
+_BAR_WIDTH = 8
 _COLUMNS: tuple[Column, ...] = (
     text("Session"),
     text("Client", spare=2),
@@ -17,6 +18,7 @@ _COLUMNS: tuple[Column, ...] = (
     text("Project", "start", spare=4),
     number("Context", spare=3),
     number("Full"),
+    text("Filled", spare=8),
     text("Model", "end", spare=6),
     number("Size", spare=7),
     text("Note", spare=5),
@@ -52,6 +54,7 @@ def _cells(row: Row, now: float, home: str) -> tuple[str, ...]:
         project_text(details.project, home),
         "" if context is None else f"{context:,}",
         "" if row.ratio is None else f"{row.ratio:.0%}".replace("%", " %"),
+        "" if row.ratio is None else bar(row.ratio, _BAR_WIDTH),
         one_line(details.model),
         "" if size is None else size_text(size),
         ", ".join(_notes(session)),

@@ -80,9 +80,9 @@ def table_lines(grid: Table, width: int | None) -> list[str]:
     return lines
 
 
-def bar(share: float) -> str:
-    """Return a bar of blocks for a share between 0 and 1."""
-    eighths = round(min(1.0, max(0.0, share)) * _BAR_WIDTH * 8)
+def bar(share: float, width: int = _BAR_WIDTH) -> str:
+    """Return a bar of blocks for a share between 0 and 1, at most ``width`` letters wide."""
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)
     full, rest = divmod(eighths, 8)
     return "█" * full + (_EIGHTHS[rest] if rest else "")
 

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 
 from compactctl.commands.simulate.session import SimulatedSession
 from compactctl.commands.simulate.simulate import SimulateResult
+from compactctl.reports.rendering.graph import small_bars
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Column, number, table, text
 from compactctl.reports.rendering.text import line_text, one_line, path_name, plural
 from compactctl.reports.rendering.wording import counter_text, model_text, tokens_text
+
+_LINE_WIDTH = 24
 
 
 def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
@@ -24,8 +27,9 @@ def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
         number("Next request", spare=3),
         number("All requests"),
         number("Too large"),
+        text("Size of each request", spare=4),
     )
-    rows = [_cells(each) for each in result.replays]
+    rows = [_cells(each, result.peak) for each in result.replays]
     if result.prices:
         columns += (number("Input $"), number("Uncached $"))
         rows = [
@@ -74,7 +78,7 @@ def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str
     return ("", "") if cost is None else (_dollars(cost.cached), _dollars(cost.uncached))
 
 
-def _cells(replayed: SimulatedSession) -> tuple[str, ...]:
+def _cells(replayed: SimulatedSession, highest: int) -> tuple[str, ...]:
     return (
         one_line(replayed.profile),
         _times(replayed),
@@ -82,6 +86,7 @@ def _cells(replayed: SimulatedSession) -> tuple[str, ...]:
         f"{replayed.final:,}",
         f"{replayed.sent:,}",
         f"{replayed.over:,}" if replayed.over else "",
+        small_bars([each.tokens for each in replayed.requests], max(1, highest), _LINE_WIDTH),
     )
 
 

@@ -22,6 +22,7 @@ from compactctl.reports.terminal.sections.breakdown import (
 from compactctl.reports.terminal.sections.doubts import doubt_facts, health_facts, request_text
 from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.sections.rounds import rounds_screen
+from compactctl.reports.terminal.sections.session_graph import session_graph
 from compactctl.tokens.fit import fit_of
 
 _LEVELS: dict[str, tuple[str, TextStyle]] = {
@@ -37,6 +38,11 @@ def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what to print for a result."""
     yield from _head(result)
     yield ""
+    if result.graph and result.life is not None:
+        yield from session_graph(result, result.life)
+        yield ""
+        yield Facts(tuple(_request_facts(result)))
+        return
     if result.rounds is not None:
         yield from rounds_screen(result.rounds, result.costs)
         return
@@ -88,8 +94,14 @@ def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
 
 
 def _facts(result: StatsResult) -> Iterator[Fact]:
-    usage = result.usage
     yield from _size(result)
+    yield from _request_facts(result)
+    yield from health_facts(result.health)
+
+
+def _request_facts(result: StatsResult) -> Iterator[Fact]:
+    """Yield how large the next request is, and how much room it leaves."""
+    usage = result.usage
     name = "next request" if result.conversations <= 1 else "largest request"
     verdict, style = _LEVELS[usage.level]
     if not fit_of(usage.tokens, result.measure.limits).fits:
@@ -100,7 +112,6 @@ def _facts(result: StatsResult) -> Iterator[Fact]:
     if result.conversations > 1:
         yield Fact("", f"of {plural(result.conversations, 'conversation')}, sent one by one")
     yield from fit_facts(result.measure, usage.tokens)
-    yield from health_facts(result.health)
 
 
 def _size(result: StatsResult) -> Iterator[Fact]:
