@@ -47,6 +47,8 @@ _ROOMS = {
         "config": "Show a command's settings, each with where it comes from.",
     },
     "integrations": {
+        "integrate": "Set a client up to run compactctl beside its sessions, or take that back.",
+        "hook": "Tell what a compaction lost, as a hook of a client.",
         "statusline": "Print a line about a session, for the status line of its client.",
     },
     "harness": {

@@ -144,6 +144,15 @@ REPORTS = {
         json="json.reference.config:config_json",
         terminal="terminal.reference.config:config_screen",
     ),
+    "IntegrateResult": Report(
+        json="json.integrations.integrate:integrate_json",
+        terminal="terminal.integrations.integrate:integrate_screen",
+        messages="terminal.integrations.integrate:integrate_messages",
+    ),
+    "HookResult": Report(
+        json="json.integrations.hook:hook_json",
+        terminal="terminal.integrations.hook:hook_screen",
+    ),
     "StatusLineResult": Report(
         json="json.integrations.statusline:statusline_json",
         terminal="terminal.integrations.statusline:statusline_screen",

@@ -76,6 +76,11 @@ def opencode(machine: Machine) -> Path:
     return machine.folder("XDG_DATA_HOME", machine.home / ".local" / "share") / "opencode"
 
 
+def opencode_settings(machine: Machine) -> Path:
+    """Return the folder of OpenCode's settings, the same on all systems."""
+    return machine.folder("XDG_CONFIG_HOME", machine.home / ".config") / "opencode"
+
+
 def pi(machine: Machine) -> Path:
     """Return the folder of settings of pi."""
     return machine.folder("PI_CODING_AGENT_DIR", machine.home / ".pi" / "agent")

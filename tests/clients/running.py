@@ -174,7 +174,7 @@ class Codex:
         folder = desk.home / ".codex"
         folder.mkdir(exist_ok=True)
         (folder / "config.toml").write_text(_CODEX.format(url=desk.model.url, limit=limit or 10**8))
-        command = ["codex", "exec", "--skip-git-repo-check"]
+        command = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
         command += ["resume", session, prompt] if session else [prompt]
         done = desk.run(command, {"STUB_KEY": "none", "CODEX_API_KEY": "none"})
         return done.stdout + done.stderr

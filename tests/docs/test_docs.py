@@ -169,6 +169,8 @@ def test_every_field_of_a_document_is_described(
         "simulate": [str(source), "--profile", "spring-tokens"],
         "eval": [str(SESSION), "--keep", "0.1", "--stages", "distill"],
         "archives": [],
+        "integrate": ["codex"],
+        "hook": ["codex"],
         "statusline": [],
         "stages": [],
         "profiles": [],

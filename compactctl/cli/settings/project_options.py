@@ -34,6 +34,7 @@ REFUSED = {
         "messages-out", "html", "archived-out", "spill-dir", "in-place", "force", "dry-run",
         "layout", "tags", "to",
         "group", "check", "repair", "forget", "dead",
+        "print", "install", "uninstall", "block-manual",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
         "summarizer", "summarizer-cmd", "summarizer-model", "summarizer-timeout",

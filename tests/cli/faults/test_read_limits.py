@@ -193,7 +193,7 @@ NO_TRANSCRIPT = {
     # The ends of sessions, never a whole one.
     "sessions",
     # What clients tell beside a session.
-    "statusline",
+    *("integrate", "hook", "statusline"),
     # What batches found out.
     *("report", "cache", "archives"),
 }

@@ -127,6 +127,8 @@ WAYS = (
         ("cache",),
     ),
     ("overflow",),
+    ("integrate",),
+    ("hook",),
     ("statusline",),
     ("archives",),
     ("tag", "--truncate", "1..2", "-n"),

@@ -37,6 +37,8 @@ RUNS = {
     "profiles": ("neurolink",),
     "models": ("gpt-4.1",),
     "config": ("stats",),
+    "integrate": ("codex",),
+    "hook": ("codex",),
     "statusline": (),
     "overflow": ("prompt is too long",),
     "prompt": ("run.jsonl",),

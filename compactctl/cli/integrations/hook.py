@@ -1,0 +1,35 @@
+"""``compactctl hook``."""
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.integrations.never_failing import NeverFailing
+from compactctl.cli.integrations.program import program
+from compactctl.cli.options.output import shown_as_options
+from compactctl.commands.integrations.clients import ALL_INTEGRATIONS, integration_of
+from compactctl.commands.loading.told_by_client import read_told
+
+_HELP = """Tell what a compaction lost, as a hook of a client.
+
+CLIENT runs this, as compactctl integrate sets it up, and tells on standard input what happened.
+Before a compaction nothing is said, after it what its summary does not tell, and to the agent how
+to search what was compacted. Never fails.
+"""
+
+
+@click.command("hook", help=_HELP, cls=NeverFailing)
+@click.argument("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS]))
+@click.option(
+    "--block-manual",
+    is_flag=True,
+    help="Refuse compactions that are asked for by hand (Claude Code, Codex).",
+)
+@shown_as_options
+def command(client: str, *, block_manual: bool, shown_as: str) -> None:
+    """Run ``compactctl hook``."""
+    from compactctl.commands.integrations.hook import HookOptions, hook
+
+    options = HookOptions(
+        integration=integration_of(client), program=program(), block_manual=block_manual
+    )
+    emit(hook(read_told(), options), shown_as)

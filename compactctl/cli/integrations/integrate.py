@@ -1,0 +1,38 @@
+"""``compactctl integrate``."""
+
+import click
+
+from compactctl.cli.emit import emit
+from compactctl.cli.integrations.program import program
+from compactctl.cli.options.output import shown_as_options
+from compactctl.commands.integrations.clients import ALL_INTEGRATIONS
+from compactctl.commands.integrations.integrate import Action, carry_out, integrate
+from compactctl.commands.integrations.pieces import Wish
+from compactctl.store.places import this_machine
+
+_HELP = """Set a client up to run compactctl beside its sessions, or take that back.
+
+Shows what would be written: hooks that tell what a compaction lost, a skill that teaches the agent
+to search what left its context, and for Claude Code a status line. Only --install and --uninstall
+write. Settings keep every byte that is not ours, and a copy lies beside them.
+"""
+
+
+@click.command("integrate", help=_HELP)
+@click.argument("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS]))
+@click.option("--print", "action", flag_value="print", default=True, help="Only show it. [default]")
+@click.option("--install", "action", flag_value="install", help="Show it, then write it.")
+@click.option("--uninstall", "action", flag_value="uninstall", help="Take it back.")
+@click.option(
+    "--block-manual",
+    is_flag=True,
+    help="Also refuse compactions that are asked for by hand (Claude Code, Codex).",
+)
+@shown_as_options
+def command(client: str, *, action: Action, block_manual: bool, shown_as: str) -> None:
+    """Run ``compactctl integrate``."""
+    wish = Wish(client=client, program=program(), block_manual=block_manual)
+    result = integrate(wish, action, this_machine())
+    emit(result, shown_as)
+    if action != "print":
+        carry_out(result)

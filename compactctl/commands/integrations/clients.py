@@ -1,0 +1,84 @@
+"""The clients that compactctl sets up: what each is given, and how it takes what a hook says."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from compactctl.store.places import Machine, claude_code, codex, opencode_settings, pi
+
+Answer = Literal["decision", "continue", "text"]
+"""JSON whose ``decision`` refuses, JSON whose ``continue`` does, or a text for our own code."""
+
+# Events as Claude Code calls them, and Codex as well; what is written for others says the same.
+BEFORE, AFTER, STARTED = "PreCompact", "PostCompact", "SessionStart"
+_SKILL = Path("skills") / "compactctl" / "SKILL.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """What a client is given.
+
+    ``files`` are files of ours, from their names here to their places; ``settings`` is the file
+    whose entries are edited, None for a client that has none for hooks. ``notes`` say what is left
+    to the person.
+    """
+
+    files: Mapping[str, Path]
+    settings: Path | None = None
+    has_status_line: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integration:
+    """A client: its name, what it is given on a machine, and how it takes an answer.
+
+    ``tells_agent`` says that its agent hears what is said after a compaction; those of others hear
+    what is said when a session starts.
+    """
+
+    client: str
+    pieces: Callable[[Machine], Pieces]
+    answer: Answer
+    tells_agent: bool = False
+
+
+def _claude_code(machine: Machine) -> Pieces:
+    home = claude_code(machine)
+    return Pieces(
+        files={"SKILL.md": home / _SKILL}, settings=home / "settings.json", has_status_line=True
+    )
+
+
+def _codex(machine: Machine) -> Pieces:
+    home = codex(machine)
+    return Pieces(
+        files={"SKILL.md": home / _SKILL},
+        settings=home / "hooks.json",
+        notes=("Codex runs new hooks once they are trusted: type /hooks in it",),
+    )
+
+
+def _opencode(machine: Machine) -> Pieces:
+    home = opencode_settings(machine)
+    plugin = home / "plugins" / "compactctl.js"
+    return Pieces(files={"SKILL.md": home / _SKILL, "opencode.js": plugin})
+
+
+def _pi(machine: Machine) -> Pieces:
+    home = pi(machine)
+    return Pieces(files={"SKILL.md": home / _SKILL, "pi.ts": home / "extensions" / "compactctl.ts"})
+
+
+ALL_INTEGRATIONS = (
+    Integration(client="claude-code", pieces=_claude_code, answer="decision"),
+    Integration(client="codex", pieces=_codex, answer="continue"),
+    Integration(client="opencode", pieces=_opencode, answer="text"),
+    Integration(client="pi", pieces=_pi, answer="text", tells_agent=True),
+)
+
+
+def integration_of(client: str) -> Integration:
+    """Return the one for a client by its name, which is one of ``ALL_INTEGRATIONS``."""
+    return next(each for each in ALL_INTEGRATIONS if each.client == client)

@@ -1,0 +1,149 @@
+"""Sets a client up to run compactctl beside its sessions, and takes that back to the byte.
+
+What would be written is told before anything is. A settings file keeps every byte that is not ours,
+and a copy of it as it was lies beside it until that is taken back.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from compactctl.commands.integrations.clients import Pieces, integration_of
+from compactctl.commands.integrations.pieces import (
+    Wish,
+    file_text,
+    with_ours,
+    without_ours,
+)
+from compactctl.commands.integrations.settings_text import EMPTY
+from compactctl.errors import ChangedError, NotUnderstoodError, UsageError
+from compactctl.store.files.filesystem import FileSystem, make_folders
+from compactctl.store.files.temp_file import TempFile
+from compactctl.store.places import Machine
+
+Action = Literal["print", "install", "uninstall"]
+
+_ENCODING = ("utf-8", "surrogateescape")
+_OURS = b"Written by compactctl integrate"
+_BACKUP = ".before-compactctl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A file as it is and as it will be, None where there is none."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrateResult:
+    """What is written, or would be; ``notes`` say what is left to the person."""
+
+    client: str
+    action: Action
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+
+
+def integrate(wish: Wish, action: Action, machine: Machine) -> IntegrateResult:
+    """Return what is to be written for a client. Nothing is written.
+
+    Raises NotUnderstoodError for settings that are not JSON, or hold something else where ours
+    belong; UsageError where a file of that name is somebody else's; OSError.
+    """
+    pieces = integration_of(wish.client).pieces(machine)
+    changes = (*_own_files(wish, action, pieces), *_settings(wish, action, pieces))
+    return IntegrateResult(
+        client=wish.client,
+        action=action,
+        changes=tuple(each for each in changes if each.before != each.after),
+        notes=() if action == "uninstall" else pieces.notes,
+    )
+
+
+def carry_out(result: IntegrateResult) -> None:
+    """Write what was told. Raises ChangedError where a file is not as it was; OSError."""
+    fs = FileSystem()
+    for change in result.changes:
+        if _content(change.path) != change.before:
+            raise ChangedError(f"{change.path}: changed meanwhile; run it again")
+    for change in result.changes:
+        if change.after is None:
+            fs.unlink(change.path)
+            _leave(fs, change.path.parent)
+        else:
+            _write(fs, change.path, change.after)
+
+
+def _own_files(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
+    for name, path in pieces.files.items():
+        before = _content(path)
+        if before is not None and _OURS not in before:
+            if action == "uninstall":
+                continue
+            raise UsageError(f"{path}: exists and is not compactctl's; move it away first")
+        after = None if action == "uninstall" else file_text(name, wish).encode(*_ENCODING)
+        yield Change(path=path, before=before, after=after)
+
+
+def _settings(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
+    """Yield the copy of the settings and the settings themselves, or the other way round."""
+    if pieces.settings is None:
+        return
+    copy = pieces.settings.with_name(pieces.settings.name + _BACKUP)
+    before, kept = _content(pieces.settings), _content(copy)
+    try:
+        bare = _as_it_was(before, kept, wish, pieces)
+        ours = with_ours((bare or EMPTY.encode()).decode(*_ENCODING), wish, pieces)
+    except NotUnderstoodError as error:
+        raise NotUnderstoodError(
+            f"{pieces.settings}: {error}; mend it, or see what to add with --print elsewhere"
+        ) from error
+    if action == "uninstall":
+        yield Change(path=pieces.settings, before=before, after=bare)
+        yield Change(path=copy, before=kept, after=None)
+        return
+    yield Change(path=copy, before=kept, after=bare)
+    yield Change(path=pieces.settings, before=before, after=ours.encode(*_ENCODING))
+
+
+def _as_it_was(now: bytes | None, kept: bytes | None, wish: Wish, pieces: Pieces) -> bytes | None:
+    """Return settings without what is ours: the copy, unless they were changed since."""
+    if now is None:
+        return None
+    text = now.decode(*_ENCODING)
+    bare = without_ours(text)
+    if bare == text:
+        return now
+    if kept is None:
+        return None if bare == EMPTY else bare.encode(*_ENCODING)
+    again = without_ours(with_ours(kept.decode(*_ENCODING), wish, pieces))
+    return kept if again == bare else bare.encode(*_ENCODING)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _write(fs: FileSystem, path: Path, data: bytes) -> None:
+    """Put a file in its place in one step; one that is linked there is written where it lies."""
+    place = path.resolve()
+    make_folders(fs, place.parent)
+    with TempFile(fs, place) as draft:
+        if place.exists():
+            draft.take_attributes(place)
+        draft.write(data)
+        draft.sync()
+        draft.publish()
+
+
+def _leave(fs: FileSystem, folder: Path) -> None:
+    """Remove the folder that a file of ours had for itself."""
+    if folder.name == "compactctl" and not any(folder.iterdir()):
+        fs.rmdir(folder)
