@@ -20,6 +20,7 @@ from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.spring_ai.adapter import SpringAi
 from compactctl.formats.unsupported import foreign_file, foreign_records
+from compactctl.formats.vscode_chat.adapter import VsCodeChat
 
 ALL_FORMATS: tuple[Format, ...] = (
     # Before Codex: its oldest rollouts hold bare items, and pi has entries of the same types.
@@ -28,6 +29,7 @@ ALL_FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     CopilotCli(),
     GeminiCli(),
+    VsCodeChat(),
     SpringAi(),
     # Before Claude Code, whose lines have UUIDs as well: these stand in a document.
     AgentCode(),

@@ -25,8 +25,6 @@ def _signature(title: str, *keys: str, **values: str) -> _Signature:
 
 # From files of these clients and their published types.
 _RECORDS = (
-    _signature("a VS Code Copilot Chat session", "requests", "responderUsername"),
-    _signature("a VS Code Copilot Chat session log", "kind", "v"),
     _signature("a Factory Droid session", "id", type="session_start"),
     _signature("the screen file of a Cline or Roo Code task", "ts", type="say ask"),
     _signature("the metadata file of a Cline or Roo Code task", "files_in_context"),

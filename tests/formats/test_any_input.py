@@ -28,6 +28,8 @@ KEYS = (
     "dynamic_tools", "summary", "encrypted_content", "isSidechain", "isMeta", "model", "cwd",
     "condenseId", "condenseParent", "truncationParent", "compactctl", "op", "$set", "$rewindTo",
     "session_id", "message_type", "message_data", "events", "responses", "archived", "branch",
+    "requests", "requestId", "toolCallRounds", "toolCallResults", "kind", "k", "v",
+    "prompts", "logs",
     "projectHash", "toolCalls", "functionCall", "functionResponse", "parts", "inlineData", "tokens",
 )  # fmt: skip
 WORDS = (

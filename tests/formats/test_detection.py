@@ -39,6 +39,9 @@ OWN: list[tuple[str, list[Any]]] = [
     ("spring-ai", [[{"id": "e", "sessionId": "s", "messageType": "TOOL"}]]),
     ("spring-ai", [{"id": "e", "sessionId": "s", "message": {"messageType": "ASSISTANT"}}]),
     ("spring-ai", [{"session": {}, "events": [{"session_id": "s", "message_type": "USER"}]}]),
+    ("vscode-copilot-chat", [{"requests": [], "responderUsername": "x"}]),
+    ("vscode-copilot-chat", [{"kind": 0, "v": {"requests": []}}, {"kind": 3, "k": ["x"]}]),
+    ("vscode-copilot-chat", [{"prompts": [{"logs": []}]}]),
     ("agent-code", [{"id": "s", "messages": [{"type": "user", "uuid": "u", "content": TEXT}]}]),
     ("agent-code", [{"messages": [{"type": "system", "uuid": "u", "content": "3 s"}]}]),
     ("openai-chat", [{"id": "1", **HI, "name": "n"}]),
@@ -70,7 +73,6 @@ OWN: list[tuple[str, list[Any]]] = [
 ]  # fmt: skip
 
 FOREIGN: list[tuple[str, Any]] = [
-    ("VS Code", {"requests": [], "responderUsername": "x"}),
     ("screen file of a Cline or Roo", [{"ts": 1, "type": "say", "say": "text"}]),
     ("metadata file of a Cline or Roo", {"files_in_context": []}),
     ("Cursor", {"role": "user", "message": {"content": TEXT}}),

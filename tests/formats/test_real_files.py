@@ -10,11 +10,16 @@ from compactctl.history.pairs import orphans
 from compactctl.model.transcript import Transcript
 
 # One prompt without an answer: there is nothing in it to edit.
-READ = (*OURS, Known("copilot-cli/copilot-cli-small.jsonl", "copilot-cli"))
+READ = (
+    *OURS,
+    Known("copilot-cli/copilot-cli-small.jsonl", "copilot-cli"),
+    # Nothing can be hidden in it, only contents replaced.
+    Known("vscode-copilot-chat/copilot-chat-export.json", "vscode-copilot-chat"),
+)
 REFUSED = (
     "aider", "anthropic-managed-agent", "cursor", "factory-droid", "inspect",
     "kiro", "langchain", "openhands", "parquet", "sharegpt", "specstory-cursor", "swe-agent",
-    "tau-bench", "vscode-copilot-chat",
+    "tau-bench",
     # The screen and the metadata of tasks, beside their histories.
     "cline/task-1769064454592/ui_messages.json", "cline/task-1769064454592/task_metadata.json",
     "roo/heavy-uncondensed/ui_messages.json", "roo/heavy-uncondensed/task_metadata.json",

@@ -1,0 +1,134 @@
+"""The format of VS Code's Copilot Chat: read in all its forms, written as an export."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.records.builder import TranscriptBuilder
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+from compactctl.formats.vscode_chat.changes import is_change, is_state, replayed
+from compactctl.formats.vscode_chat.chat import (
+    Found,
+    chat_messages,
+    kept_by_the_editor,
+    model_of,
+)
+from compactctl.formats.vscode_chat.prompt_tree import new_item_value
+from compactctl.formats.vscode_chat.requests import logged_messages, logged_model
+from compactctl.model.counts import CountFields
+from compactctl.model.message import JsonPath, Message, Synthetic, ToolResultPart
+from compactctl.model.transcript import Transcript
+from compactctl.pipeline.writer import Beside
+
+
+class VsCodeChat:
+    """Reads chats of VS Code's Copilot Chat; of exported ones it rewrites contents."""
+
+    name = "vscode-copilot-chat"
+    title = "VS Code Copilot Chat"
+    reads_arrays = False
+    writes_pairs = False
+    parent_path: JsonPath | None = None
+    counts: CountFields | None = None
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise a chat, the state of one, or a log of requests."""
+        return any(_is_chat(each) or is_state(each) or _is_log(each) for each in records)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        reader = _Reader()
+        for decoded in lines:
+            reader.line(decoded)
+        return reader.finish(self.name)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id; no message is ever written."""
+        return message.id
+
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - whatever it is
+        """Refuse: requests and rounds stay where they are, so nothing is ever put among them."""
+        raise ValueError("a chat of VS Code takes no message that its editor did not write")
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        old = message.parts[part]
+        shaped = new_item_value if isinstance(old, ToolResultPart) else lambda _, new: new
+        return rewritten(old, current, text, shaped)
+
+
+class _Reader:
+    """Reads the documents of a file one by one, or replays its changes at the end."""
+
+    def __init__(self) -> None:
+        self.gather = TranscriptBuilder()
+        self.effective: list[Message] = []
+        self.model: str | None = None
+        self._changes: list[Mapping[str, Any]] = []
+        self._state: Decoded | None = None
+
+    def line(self, decoded: Decoded) -> None:
+        self.gather.line(decoded)
+        for value in decoded.values:
+            self._value(object_or_empty(value), decoded)
+
+    def _value(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        if _is_chat(record):
+            own = "sessionId" in record
+            found = chat_messages(record)
+            self._take(map(kept_by_the_editor, found) if own else found, decoded)
+            self.model = model_of(record) or self.model
+        elif _is_log(record):
+            self._take(logged_messages(record), decoded)
+            self.model = logged_model(record) or self.model
+        elif is_change(record):
+            self._changes.append(record)
+            self._note(record, decoded)
+        else:
+            self.gather.opaque(decoded, "a record that is not a chat")
+
+    def _note(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        """Take note of a change; messages stand on the line of the state that they belong to."""
+        if not is_state(record):
+            self.gather.meta("change", decoded.n_bytes)
+            return
+        if self._state is not None:
+            self.gather.meta("older state", self._state.n_bytes)
+        self._state = decoded
+
+    def _take(self, found: Iterable[Found], decoded: Decoded) -> None:
+        before = len(self.gather.messages)
+        for each in found:
+            message = self.gather.message(each.draft, each.record, decoded, element=each.element)
+            if message.summary and not message.synthetic:
+                self.effective.clear()
+                self.gather.compactions.append(decoded.index)
+            self.effective.append(message)
+        if len(self.gather.messages) == before:
+            self.gather.meta("empty conversation", decoded.n_bytes)
+
+    def finish(self, name: str) -> Transcript:
+        if self._state is not None:
+            state = replayed(self._changes)
+            self._take(map(kept_by_the_editor, chat_messages(state)), self._state)
+            self.model = model_of(state) or self.model
+        return self.gather.transcript(
+            name,
+            tuple(self.effective),
+            model=self.model,
+            compacted=bool(self.gather.compactions),
+        )
+
+
+def _is_chat(record: Mapping[str, Any]) -> bool:
+    if not isinstance(record.get("requests"), list):
+        return False
+    first = object_or_empty(next(iter(list_or_empty(record["requests"])), None))
+    return "responderUsername" in record or "requestId" in first
+
+
+def _is_log(record: Mapping[str, Any]) -> bool:
+    prompts = record.get("prompts")
+    first = object_or_empty(next(iter(list_or_empty(prompts)), None))
+    return isinstance(prompts, list) and isinstance(first.get("logs"), list)
