@@ -1,6 +1,6 @@
 """Messages that are to be shortened where they stand, and their originals."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.pairs import Place, units
@@ -56,7 +56,7 @@ class Standing:
     ) -> "Standing":
         """Look up what some messages of a view were.
 
-        Of the ``newest``, which are protected, the results of tools may be shortened nevertheless.
+        Of the ``newest``, which are protected, calls and results may be shortened nevertheless.
         """
         places = {message.id: index for index, message in enumerate(view.messages)}
         found: dict[str, tuple[Message, int]] = {}
@@ -69,7 +69,7 @@ class Standing:
         homes = tuple(home for _, home in found.values())
         indices = {home: index for index, home in enumerate(homes) if home >= 0}
         stays = {places[message.id] for message in newest}
-        sealed = _sealed(view.messages) | stays
+        sealed = _sealed(view.messages)
         together = (
             tuple(indices[index] for index in unit if index in indices)
             for unit in units(view.messages)
@@ -83,8 +83,7 @@ class Standing:
                 Place(index, at)
                 for home, index in indices.items()
                 for at, part in enumerate(view.messages[home].parts)
-                if not (home in stays or may_change(view, view.messages[home]))
-                or (home in sealed and not isinstance(part, ToolResultPart))
+                if not isinstance(part, _may_be_short(view, home, sealed=sealed, stays=stays))
             ),
             staying=frozenset(index for home, index in indices.items() if home in stays),
         )
@@ -113,6 +112,18 @@ class Standing:
         count = len({rewrite.place.message for rewrite in rewrites})
         note = f"messages shortened: {count:,}"
         return rewriting(view, rewrites, stage=stage, options=options, note=note)
+
+
+def _may_be_short(
+    view: View, home: int, *, sealed: Collection[int], stays: Collection[int]
+) -> tuple[type[Part], ...]:
+    """Return the kinds of parts that may be shortened in a message of a view."""
+    if home not in stays and not may_change(view, view.messages[home]):
+        return ()
+    if home in sealed:
+        return (ToolResultPart,)
+    said = () if home in stays else (TextPart, FilePart)
+    return (ToolCallPart, ToolResultPart, *said)
 
 
 def _sealed(messages: Sequence[Message]) -> frozenset[int]:

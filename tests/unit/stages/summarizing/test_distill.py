@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from itertools import pairwise
 
@@ -135,6 +136,19 @@ def test_newest_work_that_is_too_large_is_shortened(form: str) -> None:
     (was,) = before.messages[-1].results
     assert set(kept.text.split("\n")) <= {*was.text.split("\n"), "…"}
     assert 0.3 * target < meter().part(kept) <= 0.5 * target
+
+
+def test_a_newest_call_that_is_too_large_is_shortened() -> None:
+    lines = [f"row_{n} holds berth_{n} and pontoon_{n}" for n in range(700)]
+    written = call("last", "Write", file_path="rows.txt", content="\n".join(lines))
+    talk = conversation(*session()[:-1], written, result("last", "The file has been written."))
+    ids = [talk[0].id, talk[-2].id, talk[-1].id]
+    before = view(talk, protected=ids, newest=frozenset(ids[1:]))
+    target = meter().total(talk) // 10
+    after = carried_out(before, propose(STAGE, replace(before, target=target)))
+    assert 0.92 * target <= meter().total(after.messages) <= target
+    (kept,) = after.messages[-2].calls
+    assert json.loads(kept.arguments).keys() == {"file_path", "content"}
 
 
 def test_newest_work_that_somebody_asked_for_stays_as_it_is() -> None:
