@@ -23,7 +23,9 @@ def folder(tmp_path: Path) -> Path:
 def test_a_row_per_file_and_the_errors_in_full(ask: Ask, folder: Path) -> None:
     outcome = ask("batch", folder)
     assert outcome.code == 4
-    assert re.search(r"desk\.jsonl +openai-chat +unknown +[\d,]+ +\d+\.\d % +ok\n", outcome.out)
+    assert re.search(
+        r"desk\.jsonl +openai-chat +unknown( +[\d,]+){2} +\d+\.\d % +ok\n", outcome.out
+    )
     assert re.search(r"broken\.jsonl +failed\n", outcome.out)
     assert "1 file failed\nexit 4: " in outcome.out
     assert outcome.out.count("broken.jsonl: ") == 1

@@ -82,6 +82,7 @@ def _columns(result: BatchResult) -> tuple[Column, ...]:
         text("Model", "end", least=8, spare=3),
         number("Tokens before" if result.compacted else "Tokens"),
         *after,
+        number("Context", spare=1),
         number("Used", spare=1),
         text("Status"),
     )
@@ -95,6 +96,7 @@ def _cells(row: BatchRow, result: BatchResult) -> tuple[str, ...]:
         one_line(row.model or ""),
         _count(row.tokens_before),
         *after,
+        _count(row.context),
         "" if row.used is None else share_text(row.used),
         row.status,
     )
