@@ -91,6 +91,7 @@ class Profile:
         keep_steps: how many newest steps that protects beside the newest turn's prompt; None for
             as many as compactctl's own.
         estimator: the counter the system itself estimates with, to be told; "" for an exact one.
+        image_tokens: what the system counts every image as; None where it says nothing of it.
         counter: the counter to use; "" for the model's.
         window: the context window to use, such as ``16k``; "" for the model's.
         summarizer: what writes the summaries; "" for the built-in summarizer.
@@ -115,6 +116,7 @@ class Profile:
     keep_turns: int | None = None
     keep_steps: int | None = None
     estimator: str = ""
+    image_tokens: int | None = None
     counter: str = ""
     window: str = ""
     summarizer: str = ""

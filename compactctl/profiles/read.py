@@ -27,7 +27,7 @@ _SYSTEM = "neurolink"
 _KEYS = frozenset({
     "base", "title", "source", "differs", "trigger", "target", "budget", "background", "levels",
     "stages", "estimator", "counter", "window", "summarizer", "summarizer_model", "file_share",
-    "enabled", "keep_turns", "keep_steps", "reactive",
+    "enabled", "keep_turns", "keep_steps", "reactive", "image_tokens",
     "on_summarizer_failure",
 })  # fmt: skip
 _STAGE_WORDS = frozenset({"stage", "why", "falls_back", "target"})
@@ -102,6 +102,7 @@ def _profile(
         keep_turns=table.get("keep_turns", count, None),
         keep_steps=table.get("keep_steps", _at_least_one, None),
         estimator=table.get("estimator", text, ""),
+        image_tokens=table.get("image_tokens", count, None),
         counter=table.get("counter", text, ""),
         window=table.get("window", text, ""),
         summarizer=table.get("summarizer", text, ""),

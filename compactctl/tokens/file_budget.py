@@ -59,6 +59,11 @@ class FileSize:
     kind: str = "text"
 
     @property
+    def is_text(self) -> bool:
+        """Whether a part of it can be sent."""
+        return self.kind in _TEXTS
+
+    @property
     def cost(self) -> int:
         """Tokens the file is estimated at beside others, by its type."""
         estimate = COSTS.get(self.kind, _text_cost)
@@ -126,8 +131,24 @@ def aggregate(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, ...]
     return tuple(verdicts)
 
 
+def proportional(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, ...]:
+    """Cut texts that do not fit together to the same share of each.
+
+    Before that, what is no text goes in whole, the smallest first, or not at all.
+    """
+    others = aggregate([file for file in files if not file.is_text], budget)
+    texts = [file for file in files if file.is_text]
+    left = budget - sum(verdict.tokens for verdict in others)
+    needed = sum(_tokens(file.size) for file in texts)
+    if needed <= left:
+        return (*others, *(_whole(file, _tokens(file.size)) for file in texts))
+    shares = [left * _tokens(file.size) // needed for file in texts]
+    cut = zip(texts, shares, strict=True)
+    return (*others, *(_shortened(file, "cut", share * CHARS_PER_TOKEN) for file, share in cut))
+
+
 def _within(file: FileSize, left: int) -> FileVerdict:
-    if file.kind not in _TEXTS:
+    if not file.is_text:
         return aggregate([file], left)[0]
     if file.size > PREVIEW_BYTES:
         return _shortened(file, "preview", min(PREVIEW_CHARS, left * CHARS_PER_TOKEN))

@@ -24,7 +24,6 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.media import media_tokens
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo
 from compactctl.tokens.units import unit_of
@@ -267,7 +266,7 @@ def _part_tokens(part: Part, message: Message, meter: Meter, framing: Framing) -
     tokens = meter.part(part)
     match part:
         case ToolResultPart():
-            media = sum([media_tokens(item) for item in part.media])
+            media = sum([meter.part(item) for item in part.media])
             ratio = framing.numbered if is_numbered(part.text) else framing.result
             return (tokens - media) * ratio + media
         case ToolCallPart():

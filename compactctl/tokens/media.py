@@ -14,10 +14,13 @@ LARGEST_IMAGE_TOKENS = 1_600
 DOCUMENT_BYTES_PER_TOKEN = 4
 
 
-def media_tokens(part: MediaPart) -> int:
-    """Estimate the tokens of a medium from its pixel size, else from its kind and byte size."""
+def media_tokens(part: MediaPart, image_tokens: int | None = None) -> int:
+    """Estimate the tokens of a medium from its pixel size, else from its kind and byte size.
+
+    ``image_tokens`` is what every image counts as instead, where that is given.
+    """
     if part.media_type.lower().startswith("image/"):
-        return _image_tokens(part.width, part.height)
+        return _image_tokens(part.width, part.height) if image_tokens is None else image_tokens
     return part.n_bytes // DOCUMENT_BYTES_PER_TOKEN
 
 

@@ -13,6 +13,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
+from compactctl.tokens.counters.chars import NeuroLinkCounter
 from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.media import media_tokens
 
@@ -20,11 +21,13 @@ from compactctl.tokens.media import media_tokens
 class Meter:
     """Measures with one counter and remembers what it counted.
 
-    Memory grows with the parts and distinct texts measured; results never change.
+    ``image_tokens`` is what every image counts as, None for an estimate by its size. Memory grows
+    with the parts and distinct texts measured; results never change.
     """
 
-    def __init__(self, counter: TokenCounter) -> None:
+    def __init__(self, counter: TokenCounter, image_tokens: int | None = None) -> None:
         self.counter = counter
+        self.image_tokens = image_tokens
         self._known: dict[str, int] = {"": 0}
         # By identity, because hashing one is slow; a message that is kept keeps its id to itself.
         self._messages: dict[int, tuple[Message, int]] = {}
@@ -52,8 +55,10 @@ class Meter:
         media = part.media if isinstance(part, ToolResultPart) else ()
         if isinstance(part, MediaPart):
             media = (part,)
+        if isinstance(part, ToolDefinitionPart) and isinstance(self.counter, NeuroLinkCounter):
+            return sum(self.counter.definitions(part_texts(part)))
         texts = sum([self.text(text) for text in part_texts(part)])
-        return texts + sum([media_tokens(item) for item in media])
+        return texts + sum([media_tokens(item, self.image_tokens) for item in media])
 
     def message(self, message: Message) -> int:
         """Count the tokens of a message's parts."""

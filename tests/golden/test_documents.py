@@ -32,6 +32,7 @@ def value_in(profile: Profile, path: str) -> Any:
         "keep_turns": profile.keep_turns,
         "keep_steps": profile.keep_steps,
         "estimator": profile.estimator,
+        "image_tokens": profile.image_tokens,
         "on_summarizer_failure": profile.on_summarizer_failure,
         "background": profile.background
         and [profile.background.warm, profile.background.jitter, profile.background.cold],

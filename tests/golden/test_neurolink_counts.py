@@ -5,10 +5,14 @@ the safe rule answers differently, stands in a table of deviations with its reas
 compactctl does is asserted.
 """
 
+import json
+from pathlib import Path
+
 import pytest
 from builders import conversation, definition, system
 from golden.trying import Deviation, chat
 
+from compactctl.__main__ import run
 from compactctl.history.breakdown import breakdown
 from compactctl.tokens.budget import Budget, usage_of
 from compactctl.tokens.counters.chars import NEUROLINK_MULTIPLIERS, NeuroLinkCounter
@@ -78,6 +82,32 @@ def test_budget_example() -> None:
     assert Budget(window=128_000, output_reserve=44_800, source="gpt-4o").available == 83_200
 
 
+def test_the_budget_example_by_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = ({"role": "user", "content": "Previous message"},
+            {"role": "assistant", "content": "Previous response"})  # fmt: skip
+    history = "\n".join(json.dumps({"id": f"m{n}", **each}) for n, each in enumerate(said))
+    files = {
+        "h.jsonl": history,
+        "s": "System prompt",
+        "t": '[{"name":"tool1"}]',
+        "f": "file content",
+    }
+    for name, text in files.items():
+        Path(name).write_text(text)
+    named = ("--format", "neurolink", "--counter", "neurolink", "--model", "gpt-4o")
+    extras = ("--system", "s", "--tools", "t", "--prompt", "New question", "--attach", "f")
+    assert run(["check", "h.jsonl", *named, *extras, "--profile", "neurolink", "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)["as"]["neurolink"]
+    assert found["breakdown"] == {
+        "systemPrompt": 9, "conversationHistory": 43, "currentPrompt": 8,
+        "toolDefinitions": 4, "fileAttachments": 4,
+    }  # fmt: skip
+    assert (found["estimatedInputTokens"], found["availableInputTokens"]) == (68, 83_200)
+
+
 def test_t8_a_short_prompt_is_within_the_budget() -> None:
     usage = usage_of(NeuroLinkCounter("anthropic").conversation(["Hello, world!"]), 136_000)
     assert (usage.level, usage.ratio < 0.01) == ("none", True)
@@ -98,7 +128,8 @@ def test_t10_to_t13_the_categories_add_up() -> None:
     )
     full = breakdown(messages, meter)
     names = [f"tool{n}" for n in range(20)]
-    tools = sum(meter.text(name) + meter.text('{"type":"object"}') for name in names)
+    plain = Meter(counter_named("chars/4"))
+    tools = sum(plain.text(name) + plain.text('{"type":"object"}') for name in names)
     assert bare.categories["system prompt"] == 0 < full.categories["system prompt"]
     assert full.categories["tool definitions"] == tools
     assert full.total == sum(full.categories.values()) > bare.total

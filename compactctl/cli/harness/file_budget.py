@@ -61,6 +61,11 @@ changed.
     "--aggregate", is_flag=True, help="Include whole files only, the smallest ones first."
 )
 @click.option(
+    "--proportional",
+    is_flag=True,
+    help="Cut all texts to the same share where they do not all fit.",
+)
+@click.option(
     "--neurolink",
     is_flag=True,
     help="Judge each file on its own as NeuroLink does: below 102,400 bytes it is whole, and of "
@@ -78,6 +83,7 @@ def command(
     share: float | None,
     profile: "Profile | None",
     aggregate: bool,
+    proportional: bool,
     neurolink: bool,
     shown_as: str,
 ) -> None:
@@ -92,6 +98,7 @@ def command(
         used=used,
         share=share,
         aggregate=aggregate,
+        proportional=proportional,
         neurolink=neurolink,
     )
     emit(budget_files(options), shown_as)

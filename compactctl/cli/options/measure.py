@@ -61,6 +61,13 @@ def measure_options(function: F) -> F:
             metavar="N",
             help="Count one token for every N characters, such as 3.5, instead of with a counter.",
         ),
+        click.option(
+            "--image-tokens",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help="Count every image as N tokens. [default: by its size, or as the profile's "
+            "system]",
+        ),
     )
     return together("measure", MeasureOptions, options)(function)
 

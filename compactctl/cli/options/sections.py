@@ -39,7 +39,8 @@ SECTIONS = {
     ),
     "How it is measured": (
         "model", "window", "windows", "max-tokens", "counter", "counter-cmd", "chars-per-token",
-        "system", "tools", "prompt", "attach", "fail-base", "fail-over", "require-fit", "seed",
+        "image-tokens", "system", "tools", "prompt", "attach", "fail-base", "fail-over",
+        "require-fit", "seed",
     ),
     "What is shown": (
         "top", "rounds", "graph", "prices", "explain", "full", "jsonl", "json", "help",

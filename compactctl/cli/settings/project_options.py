@@ -16,8 +16,8 @@ _MEASURING = frozenset({
     "format", "scope", "top", "strict", "fail-over", "fail-over-tokens", "fail-base", "fail-on",
     "tolerance", "require-fit",
     "require-audit",
-    "model", "window", "windows", "max-tokens", "counter", "chars-per-token",
-    "seed", "at", "every", "gate", "used", "share", "aggregate", "neurolink",
+    "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "image-tokens",
+    "seed", "at", "every", "gate", "used", "share", "aggregate", "proportional", "neurolink",
 })  # fmt: skip
 _STAGES = frozenset({
     "profile", "stages", "target", "keep", "trigger", "if-needed", "template",

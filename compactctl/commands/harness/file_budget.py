@@ -1,5 +1,6 @@
 """How much of which files fits into what is left of a window."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from compactctl.tokens.file_budget import (
     file_type,
     in_order,
     one_by_one,
+    proportional,
 )
 from compactctl.tokens.models.windows import parse_size
 
@@ -33,6 +35,7 @@ class FileBudgetOptions:
         used: tokens that are taken already, as people write them.
         share: how much of what is left files may take.
         aggregate: whole files only, the smallest first.
+        proportional: the same share of every text, where they do not all fit.
         neurolink: judge each file on its own, as NeuroLink does.
     """
 
@@ -41,6 +44,7 @@ class FileBudgetOptions:
     used: str = "0"
     share: float = DEFAULT_SHARE
     aggregate: bool = False
+    proportional: bool = False
     neurolink: bool = False
 
 
@@ -68,12 +72,10 @@ class FileBudgetResult:
 
 def budget_files(options: FileBudgetOptions) -> FileBudgetResult:
     """Judge files by their sizes. Raises NoInputError, UsageError."""
-    if options.aggregate and options.neurolink:
-        raise UsageError("--aggregate is NeuroLink's own rule for several files; leave --neurolink")
+    judge = _judge(options)
     budget = measure(_NO_TRANSCRIPT, options.measure).budget
     used = _tokens(options.used)
     tokens = file_budget(budget.window, used, budget.output_reserve, options.share)
-    judge = aggregate if options.aggregate else one_by_one if options.neurolink else in_order
     return FileBudgetResult(
         budget=budget,
         used=used,
@@ -82,6 +84,22 @@ def budget_files(options: FileBudgetOptions) -> FileBudgetResult:
         aggregate=options.aggregate,
         verdicts=judge([_file(path) for path in options.paths], tokens),
     )
+
+
+def _judge(
+    options: FileBudgetOptions,
+) -> Callable[[Sequence[FileSize], int], tuple[FileVerdict, ...]]:
+    """Return the rule that shares the budget out. UsageError where several are asked for."""
+    rules = (
+        ("--aggregate", options.aggregate, aggregate),
+        ("--proportional", options.proportional, proportional),
+        ("--neurolink", options.neurolink, one_by_one),
+    )
+    asked = [(name, rule) for name, is_asked, rule in rules if is_asked]
+    if len(asked) > 1:
+        names = " and ".join(name for name, _ in asked)
+        raise UsageError(f"{names} share the budget out in different ways; choose one")
+    return asked[0][1] if asked else in_order
 
 
 def _file(path: str) -> FileSize:

@@ -113,7 +113,7 @@ def _text(level: LevelRule, found: StatsResult) -> str:
 def _breakdown(found: StatsResult) -> RequestBreakdown:
     categories, size = found.breakdown.categories, found.size
     prompt, attached = found.extra_prompt, found.extra_files
-    system = categories["system prompt"] + size.overhead
+    system = categories["system prompt"] + size.overhead + found.extra_system_frame
     tools = categories["tool definitions"]
     rest = found.usage.tokens - system - tools - prompt - attached
     return RequestBreakdown(

@@ -7,7 +7,12 @@ from typing import Literal
 from compactctl.commands.inspect.life import Life, life_of
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.report_file import check_report
-from compactctl.commands.sizing.context_size import ContextSize, unseen_size
+from compactctl.commands.sizing.context_size import (
+    NEUROLINK_FRAMES,
+    ContextSize,
+    frame_of,
+    unseen_size,
+)
 from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
 from compactctl.commands.sizing.health_check import health_check
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
@@ -62,7 +67,8 @@ class StatsResult:
     inferred and unexplained tokens apart, and ``health`` whether the counts can be right.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
-    ``added`` those of texts that the client itself adds to what the file holds.
+    ``added`` those of texts that the client itself adds to what the file holds; what the counter's
+    system adds to a system prompt that was given is ``extra_system_frame``.
     ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
     likewise ``costs``; ``rounds_out`` is the file with them, once it is written. ``life`` is None
     where nobody asked for it, and ``graph`` tells whether a terminal is to show it.
@@ -84,6 +90,7 @@ class StatsResult:
     text_bytes: int
     extra_prompt: int = 0
     extra_files: int = 0
+    extra_system_frame: int = 0
     added: int = 0
     rounds: Rounds | None = None
     costs: Costs | None = None
@@ -115,6 +122,7 @@ def stats(options: StatsOptions) -> StatsResult:
     measured.meter.prime(messages)
     conversations = conversations_of(history)
     size = _size(options, transcript, measured, messages)
+    frame = 0 if size.calibration else frame_of(measured)
     listed = _rounds(options, transcript, measured)
     sizes = map(measured.meter.total, conversations_of(messages))
     largest = size.unseen + max(sizes, default=0)
@@ -133,7 +141,8 @@ def stats(options: StatsOptions) -> StatsResult:
         size=size,
         health=health_check(size, transcript, measured),
         text_bytes=_text_bytes(messages),
-        extra_prompt=_extra(measured, messages, "--prompt"),
+        extra_prompt=_extra(measured, messages, "--prompt", frame),
+        extra_system_frame=frame if options.extras.system else 0,
         extra_files=_extra(measured, messages, "--attach"),
         added=_added(measured, messages),
         rounds=listed,
@@ -173,11 +182,20 @@ def _size(
     given = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
     if given:
         size = replace(size, unreported="", usual=None)
-    return replace(size, counted=counted, overhead=max(0, size.overhead - given))
+    framed = sum(message.id in ("--system", "--prompt") for message in messages)
+    frames = 0 if size.calibration else framed * frame_of(measured)
+    return replace(
+        size,
+        counted=counted,
+        overhead=max(0, size.overhead - given),
+        frames=size.frames + frames,
+        source=size.source or (NEUROLINK_FRAMES if frames else ""),
+    )
 
 
-def _extra(measured: Measure, messages: Sequence[Message], option: str) -> int:
-    return measured.meter.total(m for m in messages if m.id.partition(" ")[0] == option)
+def _extra(measured: Measure, messages: Sequence[Message], option: str, frame: int = 0) -> int:
+    found = [message for message in messages if message.id.partition(" ")[0] == option]
+    return measured.meter.total(found) + frame * len(found)
 
 
 def _added(measured: Measure, messages: Sequence[Message]) -> int:

@@ -20,7 +20,9 @@ from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientSplit, Transcript
 from compactctl.tokens.clients import client_of
-from compactctl.tokens.counters.chars import NeuroLinkCounter
+from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
+
+NEUROLINK_FRAMES = "NeuroLink's constants for messages and conversation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +131,14 @@ def _uncalibrated(messages: Sequence[Message], measured: Measure, counted: int) 
         )
     if isinstance(measured.counter, NeuroLinkCounter):
         framing = measured.counter.framing(len(messages))
-        source = "NeuroLink's constants for messages and conversation"
-        return ContextSize(counted=counted, frames=framing, source=source if framing else "")
+        source = NEUROLINK_FRAMES if framing else ""
+        return ContextSize(counted=counted, frames=framing, source=source)
     return ContextSize(counted=counted)
+
+
+def frame_of(measured: Measure) -> int:
+    """Return the tokens that the counter's system adds to a message outside of the transcript."""
+    return NEUROLINK_TOKENS_PER_MESSAGE if isinstance(measured.counter, NeuroLinkCounter) else 0
 
 
 def recorded_unseen(messages: Sequence[Message]) -> int:

@@ -39,6 +39,7 @@ class MeasureOptions:
     counter_cmd: str | None = None
     chars_per_token: float | None = None
     max_tokens: int | None = None
+    image_tokens: int | None = None
     profile: Profile | None = None
     own: OwnModels = NO_MODELS
     base: Base | None = None
@@ -69,7 +70,7 @@ class Measure:
 
     def forgetting(self) -> "Measure":
         """Return the same without the texts that were measured."""
-        meter = Meter(self.counter)
+        meter = Meter(self.counter, self.meter.image_tokens)
         return replace(self, meter=meter, framed=FramedMeter(meter, self.framed.framing))
 
 
@@ -81,7 +82,7 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
     limits = limits_for(transcript, options, model)
-    meter = Meter(counter)
+    meter = Meter(counter, _image_tokens(options))
     framed = FramedMeter(meter, framing_for(model, counter))
     return Measure(model=model, meter=meter, framed=framed, limits=limits)
 
@@ -107,6 +108,13 @@ def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -
         recorded=window.recorded,
         for_input=window.for_input,
     )
+
+
+def _image_tokens(options: MeasureOptions) -> int | None:
+    """Return what the user, or the profile's system, counts every image as."""
+    if options.image_tokens is None and options.profile is not None:
+        return options.profile.image_tokens
+    return options.image_tokens
 
 
 def _given(options: MeasureOptions) -> Window | None:

@@ -81,6 +81,10 @@ class NeuroLinkCounter:
         """Estimate a list of messages by their contents, framing included."""
         return sum(self.count_many(contents)) + self.framing(len(contents))
 
+    def definitions(self, texts: Sequence[str]) -> list[int]:
+        """Estimate definitions of tools, which NeuroLink takes without multiplier and margin."""
+        return CharsCounter(NEUROLINK_CHARS_PER_TOKEN).count_many(texts)
+
     def framing(self, messages: int) -> int:
         """Return the tokens of the framing of that many messages, of the conversation included."""
         if not messages:

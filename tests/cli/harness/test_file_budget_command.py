@@ -82,6 +82,7 @@ def test_the_report_fits_a_terminal(files: list[Path], width: int) -> None:
         (("FILE", "--share", "1.1"), 2),
         (("FILE", "--window", "0"), 2),
         (("FILE", "--aggregate", "--neurolink"), 2),
+        (("FILE", "--aggregate", "--proportional"), 2),
         ((), 2),
     ],
 )

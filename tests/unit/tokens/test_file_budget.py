@@ -12,6 +12,7 @@ from compactctl.tokens.file_budget import (
     file_type,
     in_order,
     one_by_one,
+    proportional,
 )
 
 
@@ -128,6 +129,18 @@ def test_the_smallest_files_come_first() -> None:
     assert verdicts[0].notice == ""
 
 
+def test_all_texts_are_cut_to_the_same_share_after_what_is_no_text() -> None:
+    picture = FileSize(name="a.png", size=9, kind="image")
+    files = [FileSize(name="b", size=4_000), picture, FileSize(name="c", size=12_000)]
+    verdicts = proportional(files, 2_500)
+    assert [(v.file.name, v.outcome, v.tokens, v.max_chars) for v in verdicts] == [
+        ("a.png", "whole", 1_500, None),
+        ("b", "cut", 250, 1_000),
+        ("c", "cut", 750, 3_000),
+    ]
+    assert [v.outcome for v in proportional(files, 10_000)] == ["whole"] * 3
+
+
 @pytest.mark.parametrize(("size", "shown"), [(511, "0 KB"), (512, "1 KB"), (1_536, "2 KB")])
 def test_kilobytes_are_rounded_half_up(size: int, shown: str) -> None:
     (verdict,) = aggregate([FileSize(name="f", size=size)], 0)
@@ -146,7 +159,8 @@ def test_kilobytes_are_rounded_half_up(size: int, shown: str) -> None:
     st.integers(0, 10**6),
 )
 def test_what_fits_is_never_over_the_budget(files: list[FileSize], budget: int) -> None:
-    for verdicts in (in_order(files, budget), aggregate(files, budget)):
+    for share in (in_order, aggregate, proportional):
+        verdicts = share(files, budget)
         assert len(verdicts) == len(files)
         assert sum(v.tokens for v in verdicts) <= budget
         assert all(bool(v.notice) == (v.outcome != "whole") for v in verdicts)

@@ -27,6 +27,7 @@ def _fields(profile: Profile) -> dict[str, Any]:
         "budget": _budget(profile.budget),
         "counter": profile.counter or None,
         "estimator": profile.estimator or None,
+        "imageTokens": profile.image_tokens,
         "window": profile.window or None,
         "keepTurns": profile.keep_turns,
         "keepSteps": profile.keep_steps,

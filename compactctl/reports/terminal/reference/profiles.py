@@ -82,6 +82,8 @@ def _facts(profile: Profile) -> Iterator[Fact]:
     yield Fact("leaves alone", _left_alone(profile))
     if profile.estimator:
         yield Fact("counts itself with", f"{profile.estimator}; see --counter")
+    if profile.image_tokens is not None:
+        yield Fact("an image is", f"{profile.image_tokens:,} tokens, whatever its size")
     yield from _levels(profile.levels)
     if profile.source:
         yield Fact("source", one_line(profile.source))

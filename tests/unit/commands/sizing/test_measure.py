@@ -7,7 +7,9 @@ import pytest
 
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.errors import UsageError
+from compactctl.model.message import CallId, MediaPart, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.profiles.library import built_in
 
 EMPTY = Transcript(format="test", n_lines=0, n_bytes=0, messages=(), effective=())
 
@@ -56,3 +58,21 @@ def test_two_ways_to_count_are_not_both_followed(options: MeasureOptions) -> Non
 def test_a_token_has_a_length(per_token: float) -> None:
     with pytest.raises(UsageError, match="--chars-per-token"):
         measure(EMPTY, MeasureOptions(chars_per_token=per_token))
+
+
+@pytest.mark.parametrize(
+    ("options", "tokens"),
+    [
+        (MeasureOptions(), 133),
+        (MeasureOptions(image_tokens=50), 50),
+        (MeasureOptions(profile=built_in("agent-code")), 2_000),
+        (MeasureOptions(profile=built_in("neurolink")), 1_024),
+        (MeasureOptions(profile=built_in("agent-code"), image_tokens=7), 7),
+    ],
+)
+def test_images_have_a_size_or_a_price(options: MeasureOptions, tokens: int) -> None:
+    image = MediaPart(media_type="image/png", n_bytes=10, width=1_000, height=100)
+    result = ToolResultPart(call_id=CallId("c"), tool="shot", text="", media=(image,))
+    measured = measure(EMPTY, options)
+    for meter in (measured.meter, measured.forgetting().meter):
+        assert [meter.part(image), meter.part(result)] == [tokens, tokens]
