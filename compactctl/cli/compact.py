@@ -18,6 +18,7 @@ from compactctl.cli.options.output import (
     layout_options,
     one_document,
     shown_as_options,
+    while_open_option,
 )
 from compactctl.cli.options.plan import plan_options, protect_options
 from compactctl.cli.options.prices import prices_option
@@ -30,6 +31,7 @@ from compactctl.cli.options.summarizer import (
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import ReadLimits
@@ -43,7 +45,8 @@ _HELP = """Compact a transcript; every byte can be restored.
 FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
 compacted to standard output. FILE itself is left alone: run.jsonl gives run.compacted.jsonl,
 which its own client can load, and beside it an archive that compactctl rewind restores from.
-In its client's store a session of Claude Code, Codex or pi gives a new session of that client.
+In its client's store a session of Claude Code, Codex or pi gives a new session of that client;
+with --native one of Claude Code is compacted where it is, by appending to it.
 
 Without --stages and --profile, repeated file reads go (dedup), then the lines that will be
 needed again stand in place of older messages (distill), until half of what the client takes is
@@ -70,6 +73,13 @@ free. With --stages, exactly those run, in the order given.
     help="Write what is hidden now here as well, as plain lines with their tags: what view "
     "--archived --jsonl prints.",
 )
+@click.option(
+    "--native",
+    is_flag=True,
+    help="Append to the session itself what makes its client send less; no byte of it changes. "
+    "For Claude Code.",
+)
+@while_open_option
 @layout_options
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
@@ -96,6 +106,8 @@ def command(
     output: str | None,
     in_place: bool,
     archived_out: str | None,
+    native: bool,
+    while_open: bool,
     layout: Layout,
     tags: bool,
     dry_run: bool,
@@ -112,7 +124,9 @@ def command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl compact``."""
-    if path == STANDARD_STREAM and not in_place:
+    if native and layout == "inline":
+        raise UsageError("--native and --layout inline contradict each other; choose one")
+    if path == STANDARD_STREAM and not (in_place or native):
         output = output or STANDARD_STREAM
     if not dry_run:
         one_document(output, shown_as)
@@ -125,7 +139,8 @@ def command(
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
         redo=redo,
-        layout=layout,
+        layout="native" if native else layout,
+        while_open=while_open,
         output=output,
         in_place=in_place,
         tags=tags,

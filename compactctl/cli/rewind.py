@@ -7,7 +7,7 @@ import click
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import archive_option, limit_options
-from compactctl.cli.options.output import one_document, shown_as_options
+from compactctl.cli.options.output import one_document, shown_as_options, while_open_option
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
@@ -51,6 +51,7 @@ its client's store, else where -o says, or in FILE with --in-place. rewind undoe
     is_flag=True,
     help="With --client, and groups that a client tagged, replace FILE itself.",
 )
+@while_open_option
 @click.option(
     "-f",
     "--force",
@@ -70,6 +71,7 @@ def command(
     check: bool,
     output: str | None,
     in_place: bool,
+    while_open: bool,
     force: bool,
     archive: Path | None,
     limits: ReadLimits,
@@ -87,6 +89,7 @@ def command(
         check=check,
         output=output,
         in_place=in_place,
+        while_open=while_open,
         force=force,
         archive=archive,
         limits=limits,

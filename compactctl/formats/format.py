@@ -1,4 +1,4 @@
-"""What every format offers: recognise, read, and write the few records compactctl writes."""
+"""What formats offer: recognise, read, and write the few records compactctl writes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -6,6 +6,8 @@ from typing import Any, Protocol
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import Writer
+
+Version = tuple[int, ...]
 
 
 class Format(Writer, Protocol):
@@ -29,3 +31,30 @@ class Format(Writer, Protocol):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order. Every line ends up as message, meta or opaque."""
+
+
+class Appending(Protocol):
+    """How to change what a client sends of a session without changing a byte that is there.
+
+    Attributes:
+        oldest: the oldest version of the client that was seen to honour this.
+        newest: the newest such version.
+        notes_open: the oldest version that leaves a note of the sessions it has open.
+    """
+
+    oldest: Version
+    newest: Version
+    notes_open: Version
+
+    def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        """Return a session without records that do not count any more, as if it were new.
+
+        Each record stands where the conversation has it; the same lines where nothing was appended.
+        """
+
+    def block(self, now: Sequence[bytes], wanted: Sequence[bytes], operation: str) -> list[bytes]:
+        """Return the lines that make a session of the lines ``now`` read as ``wanted`` does.
+
+        They are marked with ``operation``, the last is the record to go on from. None are needed
+        where it reads so already.
+        """

@@ -8,10 +8,11 @@ from compactctl.errors import NotUnderstoodError, UsageError, suggestion
 from compactctl.formats.agent_code import AgentCode
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.claude_code.adapter import ClaudeCode
+from compactctl.formats.claude_code.appending import ClaudeAppending
 from compactctl.formats.cline.adapter import Cline, Roo
 from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.copilot_cli.adapter import CopilotCli
-from compactctl.formats.format import Format
+from compactctl.formats.format import Appending, Format
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
@@ -41,6 +42,9 @@ ALL_FORMATS: tuple[Format, ...] = (
     OpenAIChat(),
 )
 
+# Formats whose sessions can be changed by appending to them.
+_APPENDING: Mapping[str, Appending] = {"claude-code": ClaudeAppending()}
+
 _JSON_TYPES = {
     type(None): "null",
     bool: "boolean",
@@ -62,6 +66,11 @@ def format_named(name: str) -> Format:
     known = (candidate.name for candidate in ALL_FORMATS)
     hint = suggestion(name, known, f"there are {_names()}")
     raise UsageError(f"unknown format {name!r}; {hint}")
+
+
+def appending_of(name: str) -> Appending | None:
+    """Return how sessions of a format are changed by appending, None where that is not known."""
+    return _APPENDING.get(name)
 
 
 def writes_pairs(name: str) -> bool:

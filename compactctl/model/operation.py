@@ -74,8 +74,9 @@ class Operation:
 
     ``head`` is the compaction in effect afterwards: the operation itself for a compaction, and
     where one of a client's was undone, an earlier one (or None for the first state) for a rewind.
-    ``parent`` is the compaction in effect before. ``recorded_at`` (ISO 8601, UTC) is not part of
-    the id.
+    ``parent`` is the compaction in effect before. ``appended`` says that all lines stayed as they
+    were, and records behind them make the client read them otherwise. ``recorded_at`` (ISO 8601,
+    UTC) is not part of the id.
     """
 
     id: OperationId
@@ -88,5 +89,6 @@ class Operation:
     counter: str
     stages: tuple[StageRecord, ...] = ()
     detail: str = ""
+    appended: bool = False
     tool_version: str = ""
     recorded_at: str = ""

@@ -5,6 +5,7 @@ originals, and what follows a hidden record is linked to what precedes it.
 ``inline``: originals stay, byte for byte but for a tag before the closing brace; summaries,
 markers and rewritten records are inserted before them. Where records are linked by ids, rewritten
 ones come after their originals: of two records with one id, the clients take the later one.
+``native``: as ``split``, to be brought about by records behind the old lines, which all stay.
 """
 
 import json
@@ -32,7 +33,7 @@ from compactctl.pipeline.restated import kept_report, restated
 from compactctl.pipeline.spans import Span, element_spans, line_span, rebuild, record_span, splice
 from compactctl.pipeline.writer import Beside, Writer
 
-Layout = Literal["split", "inline"]
+Layout = Literal["split", "inline", "native"]
 # What a summary says of who wrote it, unless that was the built-in summarizer as it should be.
 _ORIGIN_FIELDS = ("summarizer", "fallback")
 _PARENT_FIELD = {"condense": "condenseParent", "truncate": "truncationParent"}

@@ -20,7 +20,7 @@ _LINES = 1_000
 # Tokens that OpenCode keeps free for an answer.
 _ANSWER = 8_000
 # What Claude Code puts into a request beside what was said.
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 Sent = tuple[str, str, str]
 """A piece of a request: text, call or result; the id of its call; what it says."""
 
@@ -156,8 +156,7 @@ class ClaudeCode:
 
     def sent(self, request: Json) -> Iterator[Sent]:
         said = (
-            (kind, call, _REMINDER.sub("", text).strip())
-            for kind, call, text in _anthropic(request)
+            (kind, call, REMINDER.sub("", text).strip()) for kind, call, text in _anthropic(request)
         )
         return (each for each in said if each[0] != "text" or each[2])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from clients.running import Desk, Led, Sent
+from clients.running import REMINDER, Desk, Led, Sent
 
 # Of what a session holds, from where on the client compacts by itself: below what it was when it
 # is compacted, above what is left.
@@ -18,7 +18,11 @@ STAGES = {
     "default": ("--keep", "40%"),
     "summary": ("--stages", "summarize", "--keep-turns", "1"),
 }  # fmt: skip
-LAYOUTS = ("fork", "--in-place")
+LAYOUTS = ("fork", "--in-place", "--native")
+# Those that leave the session where it is, and whose client is told to go on with it.
+NATIVE = frozenset({"claude-code"})
+# Older clients do not tell that they have ended.
+APPENDED = ("--native", "--while-open")
 
 
 def compactctl(desk: Desk, *words: str) -> dict[str, object]:
@@ -36,7 +40,9 @@ def compacted(led: Led, layout: str, stages: str) -> str:
     """Compact a session; return the one that the client goes on with."""
     if layout == "--in-place" and not led.client.has_files:
         pytest.skip(f"the database of {led.client.name} is only read")
-    how = () if layout == "fork" else (layout,)
+    if layout == "--native" and led.client.name not in NATIVE:
+        pytest.skip(f"nothing is appended to sessions of {led.client.name}")
+    how = {"fork": (), "--native": APPENDED}.get(layout, (layout,))
     done = compactctl(led.desk, "compact", led.session, *STAGES[stages], *how)
     small = str(done["output"])
     led.client.take_in(led.desk, small)
@@ -49,7 +55,7 @@ def viewed(desk: Desk, session: str) -> Iterator[Sent]:
     assert isinstance(found, list)
     said = (message for message in found if message["role"] != "system")
     for part in (part for message in said for part in message["parts"]):
-        text = part.get("text", "").strip()
+        text = REMINDER.sub("", part.get("text", "")).strip()
         if part["kind"] == "text" and text and not text.startswith("<"):
             yield "text", "", text.strip('"')
         elif part["kind"] == "tool_call":
@@ -79,7 +85,10 @@ def test_it_sends_what_view_shows(led: Led, layout: str, stages: str, limit: flo
     left = [*viewed(led.desk, small)]
     sent = led.say("And now?", small, limit=int(led.full * limit))
     assert sent == [[*left, typed("And now?")]]
-    assert layout == "--in-place" or bytes_of(led) == before
+    if layout != "--in-place":
+        assert bytes_of(led)[: len(before)] == before
+    if layout == "fork":
+        assert bytes_of(led) == before
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -91,11 +100,12 @@ def test_what_is_said_since_survives_another_compaction_and_the_way_back(
     whole = [*viewed(led.desk, led.session)]
     small = compacted(led, layout, "outputs")
     led.say("And now?", small)
-    compactctl(led.desk, "compact", small, *STAGES["summary"], "--in-place")
+    again = APPENDED if layout == "--native" else ("--in-place",)
+    compactctl(led.desk, "compact", small, *STAGES["summary"], *again)
     left = [*viewed(led.desk, small)]
     assert typed("And now?") in left
     assert led.say("And then?", small) == [[*left, typed("And then?")]]
-    compactctl(led.desk, "rewind", small, "--all")
+    compactctl(led.desk, "rewind", small, "--all", "--while-open")
     since = ("And now?", "Understood.", "And then?", "Understood.", "And back?")
     # It is as large again as it was: with a limit the client would refuse it.
     assert led.say("And back?", small, limit=None) == [[*whole, *map(typed, since)]]
@@ -104,3 +114,24 @@ def test_what_is_said_since_survives_another_compaction_and_the_way_back(
 def bytes_of(led: Led) -> bytes:
     """Return the bytes of the session as it was led; none where it is not a file."""
     return Path(led.session).read_bytes() if led.client.has_files else b""
+
+
+def test_what_its_client_compacted_is_appended_to(led: Led) -> None:
+    if led.client.name not in NATIVE:
+        pytest.skip(f"nothing is appended to sessions of {led.client.name}")
+    led.say("And now?", led.session, limit=int(led.full * LIMIT))
+    led.say("And then?", led.session)
+    whole = [*viewed(led.desk, led.session)]
+    before = bytes_of(led)
+    compactctl(led.desk, "compact", led.session, *APPENDED, *STAGES["summary"])
+    left = [*viewed(led.desk, led.session)]
+    if left == whole:
+        pytest.skip("its own compaction left nothing that could go")
+    # Newer versions send their own summary, the first piece, in other words than they keep it.
+    [sent] = led.say("And what else?", led.session)
+    assert sent[1:] == [*left[1:], typed("And what else?")]
+    compactctl(led.desk, "rewind", led.session, "--while-open")
+    assert bytes_of(led)[: len(before)] == before
+    since = ("And what else?", "Understood.", "And back?")
+    [sent] = led.say("And back?", led.session)
+    assert sent[1:] == [*whole[1:], *map(typed, since)]

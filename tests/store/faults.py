@@ -8,6 +8,8 @@ from typing import Any
 
 from compactctl.store.files.filesystem import FileSystem
 
+# Calls that may have done half of what they were asked for.
+HALVED = ("write", "append")
 CALLS = frozenset(name for name in vars(FileSystem) if not name.startswith("_"))
 
 
@@ -42,7 +44,7 @@ class Killing(Watched):
 
     def before(self, name: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         if len(self.log) == self.n:
-            if name == "write":
+            if name in HALVED:
                 call(arguments[0], arguments[1][: len(arguments[1]) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -57,7 +59,7 @@ class Failing(Watched):
 
     def before(self, name: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         if len(self.log) == self.n:
-            if name == "write":
+            if name in HALVED:
                 call(arguments[0], arguments[1][: len(arguments[1]) // 2])
             if name == "close":
                 call(*arguments)

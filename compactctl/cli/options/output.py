@@ -48,6 +48,16 @@ def one_document(output: str | None, shown_as: str) -> None:
         )
 
 
+def while_open_option(function: F) -> F:
+    """Add the flag that appends to a session though its client may have it open."""
+    return click.option(
+        "--while-open",
+        is_flag=True,
+        help="Append to a session (--native) though its client has it open, or nothing tells "
+        "whether it has; it reads that when it resumes the session.",
+    )(function)
+
+
 def layout_options(function: F) -> F:
     """Add the options that say what a compacted transcript looks like."""
     options = (

@@ -29,9 +29,9 @@ SECTIONS = {
     ),
     "What others get to see": ("mask-secrets", "redact"),
     "Where to write": (
-        "output", "out", "in-place", "archived-out", "layout", "tags", "dry-run", "check", "force",
-        "report", "report-format", "junit", "messages-out", "rounds-out", "annotate", "plot",
-        "html",
+        "output", "out", "in-place", "native", "while-open", "archived-out", "layout", "tags",
+        "dry-run", "check", "force", "report", "report-format", "junit", "messages-out",
+        "rounds-out", "annotate", "plot", "html",
     ),
     "What is read": (
         "format", "archive", "scope", "files-from", "shard", "include", "exclude", "strict",

@@ -31,9 +31,8 @@ _TEXT = "puts text into a transcript or a prompt"
 REFUSED = {
     "says where or whether something is written": frozenset({
         "output", "out", "report", "report-format", "junit", "annotate", "plot", "rounds-out",
-        "messages-out", "html", "archived-out", "spill-dir", "in-place", "force", "dry-run",
-        "layout", "tags", "to",
-        "group", "check", "repair", "forget", "dead",
+        "messages-out", "html", "archived-out", "spill-dir", "in-place", "native", "while-open",
+        "force", "dry-run", "layout", "tags", "to", "group", "check", "repair", "forget", "dead",
         "print", "install", "uninstall", "block-manual",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({

@@ -4,9 +4,12 @@ import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
 
+from compactctl.commands.appending.block import cannot_be_appended, settled
+from compactctl.commands.appending.unfinished import finished_part
 from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.undo import Undone, undo
+from compactctl.commands.compact.appending_options import appended_if_proven
 from compactctl.commands.compact.archive_hint import archive_hint
 from compactctl.commands.compact.audits import SummaryAudit, audits_of, require_audit
 from compactctl.commands.compact.job import CompactionJob
@@ -21,16 +24,16 @@ from compactctl.commands.compact.target import (
     target_of,
     with_fork,
 )
-from compactctl.commands.compact.verify_output import meant_by, prove_layout
 from compactctl.commands.forking.new_session import load_fork
 from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
+from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.plan import make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
 from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.commands.sizing.restating import restatement
-from compactctl.errors import IntegrityError
+from compactctl.errors import IntegrityError, UsageError
 from compactctl.history.damage import damage_of
 from compactctl.llm.choice import summarizer_for
 from compactctl.model.counts import Restated
@@ -46,13 +49,14 @@ def compact(options: CompactOptions) -> CompactResult:
 
     A dry run refuses a target as the run would, but for the usual one in a client's store.
     """
+    options, told = appended_if_proven(options)
     options = with_fork(options)
     check_target(options)
     ready = _ready(options)
     if options.dry_run:
         ready.check_target()
-        return ready.result
-    return ready.write()
+    result = ready.result if options.dry_run else ready.write()
+    return replace(result, warnings=(*result.warnings, *told))
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:
@@ -83,8 +87,10 @@ def _proven(options: CompactOptions) -> ReadyCompaction:
     redone = _redone(options, loaded, history)
     loaded = loaded if redone is None else redone.loaded
     source, damage = loaded.source, damage_of(loaded.transcript)
-    ready = replace(_laid_out(_job(options, loaded, history, redone)), source=read)
-    del loaded
+    whole, loaded = _settled(options, loaded, history)
+    job = replace(_job(options, loaded, history, redone), whole=whole)
+    ready = replace(_laid_out(job), source=read)
+    del loaded, whole, job
     _release_memory()
     if ready.expected is None:
         return ready
@@ -92,6 +98,8 @@ def _proven(options: CompactOptions) -> ReadyCompaction:
         name = str(source.path or "standard input")
         prove_layout(Lines(ready.content.pieces), ready.format, ready.expected, name)
     except IntegrityError:
+        if options.layout == "native":
+            raise cannot_be_appended(options.path) from None
         if damage is None:
             raise
         loaded = loaded_from(source, options.path, options.format, options.limits)
@@ -117,6 +125,23 @@ def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
         return load_fork(options.path, options.format, options.limits, options.fork)
     loaded = load(options.path, options.format, options.limits)
     return loaded.source, history_behind(loaded), loaded
+
+
+def _settled(
+    options: CompactOptions, loaded: Loaded, history: OperationHistory
+) -> tuple[Loaded | None, Loaded]:
+    """Return a session to be appended to, None for others, and what is to be compacted.
+
+    UsageError behind what a run that was killed has left.
+    """
+    if options.layout != "native":
+        return None, loaded
+    if finished_part(history) is not None:
+        raise UsageError(
+            f"{options.path}: ends in a part of what a run that was killed has appended; take that "
+            "away with compactctl rewind, and compact it then"
+        )
+    return loaded, settled(loaded)
 
 
 def _redone(options: CompactOptions, loaded: Loaded, history: OperationHistory) -> Undone | None:
@@ -182,7 +207,7 @@ def _restated(
     options: CompactOptions, loaded: Loaded, outcome: PlanOutcome, measured: Measure
 ) -> Restated | None:
     """Return the counts that a client is to find; without tags nobody could tell whose they are."""
-    is_rewritten = outcome.edits and options.layout == "split" and options.tags
+    is_rewritten = outcome.edits and options.layout != "inline" and options.tags
     if not is_rewritten or loaded.format.counts is None:
         return None
     tokens = outcome.largest_after + outcome.unseen

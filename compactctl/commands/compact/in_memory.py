@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from compactctl.commands.compact.verify_output import meant_by, prove_layout
 from compactctl.commands.loading.load import loaded_from
+from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.measure import MeasureOptions, measure

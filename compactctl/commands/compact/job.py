@@ -22,7 +22,9 @@ class CompactionJob:
     """What was asked for, what was read, and what the stages came to.
 
     ``redone`` are the client's compactions that were undone first.
-    ``restated`` are the counts by which a client is to measure its context from now on.
+    ``restated`` are the counts by which a client is to measure its context from now on. ``whole``
+    is the session as it was read where records are to be appended to it, ``loaded`` that without
+    what does not count any more.
     """
 
     options: CompactOptions
@@ -34,6 +36,7 @@ class CompactionJob:
     audits: tuple[SummaryAudit, ...]
     restated: Restated | None
     redone: Undone | None = None
+    whole: Loaded | None = None
 
     @property
     def parent(self) -> OperationId | None:

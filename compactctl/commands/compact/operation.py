@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from compactctl import __version__
+from compactctl.commands.appending.block import with_block
 from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.operations.inline import own_fields
 from compactctl.model.operation import Digest, Operation, OperationId
@@ -35,13 +36,16 @@ def operation_id(job: CompactionJob) -> OperationId:
 
 
 def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
-    """Lay out the new transcript; inline it carries the operation itself."""
+    """Lay out the new transcript; inline it carries the operation itself.
+
+    Where records are appended, these are laid out behind all that is there.
+    """
     inline = job.options.layout == "inline"
     loaded, own = job.loaded, job.own_fields
     if inline:
         own |= own_fields(loaded.lines, loaded.transcript, loaded.source.digest, job.parent)
     style = LayoutStyle(
-        layout=job.options.layout,
+        layout="inline" if inline else "split",
         operation=operation,
         tags=inline or job.options.tags,
         own=own,
@@ -49,12 +53,14 @@ def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
     )
     folded = fold(job.outcome.edits)
     lines = lay_out(loaded.lines, loaded.transcript, folded, loaded.format, style)
-    return NewFile(loaded.lines, lines)
+    if job.whole is None:
+        return NewFile(loaded.lines, lines)
+    return with_block(job.whole, [line.data for line in lines], operation)
 
 
 def deposit_of(job: CompactionJob, operation: OperationId, new: NewFile, after: Digest) -> Deposit:
     """Return the operation and the rows that lead back, for the archive."""
-    loaded, meter = job.loaded, job.measured.meter
+    loaded, meter = job.whole or job.loaded, job.measured.meter
     sizes = {message.id: meter.message(message) for message in job.outcome.before}
     record = Operation(
         id=operation,
@@ -66,6 +72,7 @@ def deposit_of(job: CompactionJob, operation: OperationId, new: NewFile, after: 
         format=loaded.format.name,
         counter=job.measured.counter.id,
         stages=job.outcome.stages,
+        appended=job.whole is not None,
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.target import target_of
-from compactctl.commands.compact.verify_output import Meant
-from compactctl.commands.forking.written import Destination, earlier_archives, write
+from compactctl.commands.forking.written import Destination, append_to, earlier_archives, write
+from compactctl.commands.loading.verify_output import Meant
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.formats.format import Format
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
-from compactctl.store.files.content import Content
+from compactctl.store.files.content import Content, parted
 from compactctl.store.files.lines import STANDARD_INPUT, Source
 from compactctl.store.publish.publish import check_place
 
@@ -42,13 +42,19 @@ class ReadyCompaction:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
             return replace(self.result, data=self.content.pieces, warnings=warnings)
         place = self._place
-        written = write(place, self.source, self.content, self._archives(place))
+        archives = self._archives(place)
+        if self.options.layout == "native":
+            _, block = parted(self.content.pieces, self.source.digest.n_bytes)
+            written = append_to(place, self.source, block, archives)
+        else:
+            written = write(place, self.source, self.content, archives)
         warnings = (*self.result.warnings, *written.warnings)
         return replace(self.result, written=written, warnings=warnings)
 
     def check_target(self) -> None:
         """Raise what ``write`` would of where the new transcript belongs."""
-        if self._is_idle or self.options.output == STANDARD_INPUT or self.options.fork:
+        is_new = self.options.output == STANDARD_INPUT or self.options.fork
+        if self._is_idle or is_new or self.options.layout == "native":
             return
         place = self._place
         check_place(
@@ -82,7 +88,7 @@ class ReadyCompaction:
 
 def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
     """Tell whether the operation gets an archive; all get one behind one that has one."""
-    return options.layout == "split" or options.in_place or bool(history.archived_chain)
+    return options.layout != "inline" or options.in_place or bool(history.archived_chain)
 
 
 def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:

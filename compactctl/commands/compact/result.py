@@ -28,9 +28,10 @@ from compactctl.tokens.models.prices import Prices
 class CompactOptions:
     """Everything a compaction can be asked for; see the command's help for the meaning.
 
-    ``fork`` is the session to be written where ``path`` is one in its client's store. With ``redo``
-    what the client compacted is undone first. ``figures`` asks for those of what is read,
-    ``details`` for rows about it.
+    ``fork`` is the session to be written where ``path`` is one in its client's store; in the layout
+    ``native`` it is appended to instead, with ``while_open`` also while its client has it open.
+    With ``redo`` what the client compacted is undone first. ``figures`` asks for those of what is
+    read, ``details`` for rows about it.
     """
 
     path: str
@@ -43,6 +44,7 @@ class CompactOptions:
     layout: Layout = "split"
     output: str | None = None
     in_place: bool = False
+    while_open: bool = False
     tags: bool = True
     dry_run: bool = False
     force: bool = False

@@ -27,7 +27,7 @@ def check_contradictions(options: CompactOptions) -> None:
     if options.in_place and options.path == STANDARD_INPUT:
         raise UsageError("standard input cannot be compacted in place; name a file")
     to_pipe = piped and options.output in (None, STANDARD_INPUT) and not options.dry_run
-    if to_pipe and options.layout == "split":
+    if to_pipe and options.layout != "inline":
         raise UsageError(
             "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
         )
@@ -40,7 +40,7 @@ def with_fork(options: CompactOptions) -> CompactOptions:
     no session is made of that.
     """
     is_named = options.in_place or options.output is not None
-    if is_named or options.path == STANDARD_INPUT or options.layout == "inline":
+    if is_named or options.path == STANDARD_INPUT or options.layout != "split":
         return options
     return replace(options, fork=new_session(options.path))
 
@@ -59,6 +59,8 @@ def check_target(options: CompactOptions) -> None:
 
     In the place of a session as well, where its client would not see that it was compacted.
     """
+    if options.layout == "native":
+        return
     if in_place_if_named(options).in_place:
         if is_in_database(options.path):
             raise UsageError(f"{options.path}: is in a database, which is only read; use -o FILE")
@@ -72,7 +74,7 @@ def check_target(options: CompactOptions) -> None:
 
 def target_of(options: CompactOptions) -> Path:
     """Return the file that the compacted transcript goes to."""
-    if options.in_place:
+    if options.in_place or options.layout == "native":
         return Path(options.path)
     if options.output is not None:
         return Path(options.output)

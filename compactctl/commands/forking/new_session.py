@@ -137,6 +137,12 @@ def rewound_as(target: Path, fork: Fork | None) -> str:
     return fork.id if fork is not None and is_listed else str(target)
 
 
+def appended_as(target: Path) -> str:
+    """Return what rewind is to be given for a session that was appended to: its id, or a path."""
+    session = session_at(target, this_machine())
+    return session.id if session else str(target)
+
+
 def _fresh(machine: Machine, mark: TitleMark) -> Fresh:
     bits = random.SystemRandom().getrandbits(128)
     return Fresh(bits=bits, now=datetime.now(UTC), machine=machine, mark=mark)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compactctl.commands.forking.new_session import (
+    appended_as,
     archives_under,
     continued_with,
     make_room,
@@ -18,6 +19,7 @@ from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import Source
+from compactctl.store.publish.append import append
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish
 
@@ -31,11 +33,12 @@ class Written:
     of the input, from 1, that came too late for it. ``forked_from`` is the id of the session that a
     new one was made of, ``forked_to`` the id of that one; ``undo_name`` is what rewind is to be
     given, and ``continue_with`` the command that goes on with the session, None outside of clients'
-    stores.
+    stores. ``appended_lines`` are those behind the input, where that is the output.
     """
 
     output: str
     archive: str | None = None
+    appended_lines: int = 0
     carried_lines: int = 0
     left_out_from: int | None = None
     forked_from: str | None = None
@@ -85,6 +88,21 @@ def write(
         undo_name=rewound_as(place.target, place.fork),
         continue_with=continued_with(place.path, place.fork) if is_session else None,
         warnings=(*published.warnings, *settled),
+    )
+
+
+def append_to(
+    place: Destination, source: Source, block: bytes, archives: Sequence[Deposit]
+) -> Written:
+    """Put records behind a session, in its place. Raises as ``append`` does."""
+    warnings = append(FileSystem(), source=source, archives=archives, block=block)
+    return Written(
+        output=str(place.target),
+        archive=str(archive_folder(place.target)),
+        appended_lines=block.lstrip(b"\n").count(b"\n"),
+        undo_name=appended_as(place.target),
+        continue_with=continued_with(place.path, None),
+        warnings=warnings,
     )
 
 

@@ -10,12 +10,19 @@ from compactctl.model.operation import Digest, Operation, OperationId
 
 
 def rewind_operation(
-    before: Digest, after: Digest, chain: Sequence[OperationStep], head: OperationId | None
+    before: Digest,
+    after: Digest,
+    chain: Sequence[OperationStep],
+    head: OperationId | None,
+    appended_as: OperationId | None = None,
 ) -> Operation:
-    """Return the operation that records a rewind from ``chain``; ``head`` is in effect then."""
+    """Return the operation that records a rewind from ``chain``; ``head`` is in effect then.
+
+    ``appended_as`` is its id where records that were appended are marked with it.
+    """
     content = f"rewind\n{before.sha256}\n{after.sha256}\n{head}"
     return Operation(
-        id=OperationId(hashlib.sha256(content.encode()).hexdigest()[:12]),
+        id=appended_as or OperationId(hashlib.sha256(content.encode()).hexdigest()[:12]),
         parent=chain[-1].id if chain else None,
         head=head,
         kind="rewind",
@@ -23,6 +30,7 @@ def rewind_operation(
         after=after,
         format=chain[-1].format if chain else "",
         counter=chain[-1].counter if chain else "",
+        appended=appended_as is not None,
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -15,7 +15,8 @@ class RewindOptions:
     """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction.
 
     With ``client`` it is the client's own newest compaction that is undone, with ``all`` every one;
-    ``in_place`` replaces the transcript then. ``archive`` is the folder of its archive, where that
+    ``in_place`` replaces the transcript then. What was appended is undone by appending also
+    ``while_open``. ``archive`` is the folder of its archive, where that
     is not in its place.
     """
 
@@ -25,6 +26,7 @@ class RewindOptions:
     all: bool = False
     client: bool = False
     in_place: bool = False
+    while_open: bool = False
     check: bool = False
     output: str | None = None
     force: bool = False

@@ -1,23 +1,32 @@
 """Restores earlier states of a transcript, byte for byte."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from compactctl.commands.appending.unfinished import finished_part
 from compactctl.commands.forking.outside_stores import check_outside_stores
-from compactctl.commands.forking.written import Written
+from compactctl.commands.forking.written import Destination, Written, append_to
 from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.operations.appended_lines import appended, appended_since
 from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import OperationStep
+from compactctl.commands.rewind.appended import (
+    is_appended,
+    leads_over_appended,
+    move_over_appended,
+    without_appended,
+)
 from compactctl.commands.rewind.client import is_tagged_by_client, undo_by_client
 from compactctl.commands.rewind.from_archive import originals_instead
+from compactctl.commands.rewind.move import Move
 from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
 from compactctl.errors import ArchiveError, ChangedError, UsageError
-from compactctl.model.operation import Digest, OperationId
+from compactctl.model.appended import MARK
+from compactctl.model.operation import Digest
 from compactctl.pipeline.archive_rows import plain_rows
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
@@ -30,16 +39,6 @@ from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
 __all__ = ["RewindOptions", "RewindResult", "rewind"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Move:
-    """The state to go to, what is in effect there, and the archives that record the way."""
-
-    content: Content
-    chain: tuple[OperationId, ...]
-    carried: int
-    archives: tuple[Deposit, ...] = ()
 
 
 def rewind(options: RewindOptions) -> RewindResult:
@@ -62,6 +61,16 @@ def rewind(options: RewindOptions) -> RewindResult:
         return originals_instead(options, source, error)
     if not history.steps:
         return _nothing_known(options, source)
+    left = finished_part(history)
+    if left is not None:
+        chain = tuple(step.id for step in history.chain)
+        move = Move(content=Content.of((left,)), chain=chain, carried=0)
+        return _finish(options, source, history, move, 0)
+    target = _chain_wanted(options, history)
+    if target is not None and leads_over_appended(history, target):
+        apart = _place(options) is not None
+        move = move_over_appended(options, source, history, target, apart=apart)
+        return _finish(options, source, history, move, 0)
     move = _destination(options)(options, history)
     return _finish(options, source, history, move, late)
 
@@ -125,7 +134,24 @@ def _check_options(options: RewindOptions) -> None:
         raise UsageError("--in-place goes with --client; anything else is rewound in place anyway")
 
 
-_Destination = Callable[[RewindOptions, OperationHistory], _Move]
+def _chain_wanted(
+    options: RewindOptions, history: OperationHistory
+) -> Sequence[OperationStep] | None:
+    """Return what is to be in effect, None where one group alone is taken back."""
+    chain = history.chain
+    if options.group:
+        if any(map(is_appended, chain)):
+            raise UsageError(
+                f"{options.path}: a group of what was appended cannot be taken back by itself; "
+                "rewind all of it and compact again"
+            )
+        return None
+    if options.to:
+        return history.chain_to(_step_named(history.steps, options.to))
+    return () if options.all else chain[:-1]
+
+
+_Destination = Callable[[RewindOptions, OperationHistory], Move]
 
 
 def _destination(options: RewindOptions) -> _Destination:
@@ -136,21 +162,21 @@ def _destination(options: RewindOptions) -> _Destination:
     return _undo
 
 
-def _undo(options: RewindOptions, history: OperationHistory) -> _Move:
+def _undo(options: RewindOptions, history: OperationHistory) -> Move:
     chain = history.chain
     if not chain:
-        return _Move(content=Content.of(history.lines), chain=(), carried=0)
+        return Move(content=Content.of(history.lines), chain=(), carried=0)
     left = chain[0] if options.all else chain[-1]
     return _before(left, history)
 
 
-def _before(left: OperationStep, history: OperationHistory) -> _Move:
+def _before(left: OperationStep, history: OperationHistory) -> Move:
     """Return the state before a step in effect, with what was appended since."""
     kept = history.chain[: history.chain.index(left)]
     return _joined(left.before, appended(history, left), kept)
 
 
-def _go_to(options: RewindOptions, history: OperationHistory) -> _Move:
+def _go_to(options: RewindOptions, history: OperationHistory) -> Move:
     wanted, chain = _step_named(history.steps, options.to or ""), history.chain
     ids = [step.id for step in chain]
     if wanted.id not in ids:
@@ -158,13 +184,13 @@ def _go_to(options: RewindOptions, history: OperationHistory) -> _Move:
         return _joined(lambda: (state,), appended_since(history, wanted), history.chain_to(wanted))
     following = chain[ids.index(wanted.id) + 1 :]
     if not following:
-        return _Move(content=Content.of(history.lines), chain=tuple(ids), carried=0)
+        return Move(content=Content.of(history.lines), chain=tuple(ids), carried=0)
     return _before(following[0], history)
 
 
-def _take_back_group(options: RewindOptions, history: OperationHistory) -> _Move:
+def _take_back_group(options: RewindOptions, history: OperationHistory) -> Move:
     regrouped = undo_group(options.group or "", history)
-    return _Move(
+    return Move(
         content=Content.of((regrouped.data,)),
         chain=regrouped.chain,
         carried=regrouped.carried,
@@ -174,12 +200,15 @@ def _take_back_group(options: RewindOptions, history: OperationHistory) -> _Move
 
 def _joined(
     state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[OperationStep]
-) -> _Move:
+) -> Move:
     content = Content.of(Joined(state))
     more = carried(carry, is_open=content.is_open)
+    if MARK in more:
+        # What was appended, and undone again, stood for records of another state.
+        more = b"".join(without_appended(split_lines(more)))
     if more:
         content = Content.of(Joined(state, more))
-    return _Move(content=content, chain=tuple(step.id for step in chain), carried=len(more))
+    return Move(content=content, chain=tuple(step.id for step in chain), carried=len(more))
 
 
 def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
@@ -192,7 +221,7 @@ def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
 
 
 def _finish(
-    options: RewindOptions, source: Source, history: OperationHistory, move: _Move, late: int
+    options: RewindOptions, source: Source, history: OperationHistory, move: Move, late: int
 ) -> RewindResult:
     left = tuple(step.id for step in history.chain)
     place = _place(options)
@@ -200,7 +229,7 @@ def _finish(
         check_outside_stores(options.path, Path(place), named=True)
     result = RewindResult(
         path=options.path,
-        layout="split" if history.archived else "inline",
+        layout=_layout(history, move),
         before=source.digest,
         after=move.content.digest,
         undone=tuple(name for name in reversed(left) if name not in move.chain),
@@ -223,7 +252,13 @@ def _finish(
     return _published(options, source, history, move, result) if result.moved else result
 
 
-def _written(place: str, move: _Move, known: Collection[Digest], *, force: bool) -> tuple[str, ...]:
+def _layout(history: OperationHistory, move: Move) -> str:
+    if move.block is not None:
+        return "native"
+    return "split" if history.archived else "inline"
+
+
+def _written(place: str, move: Move, known: Collection[Digest], *, force: bool) -> tuple[str, ...]:
     """Write a state apart from the transcript, unless it goes to a pipe; return the warnings."""
     if place == STANDARD_INPUT:
         return ()
@@ -246,7 +281,7 @@ def _missing(options: RewindOptions, history: OperationHistory) -> tuple[str, ..
     return (f"{options.path}: builds upon operation {history.missing}, {what}",)
 
 
-def _left_behind(history: OperationHistory, move: _Move) -> tuple[str, ...]:
+def _left_behind(history: OperationHistory, move: Move) -> tuple[str, ...]:
     """Return the warning for a compacted state that is written without what leads back from it."""
     if history.archive is None or not (history.archived and move.chain):
         return ()
@@ -258,9 +293,11 @@ def _published(
     options: RewindOptions,
     source: Source,
     history: OperationHistory,
-    move: _Move,
+    move: Move,
     result: RewindResult,
 ) -> RewindResult:
+    if move.block is not None:
+        return _appended(source, history, move, result, move.block)
     published = publish(
         FileSystem(),
         source=source,
@@ -272,12 +309,29 @@ def _published(
     return replace(
         result,
         written=Written(output=options.path, carried_lines=published.growth.lines),
-        way_back=f"--to {history.chain[-1].id}" if history.chain else "--all",
+        way_back=_way_back(history),
         warnings=(*result.warnings, *published.warnings),
     )
 
 
-def _recorded(source: Source, history: OperationHistory, move: _Move) -> Sequence[Deposit]:
+def _appended(
+    source: Source, history: OperationHistory, move: Move, result: RewindResult, block: bytes
+) -> RewindResult:
+    place = Destination(path=result.path, target=Path(result.path))
+    written = append_to(place, source, block, move.archives)
+    return replace(
+        result,
+        written=replace(written, archive=None),
+        way_back=_way_back(history),
+        warnings=(*result.warnings, *written.warnings),
+    )
+
+
+def _way_back(history: OperationHistory) -> str:
+    return f"--to {history.chain[-1].id}" if history.chain else "--all"
+
+
+def _recorded(source: Source, history: OperationHistory, move: Move) -> Sequence[Deposit]:
     return move.archives or (_rewind_record(source, history, move),)
 
 
@@ -289,7 +343,7 @@ def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]
     return [(step.operation, step.rows()) for step in history.archived]
 
 
-def _rewind_record(source: Source, history: OperationHistory, move: _Move) -> Deposit:
+def _rewind_record(source: Source, history: OperationHistory, move: Move) -> Deposit:
     head = move.chain[-1] if move.chain else None
     operation = rewind_operation(source.digest, move.content.digest, history.chain, head)
     return operation, plain_rows(source.lines)

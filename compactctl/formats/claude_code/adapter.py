@@ -25,6 +25,7 @@ from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
     Message,
+    MessageId,
     Part,
     Role,
     Synthetic,
@@ -115,6 +116,15 @@ class ClaudeCode:
         return rewritten(message.parts[part], current, text, new_content)
 
 
+def chain_of(lines: Iterable[Decoded]) -> ClaudeChain:
+    """Return how the records of a session follow one another, once all of it was read."""
+    reader = _Reader()
+    for decoded in lines:
+        reader.line(decoded)
+    reader.finish()
+    return reader.chain
+
+
 class _Reader:
     """Reads records in file order and settles the effective history at the end."""
 
@@ -122,6 +132,7 @@ class _Reader:
         self.gather = TranscriptBuilder()
         self.chain = ClaudeChain()
         self.tools: dict[str, str] = {}
+        self.places: dict[str, int] = {}
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
@@ -154,6 +165,7 @@ class _Reader:
             return
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.version = text_or_none(record.get("version")) or self.version
+        self.places[message.id] = len(self.gather.messages)
         self.gather.messages.append(message)
         self.chain.message(message, uuid if isinstance(uuid, str) else "")
 
@@ -221,7 +233,7 @@ class _Reader:
         tags = tags_of(record)
         written = is_written(tags)
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
-        name = self.gather.unique(own_id(uuid, tags))
+        name = self.named(own_id(uuid, tags))
         return Message(
             id=name,
             role=role,
@@ -238,6 +250,18 @@ class _Reader:
             time=time_of(record),
             aside=record.get("isSidechain") is True,
         )
+
+    def named(self, name: str) -> MessageId:
+        """Return ``name`` as the id of the newest record that has it; an earlier one is numbered.
+
+        So what counts has the same id whether or not it stands for an earlier record.
+        """
+        chosen = self.gather.unique(name)
+        if chosen == name or name not in self.places:
+            return chosen
+        place = self.places[chosen] = self.places.pop(name)
+        self.gather.messages[place] = replace(self.gather.messages[place], id=chosen)
+        return MessageId(name)
 
     def finish(self) -> Transcript:
         effective = self.chain.effective()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compactctl.formats.claude_code.marks import Boundary, boundary_of, cleared_by
+from compactctl.model.appended import is_appended
 from compactctl.model.message import CallId, FilePart, Message, Part, ToolResultPart
 
 # What the client sends in place of results and attachments it has microcompacted.
@@ -28,20 +29,23 @@ class _ClaudeNode:
     parent: str | None
     type: str
     sidechain: bool
+    appended: bool = False
     boundary: Boundary | None = None
     cleared: frozenset[str] = frozenset()
     messages: list[Message] = field(default_factory=list)
 
     @property
     def is_written(self) -> bool:
-        """Whether compactctl wrote the record."""
-        return any(message.synthetic for message in self.messages)
+        """Whether compactctl put the record between others, which may not follow it."""
+        return not self.appended and any(message.synthetic for message in self.messages)
 
 
 class ClaudeChain:
     """Takes in records in file order, then tells the effective history.
 
-    ``resumed`` then tells which record follows which where the parent it names is not in the file.
+    ``resumed`` then tells which record follows which where the parent it names is not in the file,
+    ``path`` the records from the newest one back to where the conversation begins, ``included``
+    those and what hangs beside them.
     """
 
     def __init__(self) -> None:
@@ -54,6 +58,8 @@ class ClaudeChain:
         # Which record follows which where a compaction kept some behind its anchor.
         self._spliced: dict[str, str | None] = {}
         self.resumed: dict[str, str] = {}
+        self.path: tuple[str, ...] = ()
+        self.included: frozenset[str] = frozenset()
 
     def gap(self, line: int) -> None:
         """Take in that a line is not understood; a record may have been lost with it."""
@@ -73,6 +79,7 @@ class ClaudeChain:
             parent=parent if isinstance(parent, str) else None,
             type=record["type"],
             sidechain=record.get("isSidechain") is True,
+            appended=is_appended(record),
         )
         if "subtype" in record:
             node.boundary, node.cleared = boundary_of(record), cleared_by(record)
@@ -99,6 +106,7 @@ class ClaudeChain:
             return tuple(self._loose)
         path = self._path(leaf)
         included = self._with_side_records(path)
+        self.path, self.included = tuple(path), frozenset(included)
         ordered = _clear(self._ordered(path, included), self._cleared_ids(included))
         return tuple(self._kept(ordered, included))
 

@@ -135,6 +135,7 @@ def written_fields(written: Written | None) -> dict[str, Any]:
     return {
         "output": written.output if written else None,
         "archive": written.archive if written else None,
+        "appendedLines": written.appended_lines if written else 0,
         "carriedLines": written.carried_lines if written else 0,
         "forkedFrom": written.forked_from if written else None,
         "continueWith": written.continue_with if written else None,

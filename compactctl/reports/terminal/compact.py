@@ -14,7 +14,6 @@ from compactctl.reports.rendering.text import (
     plural,
     safe_text,
     shell_path,
-    size_text,
 )
 from compactctl.reports.rendering.wording import (
     base_text,
@@ -24,7 +23,7 @@ from compactctl.reports.rendering.wording import (
 )
 from compactctl.reports.terminal.sections.doubts import request_text
 from compactctl.reports.terminal.sections.explain import explain_screen
-from compactctl.reports.terminal.sections.written import beside_texts, continue_texts
+from compactctl.reports.terminal.sections.written import beside_texts, continue_texts, written_text
 
 _SHOWN_LINES = 3
 
@@ -73,7 +72,7 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
 
 def _written(result: CompactResult, written: Written) -> Iterator[str]:
     """Yield what was written where, what it lacks, how to undo it, and how to go on."""
-    yield f"wrote {line_text(written.output)} ({size_text(result.after.n_bytes)})"
+    yield written_text(written, result.after.n_bytes, result.before.n_bytes)
     yield from beside_texts(written)
     if written.left_out_from is not None:
         yield (

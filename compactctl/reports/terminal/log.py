@@ -74,8 +74,10 @@ def _tokens(operation: Operation) -> tuple[str, str]:
 
 def _state(operation: Operation, *, in_effect: bool) -> str:
     if operation.kind == "rewind":
-        return f"back to {operation.head or 'the first state'}"
-    words = ["in effect" if in_effect else "", one_line(operation.detail)]
+        how = ", appended" if operation.appended else ""
+        return f"back to {operation.head or 'the first state'}{how}"
+    appended = "appended" if operation.appended else ""
+    words = ["in effect" if in_effect else "", appended, one_line(operation.detail)]
     return ", ".join(filter(None, words))
 
 
@@ -99,7 +101,8 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
             for entry, group in rows
         ],
     )
-    yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
+    if not any(entry.operation and entry.operation.appended for entry, _ in rows):
+        yield f"bring one back with: compactctl rewind {shell_path(result.path)} --group GROUP"
 
 
 def _by_client(result: LogResult) -> Iterator[ScreenItem]:

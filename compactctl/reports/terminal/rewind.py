@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compactctl.commands.rewind.result import RewindResult
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import line_text, path_name, plural, shell_path, size_text
-from compactctl.reports.terminal.sections.written import beside_texts, continue_texts
+from compactctl.reports.terminal.sections.written import beside_texts, continue_texts, written_text
 
 
 def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
@@ -24,7 +24,7 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     written = result.written
     if written is None or written.output == "-":
         return
-    yield f"wrote {line_text(written.output)}"
+    yield written_text(written)
     yield from beside_texts(written)
     if written.archive:
         yield f"undo with: compactctl rewind {shell_path(written.undo_name)}"
@@ -42,14 +42,21 @@ def _client_facts(result: RewindResult) -> Iterator[Fact]:
         yield Fact("still in effect", ", ".join(result.in_effect))
 
 
-def _facts(result: RewindResult) -> Iterator[Fact]:
-    if result.by_client:
-        yield from _client_facts(result)
+def _state_facts(result: RewindResult) -> Iterator[Fact]:
+    if result.written and result.written.appended_lines:
+        yield Fact("read", "by its client as it was then; no line was changed or taken out")
         return
     verb = "can be restored" if result.checked else "restored"
     size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
     yield Fact(verb, f"{size}, proven by digest")
     yield Fact("SHA-256", result.after.sha256)
+
+
+def _facts(result: RewindResult) -> Iterator[Fact]:
+    if result.by_client:
+        yield from _client_facts(result)
+        return
+    yield from _state_facts(result)
     if result.group is not None:
         yield Fact("back", f"the messages of group {result.group}; other edits stay in effect")
         yield Fact("in effect now", ", ".join(result.in_effect) or "nothing")

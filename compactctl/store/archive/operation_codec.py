@@ -19,6 +19,7 @@ from compactctl.model.shapes import (
     record,
     scalar,
     spelled,
+    switch,
     text,
 )
 from compactctl.store.archive.names import ID
@@ -36,6 +37,9 @@ _WORD = spelled(ID)
 def encode_operation(operation: Operation) -> bytes:
     """Return the JSON text of an operation, with the version of its layout; ASCII only."""
     found = {"version": VERSION, **_plain(operation)}
+    if not operation.appended:
+        # Versions that do not know it need not: lines stand in the place of others.
+        del found["appended"]
     return json.dumps(found, default=_plain).encode("ascii")
 
 
@@ -127,6 +131,7 @@ _OPERATION = record(
         "counter": text,
         "stages": list_of(_STAGE, STAGES),
         "detail": text,
+        "appended": switch,
         "tool_version": text,
         "recorded_at": text,
     },

@@ -40,6 +40,22 @@ class FileSystem:
         while rest:
             rest = rest[os.write(fd, rest) :]
 
+    def open_append(self, path: Path) -> int:
+        """Open a file that exists to write behind its end; return its descriptor."""
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+
+    def append(self, fd: int, data: bytes) -> None:
+        """Write ``data`` in one call, so that nothing of another program gets in between.
+
+        OSError when not all of it was taken.
+        """
+        if os.write(fd, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut a file off."""
+        os.ftruncate(fd, size)
+
     def chmod(self, fd: int, mode: int) -> None:
         """Set the permission bits."""
         os.fchmod(fd, mode)

@@ -223,7 +223,7 @@ def test_a_result_before_its_call_in_the_file_follows_it() -> None:
 def test_the_newest_line_ends_the_conversation_whatever_follows_its_record() -> None:
     assert shown(
         user("u", None, "go"), said("a", "u", "1"), user("u2", "a", "on"), said("a", "u", "2")
-    ) == ["u", "a#2"]
+    ) == ["u", "a"]
 
 
 @pytest.mark.parametrize(

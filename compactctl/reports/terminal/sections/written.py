@@ -1,10 +1,20 @@
-"""What was written beside a transcript, and how to go on, for every command that writes one."""
+"""What was written, and what beside it, and how to go on, for every command that writes."""
 
 from collections.abc import Iterator
 
 from compactctl.commands.forking.written import Written
-from compactctl.reports.rendering.text import line_text
+from compactctl.reports.rendering.text import line_text, plural, size_text
 from compactctl.reports.rendering.wording import carried_text
+
+
+def written_text(written: Written, n_bytes: int | None = None, before: int = 0) -> str:
+    """Return what was written where; ``n_bytes`` is its size, ``before`` what was there of it."""
+    output = line_text(written.output)
+    if written.appended_lines:
+        lines = plural(written.appended_lines, "line")
+        size = "" if n_bytes is None else f" ({size_text(n_bytes - before)})"
+        return f"appended {lines}{size} to {output}; all before them is as it was"
+    return f"wrote {output}" if n_bytes is None else f"wrote {output} ({size_text(n_bytes)})"
 
 
 def beside_texts(written: Written) -> Iterator[str]:

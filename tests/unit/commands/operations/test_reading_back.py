@@ -10,10 +10,10 @@ import pytest
 from store.archive.forging import change_rows
 from unit.commands.conversations import append, back, group_of, jsonl, saved, squeeze, turn, turns
 
-from compactctl.commands.compact.verify_output import meant_by, prove_layout
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
 from compactctl.commands.loading.load import load
+from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.plan import PlanOptions

@@ -1,0 +1,1 @@
+"""Sessions that are changed by records behind what is there: when that works, and which."""

@@ -1,0 +1,154 @@
+"""Undoes what was appended to a session, and does it again: by appending, or by cutting it off."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+
+from compactctl.commands.appending.block import block_of, cannot_be_appended, rules_of
+from compactctl.commands.appending.conditions import check_loose, version_of
+from compactctl.commands.appending.unfinished import operation_behind
+from compactctl.commands.loading.load import Loaded, loaded_from, parse
+from compactctl.commands.loading.verify_output import meant_by, prove_layout
+from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.steps import Archived, OperationStep
+from compactctl.commands.rewind.move import Move
+from compactctl.commands.rewind.operation import rewind_operation
+from compactctl.commands.rewind.result import RewindOptions
+from compactctl.errors import IntegrityError, UsageError
+from compactctl.formats.registry import appending_of
+from compactctl.model.operation import OperationId
+from compactctl.pipeline.archive_rows import plain_rows
+from compactctl.store.files.content import Content
+from compactctl.store.files.lines import Source, digest_of, split_lines
+
+
+def is_appended(step: OperationStep) -> bool:
+    """Tell whether an operation appended records and left everything before them alone."""
+    return isinstance(step, Archived) and step.operation.appended
+
+
+def leads_over_appended(history: OperationHistory, target: Sequence[OperationStep]) -> bool:
+    """Tell whether all that the way to ``target`` undoes or does again was appended.
+
+    UsageError where only some of it was: it is known by records, what is below it by digests.
+    """
+    here, there = ({step.id for step in chain} for chain in (history.chain, target))
+    steps = {step.id: step for step in (*history.chain, *target)}
+    found = {is_appended(steps[name]) for name in here ^ there}
+    if found == {True, False}:
+        raise UsageError(
+            f"{history.where}: some of what would be undone was appended and some was not; "
+            "go there one step after another, with compactctl rewind"
+        )
+    return found == {True}
+
+
+def move_over_appended(
+    options: RewindOptions,
+    source: Source,
+    history: OperationHistory,
+    target: Sequence[OperationStep],
+    *,
+    apart: bool,
+) -> Move:
+    """Return how a session comes to read as it does with ``target`` in effect.
+
+    What was appended is cut off where it is the end of the file and no client has the session open.
+    Where it goes to another file, ``apart``, it is left out of that.
+
+    UsageError where that is unknown, and where appending would not do.
+    """
+    whole = loaded_from(source, options.path)
+    wanted = _exact(tuple(_wanted(whole.lines, history, target)), history, target)
+    chain = tuple(step.id for step in target)
+    content, carried = Content.of(wanted), _carried(whole.lines, history, target)
+    if apart or options.check or _is_cut_off(options, whole, wanted):
+        return Move(content=content, chain=chain, carried=carried)
+    version = version_of(whole.transcript)
+    way = "write another file with -o"
+    rules = rules_of(whole)
+    check_loose(options.path, rules, version, while_open=options.while_open, way=way)
+    name = _name(source, content, chain)
+    block = b"".join(block_of(whole, wanted, name))
+    now = Content.of((*whole.lines, block))
+    _prove(whole, wanted, now)
+    operation = rewind_operation(
+        source.digest, now.digest, history.chain, chain[-1] if chain else None, name
+    )
+    return Move(
+        content=now,
+        chain=chain,
+        carried=carried,
+        archives=((operation, plain_rows(source.lines)),),
+        block=block,
+    )
+
+
+def without_appended(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines that nothing was appended with."""
+    return (line for line in lines if operation_behind(line) is None)
+
+
+def _wanted(
+    lines: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
+) -> Iterator[bytes]:
+    """Yield the session's own lines, and where they were then what each of ``target`` appended."""
+    own = tuple(without_appended(lines))
+    at = 0
+    for step in filter(is_appended, target):
+        end = sum(1 for _ in without_appended(step.before()))
+        yield from own[at:end]
+        state = split_lines(step.outcome(history.data))
+        yield from (line for line in state if operation_behind(line) == step.id)
+        at = end
+    yield from own[at:]
+
+
+def _exact(
+    wanted: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
+) -> Sequence[bytes]:
+    """Return the lines without the line end that only what was appended had needed."""
+    kept = {step.id for step in target}
+    undone = next((step for step in history.chain if step.id not in kept), None)
+    if isinstance(undone, Archived) and wanted:
+        bare = (*wanted[:-1], wanted[-1].removesuffix(b"\n"))
+        return bare if digest_of(bare) == undone.operation.before else wanted
+    return wanted
+
+
+def _carried(
+    lines: Sequence[bytes], history: OperationHistory, target: Sequence[OperationStep]
+) -> int:
+    """Return the bytes that were appended by others since the first of what is left or done."""
+    common = {step.id for step in target} & {step.id for step in history.chain}
+    moved = (step for step in (*history.chain, *target) if step.id not in common)
+    before = tuple(without_appended(next(moved).before()))
+    return sum(map(len, without_appended(lines))) - sum(map(len, before))
+
+
+def _is_cut_off(options: RewindOptions, whole: Loaded, wanted: Sequence[bytes]) -> bool:
+    """Tell whether what was appended is the end of a session that no client has open."""
+    if not b"".join(whole.lines).startswith(b"".join(wanted)):
+        return False
+    rules = appending_of(whole.format.name)
+    if rules is None:
+        return True
+    try:
+        check_loose(options.path, rules, version_of(whole.transcript), while_open=False, way="")
+    except UsageError:
+        return False
+    return True
+
+
+def _name(source: Source, wanted: Content, chain: Sequence[OperationId]) -> OperationId:
+    content = "\n".join(("append", source.digest.sha256, wanted.digest.sha256, *chain))
+    return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
+
+
+def _prove(whole: Loaded, wanted: Sequence[bytes], now: Content) -> None:
+    """Raise UsageError unless the session will read as it is to."""
+    expected = meant_by(parse(wanted, whole.format).effective)
+    path = str(whole.source.path)
+    try:
+        prove_layout(split_lines(b"".join(now.pieces)), whole.format, expected, path)
+    except IntegrityError:
+        raise cannot_be_appended(path) from None
