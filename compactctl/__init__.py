@@ -13,6 +13,7 @@ _TRANSCRIPTS = "compactctl.library.transcripts"
 _HOLDERS = {
     "CompactctlError": "compactctl.errors",
     "compact": _TRANSCRIPTS,
+    "compact_batch": "compactctl.library.tables",
     "compact_messages": "compactctl.library.messages",
     "list_sessions": _TRANSCRIPTS,
     "load": _TRANSCRIPTS,

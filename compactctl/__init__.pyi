@@ -1,11 +1,13 @@
 from compactctl.errors import CompactctlError
 from compactctl.library.messages import compact_messages
+from compactctl.library.tables import compact_batch
 from compactctl.library.transcripts import compact, list_sessions, load, rewind, stats
 
 __version__: str
 __all__ = [
     "CompactctlError",
     "compact",
+    "compact_batch",
     "compact_messages",
     "list_sessions",
     "load",

@@ -52,7 +52,7 @@ def compact_messages(
     )
     return [
         messages[line.source] if line.kept and line.source is not None else json.loads(line.data)
-        for line in made
+        for line in made.lines
     ]
 
 

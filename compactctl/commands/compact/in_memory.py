@@ -10,6 +10,7 @@ from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import Summarizer
+from compactctl.model.transcript import Opaque
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.layout import LayoutStyle, NewLine, lay_out
 from compactctl.store.files.lines import Source, digest_of
@@ -27,8 +28,21 @@ class LinesOptions:
     summarizer: Summarizer | None = None
 
 
-def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> tuple[NewLine, ...]:
-    """Return the lines that are left, without tags; each knows whether it is one that was given.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactedLines:
+    """What is left: each line knows whether it is one that was given.
+
+    Tokens are of all conversations; ``opaque`` is what was carried without being understood.
+    """
+
+    lines: tuple[NewLine, ...]
+    tokens_before: int
+    tokens_after: int
+    opaque: tuple[Opaque, ...]
+
+
+def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> CompactedLines:
+    """Return the lines that are left, without tags.
 
     Raises NotUnderstoodError for lines that are not a transcript, UsageError for options that mean
     nothing, IntegrityError when the new lines would not read back as the stages meant them.
@@ -42,4 +56,9 @@ def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> tuple[NewLin
     edits = fold(outcome.edits)
     made = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
     prove_layout([line.data for line in made], loaded.format, meant_by(outcome.after), options.name)
-    return made
+    return CompactedLines(
+        lines=made,
+        tokens_before=outcome.tokens_before,
+        tokens_after=outcome.tokens_after,
+        opaque=loaded.transcript.opaque,
+    )

@@ -1,0 +1,158 @@
+"""Compacts conversations in a column of a table: an Arrow batch in, an Arrow batch out."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import pyarrow as pa
+from pyarrow import types
+
+from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
+from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
+from compactctl.library.choices import Choosing, measure_options, plan_options, protect_options
+
+# Column that is added -> Arrow type; each is a field of _CompactedRow.
+ADDED = {
+    "compact_status": "string",
+    "compact_tokens_before": "int64",
+    "compact_tokens_after": "int64",
+    "compact_error": "string",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CompactedRow:
+    """What became of one conversation, whose value is as it was unless its status is ``ok``."""
+
+    value: Any
+    compact_status: str
+    compact_tokens_before: int | None = None
+    compact_tokens_after: int | None = None
+    compact_error: str | None = None
+
+
+def compact_batch(
+    batch: pa.RecordBatch,
+    *,
+    column: str = "messages",
+    format: str = "openai-chat",  # noqa: A002 - as the option
+    **choices: Unpack[Choosing],
+) -> pa.RecordBatch:
+    """Return a batch with the conversations of a column compacted, a row for each row.
+
+    The column holds a list of messages per row, as structs or as JSON text, and keeps its type;
+    absent fields of structs are null. Of a text only what changes is written anew. Four columns
+    are added: ``compact_status`` is ``ok``, ``unchanged`` or ``failed``, ``compact_tokens_before``
+    and ``compact_tokens_after`` are tokens, ``compact_error`` says in a line why a conversation
+    failed, which stays as it was. Choices and ``format`` as for ``compact_messages``.
+
+    Pure but for the tables that counters read once: the same batch gives the same batch, in
+    whatever process.
+
+    Raises:
+        UsageError: there is no such column, it holds something else, one of the four is there
+            already, or a choice means nothing.
+    """
+    kind = _kind_of(batch, column)
+    options = LinesOptions(
+        name=column,
+        format=format,
+        # Many conversations follow one another.
+        measure=replace(measure_options(choices), worth_loading=0),
+        plan=plan_options(choices),
+        protect=protect_options(choices),
+    )
+    rows = [_compacted(value, kind, options) for value in batch.column(column).to_pylist()]
+    place = batch.schema.get_field_index(column)
+    values = pa.array([row.value for row in rows], type=kind)
+    made = batch.set_column(place, batch.schema.field(place), values)
+    for name, added in ADDED.items():
+        found = pa.array([getattr(row, name) for row in rows], type=getattr(pa, added)())
+        made = made.append_column(name, found)
+    return made
+
+
+def _kind_of(batch: pa.RecordBatch, column: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the column's type. Raises UsageError for one that holds no conversations."""
+    names = batch.schema.names
+    if names.count(column) != 1:
+        raise UsageError(f"{column!r} is not a column; there are {', '.join(names) or 'none'}")
+    taken = [name for name in ADDED if name in names]
+    if taken:
+        raise UsageError(f"there is a column {taken[0]!r} already; rename or drop it")
+    kind = batch.schema.field(column).type
+    if not (_is_text(kind) or _is_structs(kind)):
+        raise UsageError(f"{column!r} holds {kind}; it takes lists of structs, or JSON text")
+    return kind
+
+
+def _is_text(kind: Any) -> bool:  # noqa: ANN401
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _is_structs(kind: Any) -> bool:  # noqa: ANN401
+    is_list = types.is_list(kind) or types.is_large_list(kind)
+    return bool(is_list and types.is_struct(kind.value_type))
+
+
+def _compacted(value: Any, kind: Any, options: LinesOptions) -> _CompactedRow:  # noqa: ANN401
+    if not value:
+        return _CompactedRow(value=value, compact_status="unchanged")
+    try:
+        return _of_text(value, options) if _is_text(kind) else _of_structs(value, kind, options)
+    except CompactctlError as error:
+        return _failed(value, str(error))
+    except Exception as error:  # noqa: BLE001 - a bug that one row meets must not lose the others
+        return _failed(value, f"{type(error).__name__}: {error}")
+
+
+def _failed(value: Any, why: str) -> _CompactedRow:  # noqa: ANN401
+    return _CompactedRow(value=value, compact_status="failed", compact_error=" ".join(why.split()))
+
+
+def _of_text(text: str, options: LinesOptions) -> _CompactedRow:
+    line = text.encode("utf-8", "surrogatepass")
+    made = compact_lines([line], options)
+    return _row(text, b"".join(each.data for each in made.lines).decode(), made)
+
+
+def _of_structs(value: Sequence[Any], kind: Any, options: LinesOptions) -> _CompactedRow:  # noqa: ANN401
+    lines = [json.dumps(_without_nulls(message)).encode() + b"\n" for message in value]
+    made = compact_lines(lines, options)
+    left = [
+        value[line.source] if line.kept and line.source is not None else json.loads(line.data)
+        for line in made.lines
+    ]
+    _require_place(left, kind)
+    return _row(value, left, made)
+
+
+def _row(before: Any, after: Any, made: CompactedLines) -> _CompactedRow:  # noqa: ANN401
+    if made.opaque:
+        raise NotUnderstoodError(
+            f"holds what is no message of this format: {made.opaque[0].damage}"
+        )
+    return _CompactedRow(
+        value=after,
+        compact_status="unchanged" if after == before else "ok",
+        compact_tokens_before=made.tokens_before,
+        compact_tokens_after=made.tokens_after,
+    )
+
+
+def _require_place(messages: Sequence[Any], kind: Any) -> None:  # noqa: ANN401
+    """Raise UsageError where the column's type has no place for what compaction writes."""
+    try:
+        held = pa.array([messages], type=kind).to_pylist()[0]
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise UsageError(f"what compaction writes is not of the column's type ({error})") from error
+    if [_without_nulls(each) for each in held] != [_without_nulls(each) for each in messages]:
+        raise UsageError("what compaction writes has fields that the column's type has not")
+
+
+def _without_nulls(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
+    """Return a value without the fields of structs that are null, as they are where none is."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
