@@ -1,7 +1,7 @@
 """``compactctl compact``."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -80,7 +80,7 @@ free. With --stages, exactly those run, in the order given.
     "For Claude Code.",
 )
 @while_open_option
-@layout_options
+@layout_options(messages=True)
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
 @prices_option("Tell after how many requests the compaction has paid what a prompt cache loses")
@@ -108,7 +108,7 @@ def command(
     archived_out: str | None,
     native: bool,
     while_open: bool,
-    layout: Layout,
+    layout: Layout | Literal["messages"],
     tags: bool,
     dry_run: bool,
     explain: bool,
@@ -124,9 +124,10 @@ def command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl compact``."""
-    if native and layout == "inline":
-        raise UsageError("--native and --layout inline contradict each other; choose one")
-    if path == STANDARD_STREAM and not (in_place or native):
+    if native and layout != "split":
+        raise UsageError(f"--native and --layout {layout} contradict each other; choose one")
+    messages_only = layout == "messages"
+    if (messages_only or path == STANDARD_STREAM) and not (in_place or native):
         output = output or STANDARD_STREAM
     if not dry_run:
         one_document(output, shown_as)
@@ -139,7 +140,8 @@ def command(
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
         redo=redo,
-        layout="native" if native else layout,
+        layout="native" if native else "split" if layout == "messages" else layout,
+        messages_only=messages_only,
         while_open=while_open,
         output=output,
         in_place=in_place,
@@ -154,10 +156,14 @@ def command(
     )
     from compactctl.commands.compact.archived_out import check_archived_out, with_archived_out
     from compactctl.commands.compact.idle_options import with_idle_options
+    from compactctl.commands.inspect.records import sent_records
     from compactctl.commands.inspect.view import hidden_lines
 
     check_archived_out(options, archived_out)
     with working("compacting", path, shown_as):
         result = with_idle_options(compact(options), options)
         result = with_archived_out(result, options, archived_out, hidden_lines)
-    emit(result, shown_as, piped=result.data)
+    piped = result.data
+    if messages_only and piped is not None:
+        piped = sent_records(piped, path, result.format)
+    emit(result, shown_as, piped=piped)

@@ -41,7 +41,7 @@ tool call from its result, or would save nothing, is refused. compactctl rewind 
 @click.option("--widen", is_flag=True, help="Hide whole tool pairs where the range ends in one.")
 @click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
 @click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
-@layout_options
+@layout_options()
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @format_option

@@ -58,18 +58,23 @@ def while_open_option(function: F) -> F:
     )(function)
 
 
-def layout_options(function: F) -> F:
-    """Add the options that say what a compacted transcript looks like."""
+def layout_options(*, messages: bool = False) -> Callable[[F], F]:
+    """Add the options that say what a compacted transcript looks like.
+
+    With ``messages`` there is a layout ``messages`` as well: what is sent, and nothing else.
+    """
+    what = "Put originals into an archive beside the output, or leave them in it with tags"
+    more = ", or print the messages that are sent and nothing else (-o -)" if messages else ""
     options = (
         click.option(
             "--layout",
-            type=click.Choice(["split", "inline"]),
+            type=click.Choice(["split", "inline", *(["messages"] if messages else [])]),
             default="split",
             show_default=True,
-            help="Put originals into an archive beside the output, or leave them in it with tags.",
+            help=f"{what}{more}.",
         ),
         click.option(
             "--tags/--no-tags", default=True, help="Write tags into the output. [default: tags]"
         ),
     )
-    return with_options(function, options)
+    return lambda function: with_options(function, options)

@@ -208,7 +208,7 @@ def _restated(
 ) -> Restated | None:
     """Return the counts that a client is to find; without tags nobody could tell whose they are."""
     is_rewritten = outcome.edits and options.layout != "inline" and options.tags
-    if not is_rewritten or loaded.format.counts is None:
+    if not is_rewritten or options.messages_only or loaded.format.counts is None:
         return None
     tokens = outcome.largest_after + outcome.unseen
     return restatement(loaded.transcript, outcome.after, tokens, measured.meter.message)

@@ -47,7 +47,7 @@ def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
     style = LayoutStyle(
         layout="inline" if inline else "split",
         operation=operation,
-        tags=inline or job.options.tags,
+        tags=inline or (job.options.tags and not job.options.messages_only),
         own=own,
         restated=job.restated,
     )

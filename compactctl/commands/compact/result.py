@@ -30,8 +30,9 @@ class CompactOptions:
 
     ``fork`` is the session to be written where ``path`` is one in its client's store; in the layout
     ``native`` it is appended to instead, with ``while_open`` also while its client has it open.
-    With ``redo`` what the client compacted is undone first. ``figures`` asks for those of what is
-    read, ``details`` for rows about it.
+    With ``redo`` what the client compacted is undone first. ``messages_only`` says that of the new
+    transcript only what it sends is wanted, on standard output and without a way back. ``figures``
+    asks for those of what is read, ``details`` for rows about it.
     """
 
     path: str
@@ -42,6 +43,7 @@ class CompactOptions:
     summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     layout: Layout = "split"
+    messages_only: bool = False
     output: str | None = None
     in_place: bool = False
     while_open: bool = False

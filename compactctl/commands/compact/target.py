@@ -26,10 +26,22 @@ def check_contradictions(options: CompactOptions) -> None:
         raise UsageError("--in-place and --output contradict each other; choose one")
     if options.in_place and options.path == STANDARD_INPUT:
         raise UsageError("standard input cannot be compacted in place; name a file")
+    if options.messages_only:
+        _check_messages_only(options)
+        return
     to_pipe = piped and options.output in (None, STANDARD_INPUT) and not options.dry_run
     if to_pipe and options.layout != "inline":
         raise UsageError(
             "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
+        )
+
+
+def _check_messages_only(options: CompactOptions) -> None:
+    """Raise UsageError where what is no transcript any more would be written as one."""
+    if options.in_place or options.output != STANDARD_INPUT:
+        raise UsageError(
+            "--layout messages goes to standard output and leaves no way back; leave out "
+            "--in-place and -o, or use --layout split"
         )
 
 

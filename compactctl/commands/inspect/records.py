@@ -1,14 +1,16 @@
 """The records of a view, each on a line of its own, as the transcript has them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from compactctl.commands.inspect.view import ViewedMessage, ViewResult
+from compactctl.commands.inspect.view import ViewedMessage, ViewResult, sent
+from compactctl.commands.loading.load import loaded_from
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import Shown
 from compactctl.pipeline.record_splice import with_appended
 from compactctl.pipeline.spans import Span, element_spans, find_spans
+from compactctl.store.files.lines import Source, digest_of
 
 # Within a record of a document these are between values: in a text they are written as escapes.
 _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
@@ -33,6 +35,17 @@ def records_of(result: ViewResult) -> Iterator[bytes]:
             text = viewed.line.lines[viewed.line.row].decode("utf-8", "surrogateescape")
             found[place] = text, element_spans(text, place[1])
         yield _record(viewed.message, *found[place])
+
+
+def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterator[bytes]:
+    """Yield the records of the messages that a transcript sends, each on a line of its own.
+
+    ``pieces`` are its lines, and ``path`` is what errors call it. NotUnderstoodError as ``load``.
+    """
+    lines = tuple(pieces)
+    source = Source(path=None, lines=lines, digest=digest_of(lines))
+    for record in records_of(sent(loaded_from(source, path, format_name), path)):
+        yield record if record.endswith(b"\n") else record + b"\n"
 
 
 def _is_inside(viewed: ViewedMessage) -> bool:

@@ -69,7 +69,7 @@ def view(
     """
     loaded = load(path, format_name, limits)
     if what == "effective":
-        return _effective(loaded, path)
+        return sent(loaded, path)
     history = history_behind(loaded, archive)
     _require_archive(loaded, history, path)
     lines, states = _whole(loaded, history)
@@ -87,7 +87,8 @@ def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[by
     return (line.data for line in view(path, "archived", format_name, limits).lines)
 
 
-def _effective(loaded: Loaded, path: str) -> ViewResult:
+def sent(loaded: Loaded, path: str) -> ViewResult:
+    """Show what the next request would send."""
     messages = loaded.transcript.effective
     lines = {message.line: Shown(loaded.lines, message.line) for message in messages}
     return ViewResult(

@@ -1,0 +1,53 @@
+"""``--layout messages``: what is sent after a compaction, for a pipe, and nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.asking import SAMPLES, Ask
+
+# One of each shape: records, a log of events, a document.
+TRANSCRIPTS = sorted(
+    path
+    for path in SAMPLES.iterdir()
+    if path.suffix in {".jsonl", ".json"} and path.stem != "damaged"
+)
+
+
+@pytest.mark.parametrize("sample", TRANSCRIPTS, ids=lambda path: path.name)
+def test_it_is_what_view_shows_of_the_compacted_file(
+    ask: Ask, tmp_path: Path, sample: Path
+) -> None:
+    printed = ask("compact", sample, "--keep", "40%", "--layout", "messages")
+    written = tmp_path / f"small{sample.suffix}"
+    assert ask("compact", sample, "--keep", "40%", "--no-tags", "-o", written).code == 0
+    assert (printed.code, printed.out) == (0, ask("view", "--jsonl", written).out)
+    assert printed.out.endswith("\n")
+    assert all(isinstance(json.loads(line), dict) for line in printed.out.splitlines())
+
+
+def test_a_pipe_gets_the_same_as_a_file_and_nothing_is_written(ask: Ask, desk: Path) -> None:
+    before = sorted(desk.parent.iterdir())
+    stages = ("--stages", "truncate", "--layout", "messages")
+    printed = ask("compact", desk, *stages)
+    assert "condenseId" not in printed.out
+    assert ask("compact", *stages, stdin=desk.read_bytes()).out == printed.out
+    assert ask("compact", desk, *stages, "-o", "-").out == printed.out
+    assert sorted(desk.parent.iterdir()) == before
+
+
+def test_without_anything_to_do_all_that_is_sent_is_printed(ask: Ask, desk: Path) -> None:
+    printed = ask("compact", desk, "--stages", "drop", "--layout", "messages")
+    assert printed.out == ask("view", desk, "--jsonl").out
+
+
+@pytest.mark.parametrize("where", [("--in-place",), ("-o", "out.jsonl")], ids=" ".join)
+def test_it_is_no_transcript_to_be_kept(ask: Ask, desk: Path, where: tuple[str, ...]) -> None:
+    refused = ask("compact", desk, "--layout", "messages", *where)
+    assert refused.code == 2
+    assert "--layout messages goes to standard output" in refused.err
+
+
+def test_a_document_and_messages_do_not_share_standard_output(ask: Ask, desk: Path) -> None:
+    assert ask("compact", desk, "--layout", "messages", "--json").code == 2
+    assert ask("compact", desk, "--layout", "messages", "--json", "-n").code == 0
