@@ -134,7 +134,7 @@ def aggregate(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, ...]
 def proportional(files: Sequence[FileSize], budget: int) -> tuple[FileVerdict, ...]:
     """Cut texts that do not fit together to the same share of each.
 
-    Before that, what is no text goes in whole, the smallest first, or not at all.
+    Before that, what is not text goes in whole, the smallest first, or not at all.
     """
     others = aggregate([file for file in files if not file.is_text], budget)
     texts = [file for file in files if file.is_text]

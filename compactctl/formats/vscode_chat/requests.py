@@ -97,7 +97,7 @@ def _message(record: Mapping[str, Any], path: JsonPath) -> MessageDraft:
 
 
 def _plain(content: object) -> object:
-    """Return content without what is no text: marks of the cache and data for providers."""
+    """Return content without what is not text: marks of the cache and data for providers."""
     if not isinstance(content, list):
         return content
     items = map(object_or_empty, content)
