@@ -20,6 +20,7 @@ from compactctl.cli.options.output import (
     shown_as_options,
     while_open_option,
 )
+from compactctl.cli.options.page import ready_page, unmasked_page_options
 from compactctl.cli.options.plan import plan_options, protect_options
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.sections import SectionedCommand
@@ -38,6 +39,7 @@ from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 
 if TYPE_CHECKING:
+    from compactctl.reports.html.choice import PageChoice
     from compactctl.tokens.models.prices import Prices
 
 _HELP = """Compact a transcript; every byte can be restored.
@@ -80,6 +82,7 @@ free. With --stages, exactly those run, in the order given.
     "For Claude Code.",
 )
 @while_open_option
+@unmasked_page_options
 @layout_options(messages=True)
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
@@ -108,6 +111,7 @@ def command(
     archived_out: str | None,
     native: bool,
     while_open: bool,
+    page: "PageChoice | None",
     layout: Layout | Literal["messages"],
     tags: bool,
     dry_run: bool,
@@ -152,6 +156,7 @@ def command(
         require_fit=require_fit,
         require_audit=require_audit,
         explain=explain,
+        compare=page is not None,
         prices=prices,
     )
     from compactctl.commands.compact.archived_out import check_archived_out, with_archived_out
@@ -160,10 +165,24 @@ def command(
     from compactctl.commands.inspect.view import hidden_lines
 
     check_archived_out(options, archived_out)
+    page = ready_page(_masked(page, summarizer), _taken(options, archived_out), force=force)
     with working("compacting", path, shown_as):
         result = with_idle_options(compact(options), options)
         result = with_archived_out(result, options, archived_out, hidden_lines)
     piped = result.data
     if messages_only and piped is not None:
         piped = sent_records(piped, path, result.format)
-    emit(result, shown_as, piped=piped)
+    emit(result, shown_as, piped=piped, page=page)
+
+
+def _masked(page: "PageChoice | None", summarizer: SummarizerParameters) -> "PageChoice | None":
+    """Return the page with what is asked about secrets in prompts and pages alike."""
+    return None if page is None else replace(page, mask=summarizer.mask_secrets)
+
+
+def _taken(options: CompactOptions, archived_out: str | None) -> tuple[str, ...]:
+    """Return the files that a page must not take the place of."""
+    from compactctl.commands.compact.target import target_of
+
+    output = None if options.output == STANDARD_STREAM else target_of(options)
+    return tuple(str(each) for each in (options.path, output, archived_out) if each is not None)

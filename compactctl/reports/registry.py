@@ -76,6 +76,7 @@ REPORTS = {
         json="json.compact:compact_json",
         terminal="terminal.compact:compact_screen",
         messages="terminal.compact:compact_messages",
+        page="html.compaction:compact_page",
     ),
     "ViewResult": Report(
         json="json.view:view_json",

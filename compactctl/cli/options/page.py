@@ -15,29 +15,34 @@ from compactctl.reports.html.choice import PageChoice
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_HTML = click.option(
+    "--html",
+    metavar="FILE",
+    help="Write a page to look at to this file: it opens from disk and loads nothing.",
+)
+_REDACT = click.option(
+    "--redact",
+    is_flag=True,
+    help="Leave texts of the transcript, and names in it, out of the page.",
+)
+_MASK = click.option(
+    "--mask-secrets/--no-mask-secrets",
+    default=True,
+    help="Mask keys, tokens and passwords in the page. [default: mask-secrets]",
+)
+
+
 def page_options(function: F) -> F:
     """Add ``--html`` and what goes with it, which arrives as ``page``, None where none is wanted.
 
     Raises UsageError for options of a page that is not asked for.
     """
-    options = (
-        click.option(
-            "--html",
-            metavar="FILE",
-            help="Write a page to look at to this file: it opens from disk and loads nothing.",
-        ),
-        click.option(
-            "--redact",
-            is_flag=True,
-            help="Leave texts of the transcript, and names in it, out of the page.",
-        ),
-        click.option(
-            "--mask-secrets/--no-mask-secrets",
-            default=True,
-            help="Mask keys, tokens and passwords in the page. [default: mask-secrets]",
-        ),
-    )
-    return together("page", _page, options)(function)
+    return together("page", _page, (_HTML, _REDACT, _MASK))(function)
+
+
+def unmasked_page_options(function: F) -> F:
+    """Add the same to a command that asks about secrets itself."""
+    return together("page", _page, (_HTML, _REDACT))(function)
 
 
 def ready_page(page: PageChoice | None, taken: Iterable[str], *, force: bool) -> PageChoice | None:
@@ -54,7 +59,7 @@ def ready_page(page: PageChoice | None, taken: Iterable[str], *, force: bool) ->
     return replace(page, force=force)
 
 
-def _page(html: str | None, *, redact: bool, mask_secrets: bool) -> PageChoice | None:
+def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> PageChoice | None:
     if html == STANDARD_STREAM:
         raise UsageError("--html writes a file, which a browser opens; name one")
     if html is not None:

@@ -135,7 +135,7 @@ def _style_options() -> tuple[Callable[[F], F], ...]:
         click.option(
             "--mask-secrets/--no-mask-secrets",
             default=True,
-            help="Mask keys, tokens and passwords in prompts. [default: mask-secrets]",
+            help="Mask keys, tokens and passwords where others see them. [default: mask-secrets]",
         ),
     )
 

@@ -196,9 +196,9 @@ def _audited(
     measured: Measure,
 ) -> tuple[SummaryAudit, ...]:
     """Audit the summaries; AuditFailedError for one that may not be used."""
-    wanted, cwd = options.require_audit, loaded.transcript.cwd
-    audits = audits_of(outcome, originals, measured.meter, cwd, own=wanted)
-    if wanted:
+    own, cwd = options.require_audit or options.compare, loaded.transcript.cwd
+    audits = audits_of(outcome, originals, measured.meter, cwd, own=own)
+    if options.require_audit:
         require_audit(options.path, audits)
     return audits
 

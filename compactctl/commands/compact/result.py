@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.compact.audits import SummaryAudit
+from compactctl.commands.compact.compared import Comparison
 from compactctl.commands.compact.explain import Explained
 from compactctl.commands.forking.written import Written
 from compactctl.commands.planning.plan import PlanOptions
@@ -32,7 +33,8 @@ class CompactOptions:
     ``native`` it is appended to instead, with ``while_open`` also while its client has it open.
     With ``redo`` what the client compacted is undone first. ``messages_only`` says that of the new
     transcript only what it sends is wanted, on standard output and without a way back. ``figures``
-    asks for those of what is read, ``details`` for rows about it.
+    asks for those of what is read, ``details`` for rows about it, ``compare`` for what the messages
+    say before and after, with an audit of every summary.
     """
 
     path: str
@@ -56,6 +58,7 @@ class CompactOptions:
     explain: bool = False
     figures: bool = False
     details: DetailChoice = NO_DETAILS
+    compare: bool = False
     prices: Prices | None = None
     fork: Fork | None = None
     redo: bool = False
@@ -83,7 +86,7 @@ class CompactResult:
     asked for. ``not_due`` says why no stage ran because compaction was not due, "" where they ran.
     ``figures`` are those of what was read, and ``details`` rows about it, None unless asked for;
     ``explained`` is empty where no option names messages, and ``explain`` tells whether it is to be
-    shown.
+    shown; ``compared`` is None unless asked for.
     """
 
     path: str
@@ -112,6 +115,7 @@ class CompactResult:
     opaque: tuple[Opaque, ...]
     audits: tuple[SummaryAudit, ...] = ()
     explain: bool = False
+    compared: Comparison | None = None
     figures: Figures | None = None
     details: FileDetails | None = None
     keep_turns: int | None = None

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from compactctl.commands.compact.explain import explain
+from compactctl.commands.compact.compared import Comparison, compare
+from compactctl.commands.compact.explain import Explained, explain
 from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
@@ -30,6 +31,7 @@ def sum_up(job: CompactionJob, after: Digest, operation: str | None) -> CompactR
 
 def _result(job: CompactionJob, after: Digest, operation: str | None) -> CompactResult:
     options, loaded, outcome = job.options, job.loaded, job.outcome
+    explained = explain(outcome, job.measured.meter) if _names_messages(options) else ()
     return CompactResult(
         path=options.path,
         format=loaded.format.name,
@@ -59,7 +61,8 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         explain=options.explain,
         figures=_figures(job) if options.figures else None,
         details=_details(job) if options.details != NO_DETAILS else None,
-        explained=explain(outcome, job.measured.meter) if _names_messages(options) else (),
+        explained=explained,
+        compared=_compared(job, explained) if options.compare else None,
         notes=outcome.notes,
         not_due=outcome.not_due,
         warnings=(*loaded.transcript.warnings, *_held(job), *_findings(job)),
@@ -83,9 +86,13 @@ def _details(job: CompactionJob) -> FileDetails:
     return details_of(job.options.path, transcript, measured, job.options.details, left)
 
 
+def _compared(job: CompactionJob, explained: Sequence[Explained]) -> Comparison:
+    return compare(job.outcome, explained, job.measured.meter, job.loaded.transcript.cwd)
+
+
 def _names_messages(options: CompactOptions) -> bool:
     """Tell whether anybody asks what became of each message."""
-    return options.explain or bool(options.protect.pins or options.protect.tools)
+    return options.explain or options.compare or bool(options.protect.pins or options.protect.tools)
 
 
 def _target(job: CompactionJob) -> int | None:

@@ -31,7 +31,7 @@ from compactctl.reports.html.session_lists import (
     request_rows,
     tool_bars,
 )
-from compactctl.reports.html.texts import PageNames, shown_texts
+from compactctl.reports.html.texts import PageNames, holds_texts, shown_texts
 from compactctl.reports.rendering.text import path_name, plural, share_text, size_text
 from compactctl.reports.rendering.wording import counter_text, model_text
 from compactctl.tokens.fit import fit_of
@@ -53,7 +53,7 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
         {
             "title": _title(result, choice, names),
             "facts": list(_facts(result, choice, names)),
-            "holds": list(_holds(result, choice, cut, len(chosen))),
+            "holds": list(holds_texts(choice, cut, len(life.messages) - len(chosen))),
             "warnings": _warnings(result, choice, names),
             **_request(result),
             **_drawn(result, columns),
@@ -93,24 +93,6 @@ def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterato
     yield f"counted with {counter_text(result.measure)}"
     if result.measure.model.known or not choice.redact:
         yield names.line(model_text(result.measure))
-
-
-def _holds(result: StatsResult, choice: PageChoice, cut: int | None, shown: int) -> Iterator[str]:
-    """Yield what is on the page and what is not, for those who pass it on."""
-    if choice.redact:
-        yield (
-            "This page holds figures only: no text of the transcript, and no names of files or of "
-            "tools that are not common."
-        )
-        return
-    yield "This page holds texts of the transcript, names of files and tools."
-    if choice.mask:
-        yield "What looks like a key, token or password is masked; nothing finds every secret."
-    if cut is not None:
-        yield f"Texts with more than {cut:,} characters are cut there." if cut else "No texts fit."
-    missing = len(result.transcript.messages) - shown
-    if missing > 0:
-        yield f"The {missing:,} smallest messages are not listed."
 
 
 def _warnings(result: StatsResult, choice: PageChoice, names: PageNames) -> list[str]:

@@ -1,7 +1,7 @@
 """Texts of a transcript for a page: cut, masked and safe, or none at all."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from html import escape
 from pathlib import PurePath
@@ -73,6 +73,26 @@ def shown_texts(messages: Sequence[Message], choice: PageChoice) -> tuple[list[s
         if sum(map(_size, shown)) <= TEXT_BYTES:
             return shown, cut if longest > cut else None
     return [""] * len(messages), 0
+
+
+def holds_texts(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[str]:
+    """Yield what is on a page and what is not, for those who pass it on.
+
+    ``cut`` is that of ``shown_texts``, ``unlisted`` how many messages are not on the page.
+    """
+    if choice.redact:
+        yield (
+            "This page holds figures only: no text of the transcript, and no names of files or of "
+            "tools that are not common."
+        )
+        return
+    yield "This page holds texts of the transcript, names of files and tools."
+    if choice.mask:
+        yield "What looks like a key, token or password is masked; nothing finds every secret."
+    if cut is not None:
+        yield f"Texts with more than {cut:,} characters are cut there." if cut else "No texts fit."
+    if unlisted > 0:
+        yield f"The {unlisted:,} smallest messages are not listed."
 
 
 def _cuts(messages: Sequence[Message]) -> Sequence[int]:

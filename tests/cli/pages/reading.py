@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,13 @@ class Page(HTMLParser):
     @property
     def table(self) -> list[dict[str, str]]:
         """The requests, by the titles of the table."""
-        titles, *rows = self.rows
+        return self.table_of("Request")
+
+    def table_of(self, title: str) -> list[dict[str, str]]:
+        """Return the rows of the table whose first column has this title, by their titles."""
+        at = next(at for at, row in enumerate(self.rows) if row[0] == title)
+        titles, *rows = self.rows[at:]
+        rows = list(takewhile(lambda row: row[0] != "Stage", rows))
         return [dict(zip(titles, row, strict=True)) for row in rows]
 
     @property

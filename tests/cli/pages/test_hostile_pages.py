@@ -42,6 +42,18 @@ def test_markup_is_shown_and_not_obeyed(
     assert (text in page.says) is (not redact)
 
 
+@pytest.mark.parametrize("redact", [False, True])
+def test_a_compaction_shows_markup_as_text(ask: Ask, tmp_path: Path, *, redact: bool) -> None:
+    path, made = session(tmp_path, *HOSTILE.values()), tmp_path / "page.html"
+    asked = ("-n", "--stages", "dedup,summarize", "--no-mask-secrets", "--html", made)
+    outcome = ask("compact", path, *asked, *(["--redact"] if redact else []))
+    assert outcome.code == 0, outcome.err
+    page = Page(made)
+    assert_inert(page)
+    for text in HOSTILE.values():
+        assert (text in page.says) is (not redact)
+
+
 @pytest.mark.parametrize("name", CONTROLS)
 def test_controls_are_shown_as_escapes(ask: Ask, tmp_path: Path, name: str) -> None:
     code = CONTROLS[name]

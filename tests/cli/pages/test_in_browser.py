@@ -39,8 +39,23 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Browser"]:
 
 @pytest.fixture(params=SESSIONS)
 def made(request: pytest.FixtureRequest, ask: Ask, sample: Sample, tmp_path: Path) -> Path:
-    name, page = str(request.param), tmp_path / "page.html"
-    path = session(tmp_path, *HOSTILE.values()) if name == "hostile" else sample(name)
+    return session_page(request.param, ask, sample, tmp_path)
+
+
+@pytest.fixture(params=[*SESSIONS, "compaction"])
+def any_page(request: pytest.FixtureRequest, ask: Ask, sample: Sample, tmp_path: Path) -> Path:
+    if request.param != "compaction":
+        return session_page(request.param, ask, sample, tmp_path)
+    page = tmp_path / "page.html"
+    asked = ("--stages", "dedup,prune,summarize", "--prune-min-savings", "0", "--html", page)
+    assert ask("compact", "-n", sample("claude-code-session"), *asked).code == 0
+    return page
+
+
+def session_page(name: str, ask: Ask, sample: Sample, folder: Path) -> Path:
+    """Return a page of a bundled session, or of one that would like to be obeyed."""
+    page = folder / "page.html"
+    path = session(folder, *HOSTILE.values()) if name == "hostile" else sample(name)
     assert ask("stats", path, "--prices", "builtin", "--html", page).code == 0
     return page
 
@@ -62,9 +77,9 @@ def opened(browser: "Browser", made: Path, width: int, scheme: Scheme = "light")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1_024, 2_560])
 def test_a_page_fits_and_is_silent(
-    browser: "Browser", made: Path, width: int, scheme: Scheme
+    browser: "Browser", any_page: Path, width: int, scheme: Scheme
 ) -> None:
-    page = opened(browser, made, width, scheme)
+    page = opened(browser, any_page, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     light = sum(map(int, ground.removeprefix("rgb(").removesuffix(")").split(",")))
@@ -100,8 +115,10 @@ def _request(page: "Page", row: int) -> str:
     return f"Request {cells[0]}"
 
 
-def test_the_keyboard_reaches_messages_and_what_finds_them(browser: "Browser", made: Path) -> None:
-    page = opened(browser, made, 1_024)
+def test_the_keyboard_reaches_messages_and_what_finds_them(
+    browser: "Browser", any_page: Path
+) -> None:
+    page = opened(browser, any_page, 1_024)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "To the content"
     first = page.locator(".m summary").first
@@ -114,6 +131,25 @@ def test_the_keyboard_reaches_messages_and_what_finds_them(browser: "Browser", m
     page.locator("[data-words]").fill("no message says this")
     assert page.locator(".m:visible").count() == 0
     assert page.locator("[data-count]").inner_text() == f"0 of {everything}"
+    page.close()
+
+
+def test_the_pointer_tells_of_a_message_and_leads_to_it(
+    browser: "Browser", ask: Ask, sample: Sample, tmp_path: Path
+) -> None:
+    made = tmp_path / "page.html"
+    asked = ("--stages", "summarize", "--html", made)
+    assert ask("compact", "-n", sample("openai-chat"), *asked).code == 0
+    page = opened(browser, made, 1_024)
+    told = page.locator("[data-readout]")
+    assert "kept: system prompt" in told.inner_text()
+    plot = page.locator(".plot").first
+    box = plot.bounding_box()
+    assert box
+    plot.click(position={"x": box["width"] - 2, "y": 20})
+    assert "kept: system prompt" not in told.inner_text()
+    target = page.evaluate("location.hash")
+    assert page.locator(f"{target}[open] .why").inner_text().startswith("kept: ")
     page.close()
 
 
@@ -130,10 +166,10 @@ def test_without_its_script_all_is_there(browser: "Browser", made: Path) -> None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_keeps_people_out(browser: "Browser", made: Path, scheme: Scheme) -> None:
+def test_nothing_keeps_people_out(browser: "Browser", any_page: Path, scheme: Scheme) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs dev-long")
     page = browser.new_page(color_scheme=scheme)
-    page.goto(made.as_uri())
+    page.goto(any_page.as_uri())
     found = axe.Axe().run(page).response["violations"]
     assert [(each["id"], each["impact"], len(each["nodes"])) for each in found] == []
     page.close()

@@ -8,24 +8,49 @@
     return element;
   };
 
-  // The request that the slider is on, told below the drawings from its row of the table.
-  const life = one("[data-life]");
-  if (life) {
-    const slide = one("[data-slide]", life), readout = one("[data-readout]", life);
-    const titles = all("[data-table] th").map((cell) => cell.textContent);
-    const rows = all("[data-table] tbody tr");
-    const plots = all(".plot", life);
-    const swatches = new Map(all(".legend li").map((item) => [item.textContent, one("svg", item)]));
+  // A slider and drawings, whose columns it goes through, with what there is to say of each.
+  const follow = (root, count, tell) => {
+    const slide = one("[data-slide]", root), readout = one("[data-readout]", root);
+    const plots = all(".plot", root);
     const show = () => {
-      const at = Number(slide.value) - 1, cells = [...rows[at].cells];
-      const told = new Map(titles.map((title, index) => [title, cells[index].textContent]));
+      const at = Number(slide.value) - 1;
       for (const plot of plots) {
-        const x = `${(100 * (at + 0.5)) / rows.length}%`, line = one(".cursor", plot);
+        const x = `${(100 * (at + 0.5)) / count}%`, line = one(".cursor", plot);
         line.setAttribute("x1", x);
         line.setAttribute("x2", x);
       }
-      const head = made("p", "");
-      const link = one("a", cells[0]);
+      const [shown, spoken] = tell(at);
+      readout.replaceChildren(...shown);
+      slide.setAttribute("aria-valuetext", spoken);
+    };
+    const point = (event) => {
+      const box = event.currentTarget.getBoundingClientRect();
+      const at = Math.floor(((event.clientX - box.left) / box.width) * count);
+      slide.value = Math.min(count, Math.max(1, at + 1));
+      show();
+    };
+    for (const plot of plots) {
+      plot.addEventListener("pointermove", point);
+      plot.addEventListener("click", (event) => {
+        point(event);
+        const link = one("a", readout);
+        if (link) location.hash = link.hash;
+      });
+    }
+    slide.addEventListener("input", show);
+    show();
+  };
+
+  // A session: each request is told from its row of the table.
+  const life = one("[data-life]");
+  if (life) {
+    const titles = all("[data-table] th").map((cell) => cell.textContent);
+    const rows = all("[data-table] tbody tr");
+    const swatches = new Map(all(".legend li", life).map((item) => [item.textContent, one("svg", item)]));
+    follow(life, rows.length, (at) => {
+      const cells = [...rows[at].cells];
+      const told = new Map(titles.map((title, index) => [title, cells[index].textContent]));
+      const head = made("p", ""), link = one("a", cells[0]);
       const name = made(link ? "a" : "strong", `Request ${told.get("Request")}`);
       if (link) name.href = link.hash;
       head.append(name, ` turn ${told.get("Turn")}${told.get("Time") ? `, ${told.get("Time")}` : ""}: `);
@@ -44,25 +69,23 @@
         item.append(`${title} ${told.get(title)}`);
         list.append(item);
       }
-      readout.replaceChildren(head, made("p", parts.join(" · ")), list);
-      slide.setAttribute("aria-valuetext", `${head.textContent}; ${parts.join(", ")}`);
-    };
-    const point = (event) => {
-      const box = event.currentTarget.getBoundingClientRect();
-      const at = Math.floor(((event.clientX - box.left) / box.width) * rows.length);
-      slide.value = Math.min(rows.length, Math.max(1, at + 1));
-      show();
-    };
-    for (const plot of plots) {
-      plot.addEventListener("pointermove", point);
-      plot.addEventListener("click", (event) => {
-        point(event);
-        const link = one("a", readout);
-        if (link) location.hash = link.hash;
-      });
-    }
-    slide.addEventListener("input", show);
-    show();
+      return [[head, made("p", parts.join(" · ")), list], `${head.textContent}; ${parts.join(", ")}`];
+    });
+  }
+
+  // A compaction: each message is told from its row of the list.
+  const strip = one("[data-strip]");
+  if (strip) {
+    const targets = strip.dataset.strip.split(" ");
+    follow(strip, targets.length, (at) => {
+      const row = document.getElementById(targets[at]);
+      const texts = ["i", "b", "em"].map((name) => one(name, row).textContent);
+      const head = made("p", ""), link = made("a", `${texts[0]}, ${texts[1]}`);
+      link.href = `#${row.id}`;
+      head.append(link, `: ${texts[2]} tokens`);
+      const why = made("p", one(".why", row).textContent), says = made("p", one("span", row).textContent);
+      return [[head, why, says], `${head.textContent}; ${why.textContent}`];
+    });
   }
 
   // A link to a message opens it.
