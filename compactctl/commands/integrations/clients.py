@@ -7,7 +7,7 @@ from typing import Literal
 
 from compactctl.store.places import Machine, claude_code, codex, opencode_settings, pi
 
-Answer = Literal["decision", "continue", "text"]
+HookAnswer = Literal["decision", "continue", "text"]
 """JSON whose ``decision`` refuses, JSON whose ``continue`` does, or a text for our own code."""
 
 # Events as Claude Code calls them, and Codex as well; what is written for others says the same.
@@ -40,7 +40,7 @@ class Integration:
 
     client: str
     pieces: Callable[[Machine], Pieces]
-    answer: Answer
+    answer: HookAnswer
     tells_agent: bool = False
 
 
