@@ -131,7 +131,7 @@ def _of_structs(value: Sequence[Any], kind: Any, options: LinesOptions) -> _Comp
 def _row(before: Any, after: Any, made: CompactedLines) -> _CompactedRow:  # noqa: ANN401
     if made.opaque:
         raise NotUnderstoodError(
-            f"holds what is no message of this format: {made.opaque[0].damage}"
+            f"holds what is not a message of this format: {made.opaque[0].damage}"
         )
     return _CompactedRow(
         value=after,

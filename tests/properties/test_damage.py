@@ -14,9 +14,9 @@ from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import KINDS, Step
 from store.faults import Killing, Watched
 
-from compactctl.commands.compact import ready
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.forking import written
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import CompactctlError
@@ -127,7 +127,7 @@ def compact_in(  # noqa: PLR0913
     folder.mkdir()
     path = folder / "run.jsonl"
     path.write_bytes(data)
-    monkeypatch.setattr(ready, "FileSystem", lambda: fs)
+    monkeypatch.setattr(written, "FileSystem", lambda: fs)
     options = CompactOptions(
         path=str(path),
         measure=FAST,

@@ -37,7 +37,7 @@ def check_contradictions(options: CompactOptions) -> None:
 
 
 def _check_messages_only(options: CompactOptions) -> None:
-    """Raise UsageError where what is no transcript any more would be written as one."""
+    """Raise UsageError where what is not a transcript any more would be written as one."""
     if options.in_place or options.output != STANDARD_INPUT:
         raise UsageError(
             "--layout messages goes to standard output and leaves no way back; leave out "
