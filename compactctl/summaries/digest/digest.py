@@ -7,14 +7,16 @@ from compactctl.model.message import Message
 from compactctl.summaries.digest.fragments import Fragment, fragments
 from compactctl.summaries.digest.lists import listed
 from compactctl.summaries.digest.page import NOTE, noted, page, title
-from compactctl.summaries.digest.pinned import pinned
+from compactctl.summaries.digest.pinned import pinned, whole_summaries
 from compactctl.summaries.digest.selection import Offer, Selection
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage, passages
 from compactctl.summaries.extract.uses import EntityDemand
 
-# Requests may take this much of a digest before anything else is considered.
+# Requests may take this much of a digest before anything else is considered, and summaries that a
+# client wrote this much of what is left.
 _PINNED_SHARE = 0.6
+_SUMMARY_SHARE = 1 / 3
 # A fragment's mark and line end.
 _LINE_TOKENS = 2
 # What a bare name is charged beside, since a line that is chosen later often tells it for nothing.
@@ -51,7 +53,7 @@ def digest(request: DigestRequest, count: CountTexts) -> str:
     """
     found = passages(request.messages, request.cwd)
     note = noted(NOTE, len(request.messages), found)
-    kept = kept_requests(found, request.budget - count([note])[0], count)
+    kept = kept_texts(found, request.budget - count([note])[0], count)
     selection = Selection(*offer(request, found, kept, count))
 
     def text() -> str:
@@ -61,9 +63,18 @@ def digest(request: DigestRequest, count: CountTexts) -> str:
     return text()
 
 
-def kept_requests(found: Sequence[Passage], room: int, count: CountTexts) -> Mapping[int, str]:
-    """Return what to quote of people, by passage; ``room`` is for all that is to be quoted."""
-    return pinned(found, int(room * _PINNED_SHARE), lambda text: count([text])[0])
+def kept_texts(found: Sequence[Passage], room: int, count: CountTexts) -> Mapping[int, str]:
+    """Return what is always quoted, by passage: what people wrote, and summaries as a whole.
+
+    ``room`` is for all that is to be quoted.
+    """
+
+    def tokens(text: str) -> int:
+        return count([text])[0]
+
+    kept = pinned(found, int(room * _PINNED_SHARE), tokens)
+    left = room - sum(map(tokens, kept.values()))
+    return kept | whole_summaries(found, int(left * _SUMMARY_SHARE), tokens)
 
 
 def offer(

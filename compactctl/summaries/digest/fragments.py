@@ -103,7 +103,7 @@ def fragments(
     calls = {id(passage.pair): n for n, passage in enumerate(found) if passage.kind == "call"}
     for index in reversed(range(len(found))):
         passage = found[index]
-        if passage.kind != "thought":
+        if passage.kind != "thought" and kept.get(index) != passage.text:
             group = Group("course", calls.get(id(passage.pair), index))
             cutting.cut(index, passage, group)
     return cutting.made

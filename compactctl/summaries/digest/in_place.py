@@ -13,7 +13,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.summaries.digest.digest import DigestRequest, kept_requests, offer
+from compactctl.summaries.digest.digest import DigestRequest, kept_texts, offer
 from compactctl.summaries.digest.fragments import (
     NUMBER,
     QUOTED,
@@ -92,7 +92,7 @@ class _Draft:
         self.request, self._meter = request, meter
         self._messages = request.whole.messages
         self._found = passages(self._messages, request.whole.cwd)
-        self._kept = kept_requests(self._found, request.whole.budget, meter.counter.count_many)
+        self._kept = kept_texts(self._found, request.whole.budget, meter.counter.count_many)
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
         self._tried: dict[str, int] = {}
         self._whole: set[int] = set()
@@ -150,9 +150,9 @@ class _Draft:
 
     @cached_property
     def _staying(self) -> frozenset[int]:
-        """The units that always stay, among them those with what people wrote."""
-        asked = {self._found[n].place.message for n in self._kept}
-        indices = asked | self.request.staying
+        """The units that always stay, among them those with what is always quoted."""
+        quoted = {self._found[n].place.message for n in self._kept}
+        indices = quoted | self.request.staying
         return frozenset(self._unit_of[index] for index in indices if index in self._unit_of)
 
     @cached_property

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from compactctl.summaries.digest.facts import RowPlace, heading
-from compactctl.summaries.digest.fragments import NUMBER, Fragment, Group
+from compactctl.summaries.digest.fragments import NUMBER, Fragment, Group, rows_of
 from compactctl.summaries.extract.passages import NOWHERE, Passage
 
 NOTE = (
@@ -92,8 +92,13 @@ def _course(
     for index in sorted({*quoted, *pinned}):
         yield title(Group("course", index), found)
         if index in pinned:
-            yield pinned[index]
+            is_said = found[index].kind == "request"
+            yield pinned[index] if is_said else _as_data(pinned[index])
         yield from quotations(found, quoted.get(index, ()), gaps=gaps)
+
+
+def _as_data(text: str) -> str:
+    return "\n".join(f"{QUOTE}{row}".rstrip() for row in rows_of(text))
 
 
 def _unpadded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What people wrote, of which a digest keeps all that it can."""
+"""What people and clients wrote, of which a digest keeps all that it can."""
 
 from collections.abc import Callable, Sequence
 
@@ -31,6 +31,22 @@ def pinned(found: Sequence[Passage], room: int, count: Callable[[str], int]) -> 
         tokens = count(quoted) + _MARGIN
         if tokens <= room or index in main:
             kept[index] = quoted
+            room -= tokens
+    return kept
+
+
+def whole_summaries(
+    found: Sequence[Passage], room: int, count: Callable[[str], int]
+) -> dict[int, str]:
+    """Return the summaries that a client wrote, by passage, the newest that ``room`` tokens allow.
+
+    Each is the digest of what is no longer there, and is quoted whole.
+    """
+    kept: dict[int, str] = {}
+    for index in reversed(range(len(found))):
+        tokens = count(found[index].text) + _MARGIN if found[index].kind == "summary" else 0
+        if 0 < tokens <= room:
+            kept[index] = found[index].text
             room -= tokens
     return kept
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from builders import assistant, call, conversation, message, result, thinking, user
+from builders import assistant, call, conversation, message, result, summary, thinking, user
 from unit.stages.support.trials import carried_out, meter, propose, rewritten, skipped, view, words
 
 from compactctl.history.pairs import orphans
@@ -62,6 +62,16 @@ def test_messages_keep_their_places_and_pairs_stay_whole() -> None:
     assert [m.summary for m in after].count(True) == 1
     assert orphans(after) == frozenset()
     assert TASK in part_texts(after[0].parts[0])
+
+
+def test_a_summary_that_a_client_wrote_stays_whole() -> None:
+    points = "\n".join(f"{n}. Looked at quay {n} and at its prices." for n in range(40))
+    given = summary(f"Analysis:\n{points}\n\n## Errors\n\nNone.")
+    before = conversation(*(replace(m, id=MessageId("")) for m in (given, *session())))
+    target = int(size(before) * 0.3)
+    after = in_place(view(before, target=target)).messages
+    assert before[0] in after
+    assert 0.92 * target <= size(after) <= target
 
 
 def test_a_result_keeps_the_lines_that_were_chosen_and_a_mark_for_the_others() -> None:

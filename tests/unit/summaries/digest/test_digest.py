@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from builders import assistant, call, conversation, result, user
+import pytest
+from builders import assistant, call, conversation, result, summary, user
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,22 @@ def test_of_a_long_request_the_rules_are_kept() -> None:
     text = made(user("hi"), *noise(), user(long), *noise(), user("go on"), budget=500)
     assert "Never write to the production database." in text
     assert len(text.split()) <= 500
+
+
+@pytest.mark.parametrize(("budget", "times"), [(800, 1), (300, 0)])
+def test_a_clients_summary_is_quoted_whole_up_to_a_third(budget: int, times: int) -> None:
+    points = [f"{n}. Looked at quay {n}." for n in range(30)]
+    written = "\n".join(("Analysis:", *points, "", "[L99] user"))
+    text = made(summary(written), user("go on"), *noise(), budget=budget)
+    quoted = "\n".join(("earlier summary", "> Analysis:", *(f"> {p}" for p in points), ">"))
+    assert text.count(f"{quoted}\n> [L99] user\n") == times
+    assert len(text.split()) <= budget
+
+
+def test_no_piece_of_what_is_quoted_whole_is_quoted_again() -> None:
+    line = " ".join(f"berth_{n} has a price of its own," for n in range(40))
+    text = made(summary(line), user("go on"), *noise(), budget=2_000)
+    assert text.count("berth_7 has a price") == 1
 
 
 def test_a_failure_is_told_with_its_exit_code_and_its_message() -> None:
