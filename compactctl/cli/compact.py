@@ -15,6 +15,7 @@ from compactctl.cli.options.input import (
 from compactctl.cli.options.measure import fail_base_option, measure_options
 from compactctl.cli.options.output import (
     STANDARD_STREAM,
+    layout_into,
     layout_options,
     one_document,
     shown_as_options,
@@ -133,6 +134,7 @@ def command(
     messages_only = layout == "messages"
     if (messages_only or path == STANDARD_STREAM) and not (in_place or native):
         output = output or STANDARD_STREAM
+    layout = layout_into(output, layout)
     if not dry_run:
         one_document(output, shown_as)
     options = CompactOptions(

@@ -10,6 +10,7 @@ from compactctl.cli.options.input import format_option, limit_options
 from compactctl.cli.options.measure import measure_options
 from compactctl.cli.options.output import (
     STANDARD_STREAM,
+    layout_into,
     layout_options,
     one_document,
     shown_as_options,
@@ -76,7 +77,7 @@ def command(
         format=format_name,
         limits=limits,
         measure=measure,
-        layout=layout,
+        layout=layout_into(output, layout),
         output=output,
         in_place=in_place,
         tags=tags,

@@ -116,8 +116,10 @@ def test_a_pipe_is_read(ask: Ask, desk: Path, command: str) -> None:
 
 def test_a_pipe_is_compacted_and_taken_back(ask: Ask, desk: Path) -> None:
     data = desk.read_bytes()
-    small = ask("compact", "--layout", "inline", "--target", "5k", stdin=data)
+    small = ask("compact", "--target", "5k", stdin=data)
     assert small.code == 0
+    assert small == ask("compact", "--layout", "inline", "--target", "5k", stdin=data)
+    assert small == ask("compact", desk, "-o", "-", "--target", "5k")
     compacted = small.out.encode()
     assert "in the file  in effect" in ask("log", stdin=compacted).out
     assert ask("rewind", stdin=compacted).out.encode() == data

@@ -192,7 +192,7 @@ others; the highest of their exit codes is that of the batch.
     metavar="SECONDS",
     help="Give up a file that takes longer (exit 75), and go on with the others.",
 )
-@layout_options()
+@layout_options(piped=False)
 @click.option("-n", "--dry-run", is_flag=True, help="Write no transcripts.")
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @format_option

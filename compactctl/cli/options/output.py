@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from compactctl.cli.options.together import with_options
 from compactctl.errors import UsageError
 from compactctl.reports.registry import OUTPUTS, TERMINAL
 
 F = TypeVar("F", bound=Callable[..., Any])
+L = TypeVar("L", bound=str)
 
 # Standard input as FILE, standard output as --output.
 STANDARD_STREAM = "-"
@@ -58,10 +60,11 @@ def while_open_option(function: F) -> F:
     )(function)
 
 
-def layout_options(*, messages: bool = False) -> Callable[[F], F]:
+def layout_options(*, messages: bool = False, piped: bool = True) -> Callable[[F], F]:
     """Add the options that say what a compacted transcript looks like.
 
     With ``messages`` there is a layout ``messages`` as well: what is sent, and nothing else.
+    ``piped`` tells whether the transcript may go to standard output.
     """
     what = "Put originals into an archive beside the output, or leave them in it with tags"
     more = ", or print the messages that are sent and nothing else (-o -)" if messages else ""
@@ -70,7 +73,7 @@ def layout_options(*, messages: bool = False) -> Callable[[F], F]:
             "--layout",
             type=click.Choice(["split", "inline", *(["messages"] if messages else [])]),
             default="split",
-            show_default=True,
+            show_default="split; inline into a pipe" if piped else True,
             help=f"{what}{more}.",
         ),
         click.option(
@@ -78,3 +81,13 @@ def layout_options(*, messages: bool = False) -> Callable[[F], F]:
         ),
     )
     return lambda function: with_options(function, options)
+
+
+def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
+    """Return the layout; a pipe has no folder for an archive, so there originals go along.
+
+    One that was asked for stays.
+    """
+    source = click.get_current_context().get_parameter_source("layout")
+    is_usual = source is ParameterSource.DEFAULT
+    return "inline" if is_usual and output == STANDARD_STREAM else layout

@@ -46,7 +46,7 @@ def test_the_gate_says_what_it_found_on_standard_error(ask: Ask, desk: Path) -> 
         ("compact", "FILE", "--target", "nope"),
         ("compact", "FILE", "--pin", "("),
         ("compact", "FILE", "--in-place", "-o", "other.jsonl"),
-        ("compact", "FILE", "-o", "-"),
+        ("compact", "FILE", "-o", "-", "--layout", "split"),
         ("compact", "FILE", "-o", "-", "--layout", "inline", "--json"),
         ("compact", "FILE", "--truncate-fraction", "2"),
         ("compact", "FILE", "--summarize-keep-min", "-1"),

@@ -104,7 +104,8 @@ def test_an_unchanged_transcript_goes_through_a_pipe(desk: Path) -> None:
 
 
 def test_standard_input_needs_a_place_for_its_archive(ask: Ask, desk: Path) -> None:
-    outcome = ask("compact", "-", "--target", "5k", stdin=desk.read_bytes())
+    split = ("compact", "-", "--target", "5k", "--layout", "split")
+    outcome = ask(*split, stdin=desk.read_bytes())
     assert outcome.code == 2
     assert "--layout inline" in outcome.err
 
