@@ -27,6 +27,7 @@ _ROOMS = {
         "compact": "Compact a transcript; every byte can be restored.",
         "tag": "Hide a range of messages by hand, behind a summary or a marker.",
         "view": "Show what the model sees, and what is hidden.",
+        "explain": "Show one message: its cost, its fate, what refers to it, the way back to it.",
         "log": "List the compactions behind a transcript.",
         "rewind": "Restore an earlier state, byte for byte.",
         "verify": "Prove that every byte that was taken out can be put back.",

@@ -83,6 +83,11 @@ REPORTS = {
         terminal="terminal.view:view_screen",
         messages="terminal.view:view_messages",
     ),
+    "ExplainResult": Report(
+        json="json.explain:explain_json",
+        terminal="terminal.explain:explain_screen",
+        messages="terminal.explain:explain_messages",
+    ),
     "LogResult": Report(
         json="json.log:log_json",
         terminal="terminal.log:log_screen",

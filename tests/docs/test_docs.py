@@ -166,6 +166,7 @@ def test_every_field_of_a_document_is_described(
         "stats": [str(damaged)],
         "compact": [str(source), "--target", "5k", "-n", "--explain"],
         "tag": [str(source), "--truncate", "2..6", "-n"],
+        "explain": [str(SESSION), "9"],
         "simulate": [str(source), "--profile", "spring-tokens"],
         "eval": [str(SESSION), "--keep", "0.1", "--stages", "distill"],
         "archives": [],

@@ -71,7 +71,7 @@ def view(
     if what == "effective":
         return sent(loaded, path)
     history = history_behind(loaded, archive)
-    _require_archive(loaded, history, path)
+    require_archive(loaded, history, path)
     lines, states = _whole(loaded, history)
     messages = tuple(_viewed(lines, states))
     if what == "archived":
@@ -80,6 +80,11 @@ def view(
     return ViewResult(
         path=path, what=what, lines=lines, messages=messages, warnings=history.warnings
     )
+
+
+def everything(loaded: Loaded, history: OperationHistory) -> tuple[ViewedMessage, ...]:
+    """Return all messages there ever were, in place; raises ArchiveError for a damaged archive."""
+    return tuple(_viewed(*_whole(loaded, history)))
 
 
 def hidden_lines(path: str, format_name: str, limits: ReadLimits) -> Iterator[bytes]:
@@ -137,7 +142,7 @@ def _with_client(newest: State, loaded: Loaded) -> State:
     return State(messages=messages, hidden={**newest.hidden, **hidden})
 
 
-def _require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
+def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
     """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
     if history.steps or not is_compacted(loaded.transcript):
         return

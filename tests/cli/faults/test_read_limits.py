@@ -24,6 +24,7 @@ MANY = FIRST * 300
 
 # What a command is to do, where it has to be told.
 NEEDED = {
+    "explain": ("1",),
     "compact": ("--layout", "inline"),
     "rescue": ("-n",),
     "tag": ("--truncate", "1..1", "-n"),

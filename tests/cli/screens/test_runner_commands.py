@@ -102,6 +102,8 @@ WAYS = (
     ("view",),
     ("view", "--all", "--full"),
     ("view", "--json"),
+    ("explain", "1"),
+    ("explain", "2", "--json"),
     ("compact", "--stages", "microcompact,summarize", "--explain", "-n"),
     ("compact", "--stages", "limit,truncate", "--limit-max-bytes", "300", "--force"),
     ("rescue", "-n"),

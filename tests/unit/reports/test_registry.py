@@ -23,6 +23,7 @@ RUNS = {
     "compact": ("run.jsonl", "--target", "5k", "--explain"),
     "tag": ("run.jsonl", "--truncate", "2..20", "--widen", "-n"),
     "view": ("run.compacted.jsonl", "--full"),
+    "explain": ("run.compacted.jsonl", "1"),
     "log": ("run.compacted.jsonl",),
     "rewind": ("run.compacted.jsonl", "--check"),
     "archives": (),
