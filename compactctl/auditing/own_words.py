@@ -8,7 +8,7 @@ _TRANSCRIPT = re.compile(r"read the full transcript at: .+")
 # made from, where the originals are, and what takes the place of a text that is left out.
 _STATEMENTS = re.compile(
     r"\A\[[^\]\n]*\]:?$"
-    r"|^(?:Digest|Hand-over) of [\d,]+ earlier messages?\b.*$"
+    r"|^(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b.*\bwithout a model\b.*$"
     r"|^User messages: [\d,]+, Assistant responses: [\d,]+, Tool calls: [\d,]+$"
     r"|; [\d,]+ tokens hold no summary of them\."
     r"|^The messages that this summary stands for are kept word for word in .*$"

@@ -1,6 +1,9 @@
 """What programs say of their own accord is no claim; what they quote stays."""
 
+import pytest
+
 from compactctl.auditing.own_words import without_frame, without_own_words
+from compactctl.summaries.digest.page import NOTE, NOTE_IN_PLACE, noted
 
 
 def test_labels_counts_and_notes_go() -> None:
@@ -15,6 +18,11 @@ Earlier messages were condensed; 175 tokens hold no summary of them. Last reques
         "8080",
     ]
     assert left.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("note", [NOTE, NOTE_IN_PLACE])
+def test_what_a_digest_says_of_itself_goes(note: str) -> None:
+    assert without_own_words(f"{noted(note, 247, ())}\nPort 8080") == "\nPort 8080"
 
 
 def test_lists_in_a_digest_are_no_quotations() -> None:
