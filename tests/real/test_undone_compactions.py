@@ -25,7 +25,9 @@ def test_everything_is_sent_again_and_rewound_exactly(path: Path, tmp_path: Path
     hidden = {name for each in found for name in each.hidden if each.what != "cleared"}
     now = load(str(copy)).transcript
     assert len(now.effective) >= len(loaded.transcript.effective)
-    assert len(hidden & {message.id for message in now.effective}) > len(hidden) * 0.8
+    sent = {message.id for message in now.effective}
+    # Some compactions only clear results, whose messages were sent all along.
+    assert not hidden or len(hidden & sent) > len(hidden) * 0.8
     assert not [each for each in compactions_of(present(load(str(copy)))) if each.in_effect]
     rewind(RewindOptions(path=str(copy)))
     assert copy.read_bytes() == path.read_bytes()
