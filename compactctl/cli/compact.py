@@ -17,6 +17,7 @@ from compactctl.cli.options.output import (
     STANDARD_STREAM,
     layout_into,
     layout_options,
+    native_option,
     one_document,
     shown_as_options,
     while_open_option,
@@ -76,12 +77,7 @@ free. With --stages, exactly those run, in the order given.
     help="Write what is hidden now here as well, as plain lines with their tags: what view "
     "--archived --jsonl prints.",
 )
-@click.option(
-    "--native",
-    is_flag=True,
-    help="Append to the session itself what makes its client send less; no byte of it changes. "
-    "For Claude Code.",
-)
+@native_option
 @while_open_option
 @unmasked_page_options
 @layout_options(messages=True)

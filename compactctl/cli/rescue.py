@@ -5,7 +5,8 @@ import click
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import session_argument
 from compactctl.cli.options.input import limit_options
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import native_option, shown_as_options, while_open_option
+from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.rescue.rescue import RescueOptions, rescue
@@ -18,12 +19,12 @@ _HELP = """Make a session whose context is full go on.
 
 SESSION is a file or what compactctl sessions lists; without it, the session that changed last.
 It is compacted as compactctl compact does it, down to half of what its client takes, so that
-there is room to work: as a new session, with the old one as it was. The last line is the command
-that goes on with it, and compactctl rewind has every byte back.
+there is room to work: as a new session, with the old one as it was, or with --native by appending
+to it. The last line is the command that goes on with it, and compactctl rewind has every byte back.
 """
 
 
-@click.command("rescue", help=_HELP)
+@click.command("rescue", help=_HELP, cls=SectionedCommand)
 @session_argument
 @click.option(
     "--from-error",
@@ -43,6 +44,9 @@ that goes on with it, and compactctl rewind has every byte back.
 )
 @click.option("-o", "--output", metavar="FILE", help="Write a file elsewhere instead.")
 @click.option("--in-place", is_flag=True, help="Replace the session itself; it is archived.")
+@native_option
+@while_open_option
+@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
 @limit_options
 @shown_as_options
@@ -54,6 +58,9 @@ def command(
     redo: bool,
     output: str | None,
     in_place: bool,
+    native: bool,
+    while_open: bool,
+    force: bool,
     dry_run: bool,
     limits: ReadLimits,
     shown_as: str,
@@ -66,6 +73,9 @@ def command(
         redo=redo,
         output=output,
         in_place=in_place,
+        native=native,
+        while_open=while_open,
+        force=force,
         dry_run=dry_run,
         limits=limits,
     )

@@ -105,6 +105,54 @@ def test_in_place_it_is_the_same_session(full: Path, ask: Ask) -> None:
     assert full.read_bytes() == before
 
 
+def test_natively_it_is_the_same_session_with_more_behind_it(full: Path, ask: Ask) -> None:
+    before = full.read_bytes()
+    refused = ask("rescue", FULL, "--native")
+    assert refused.code == 2
+    assert "--while-open" in refused.err
+    assert full.read_bytes() == before
+    outcome = ask("rescue", FULL, "--native", "--while-open")
+    assert outcome.code == 0
+    assert full.read_bytes().startswith(before)
+    appended = len(full.read_bytes()[len(before) :].splitlines())
+    assert f"appended {appended} lines to {full}" in outcome.err
+    assert last_line(outcome.err).endswith(f"claude --resume {FULL}")
+    assert ask("check", FULL).code == 0
+    assert ask("rewind", FULL, "--while-open").code == 0
+    assert full.read_bytes().startswith(before)
+    assert ask("check", FULL).code == 1
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize(
+    ("named", "options", "answer"),
+    [
+        (FULL, ("--in-place",), "--native and --in-place contradict"),
+        (FULL, ("-o", "small.jsonl"), "--native and --output contradict"),
+        (FULL, ("--redo",), "--native and --redo contradict"),
+        (SMALL, (), "leave out --native"),
+    ],
+)
+def test_natively_is_refused_where_it_cannot_be(
+    ask: Ask, named: str, options: tuple[str, ...], answer: str
+) -> None:
+    refused = ask("rescue", named, "--native", "--while-open", *options)
+    assert (refused.code, answer in refused.err) == (2, True)
+
+
+def test_natively_a_client_that_is_too_new_gets_a_new_session_unless_forced(
+    full: Path, ask: Ask
+) -> None:
+    full.write_bytes(full.read_bytes().replace(b'"version":"2.1.80"', b'"version":"2.9.0"'))
+    before = full.read_bytes()
+    told = ask("rescue", FULL, "--native", "--while-open")
+    assert (told.code, "a new session is written" in told.err) == (0, True)
+    assert full.read_bytes() == before
+    assert ask("rescue", FULL, "--native", "--while-open", "--force").code == 0
+    assert full.read_bytes().startswith(before)
+    assert len(full.read_bytes()) > len(before)
+
+
 def test_what_the_client_compacted_is_made_from_its_originals(full: Path, ask: Ask) -> None:
     outcome = ask("rescue", SMALL, "--redo", "--target", "20k", "--json")
     document = json.loads(outcome.out)["compact"]

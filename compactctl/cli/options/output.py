@@ -50,6 +50,16 @@ def one_document(output: str | None, shown_as: str) -> None:
         )
 
 
+def native_option(function: F) -> F:
+    """Add the flag that compacts a session by what is appended to it."""
+    return click.option(
+        "--native",
+        is_flag=True,
+        help="Append to the session itself what makes its client send less; no byte of it "
+        "changes. For Claude Code.",
+    )(function)
+
+
 def while_open_option(function: F) -> F:
     """Add the flag that appends to a session though its client may have it open."""
     return click.option(

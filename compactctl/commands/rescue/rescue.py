@@ -16,7 +16,8 @@ class RescueOptions:
     """Which session, what its client said, and where the outcome goes.
 
     ``path`` is the session, ``overflow`` what the error says where one is given, ``target`` the
-    size to reach instead of the usual one. ``output`` is another file to write.
+    size to reach instead of the usual one. ``output`` is another file to write. With ``native`` the
+    session is appended to, with ``while_open`` also while its client has it open.
     """
 
     path: str
@@ -24,6 +25,9 @@ class RescueOptions:
     target: TargetSize | None = None
     output: str | None = None
     in_place: bool = False
+    native: bool = False
+    while_open: bool = False
+    force: bool = False
     redo: bool = False
     dry_run: bool = False
     limits: ReadLimits = READ_LIMITS
@@ -46,6 +50,9 @@ def rescue(options: RescueOptions) -> RescueResult:
             plan=PlanOptions(overflow=options.overflow, target=options.target),
             output=options.output,
             in_place=options.in_place,
+            layout="native" if options.native else "split",
+            while_open=options.while_open,
+            force=options.force,
             redo=options.redo,
             dry_run=options.dry_run,
         )

@@ -8,7 +8,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import line_text, path_name, plural, share_text, shell_path
 from compactctl.reports.rendering.wording import base_text, counter_text, tokens_text
-from compactctl.reports.terminal.sections.written import beside_texts, continue_texts
+from compactctl.reports.terminal.sections.written import beside_texts, continue_texts, written_text
 
 
 def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
@@ -27,7 +27,7 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
     if done.dry_run:
         yield "dry run: nothing was written"
     if done.written is not None:
-        yield f"wrote {line_text(done.written.output)}"
+        yield written_text(done.written)
         yield from beside_texts(done.written)
         yield f"undo with: compactctl rewind {shell_path(done.written.undo_name)}"
     yield from continue_texts(result.continue_with)
