@@ -19,7 +19,7 @@ from compactctl.store.files.limits import ReadLimits
 GATE_FAILED = 1
 _GATES = get_args(AuditGate)
 
-_HELP = """Show what compactions lost, made up, and made the agent look at again.
+_HELP = """Show what compactions lost, made up, and what was read again.
 
 FILE is a transcript; without it, or with -, standard input is read. Every compaction in it is
 compared with what it stands for: those by compactctl with their originals from the archive or the

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DUE = 1
 
 
-_HELP = """Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.
+_HELP = """Tell whether a compaction is due: exit 0 for no, 1 for yes.
 
 FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
 read. The next request is measured as by stats, and the trigger is asked.

@@ -27,7 +27,7 @@ from compactctl.tokens.budget import parse_share
 if TYPE_CHECKING:
     from compactctl.commands.evaluate.session import Answering
 
-_HELP = """Show what compactions keep of what sessions went on to need.
+_HELP = """Measure what compactions keep of what was needed later.
 
 FILES are transcripts, folders and patterns in quotes. Each session is cut in two before a
 request; profiles and stages compact the part

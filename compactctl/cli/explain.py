@@ -21,7 +21,7 @@ from compactctl.store.files.limits import ReadLimits
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
 
-_HELP = """Show one message: its cost, its fate, what refers to it, the way back to it.
+_HELP = """Show one message: its cost, its fate, and the way back to it.
 
 FILE is a transcript or a session (compactctl sessions); - is standard input. MESSAGE is a line
 that compactctl view shows, or an id, also of a hidden message, or how an id begins. Its fate is

@@ -3,6 +3,7 @@
 import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,56 +17,102 @@ from compactctl.reports.rendering.text import safe_text
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# The room of a command's module -> its name -> what ``--help`` says about it; a command's own
-# first help line says the same.
-_ROOMS = {
-    "": {
-        "sessions": "List the sessions of coding agents on this machine, the newest first.",
-        "rescue": "Make a session whose context is full go on.",
-        "stats": "Show where the context went.",
-        "check": "Tell whether a transcript needs compaction: exit 0 for no, 1 for yes.",
-        "compact": "Compact a transcript; every byte can be restored.",
-        "tag": "Hide a range of messages by hand, behind a summary or a marker.",
-        "view": "Show what the model sees, and what is hidden.",
-        "explain": "Show one message: its cost, its fate, what refers to it, the way back to it.",
-        "log": "List the compactions behind a transcript.",
-        "rewind": "Restore an earlier state, byte for byte.",
-        "verify": "Prove that every byte that was taken out can be put back.",
-        "archives": "List the archives of sessions, and forget what is not needed.",
-        "audit": "Show what compactions lost, made up, and made the agent look at again.",
-        "simulate": "Show where each profile would have compacted, and what it would have left.",
-        "eval": "Show what compactions keep of what sessions went on to need.",
-    },
-    "many": {
-        "batch": "Measure or compact many transcripts.",
-        "report": "Show what reports of batches say together.",
-        "cache": "Show what batches remember of files, or forget it.",
-    },
-    "reference": {
-        "stages": "List the stages of a compaction, or explain some and their options.",
-        "profiles": "List the profiles of known systems, or explain one.",
-        "models": "List the models that are known, or show how a name is looked up.",
-        "config": "Show a command's settings, each with where it comes from.",
-    },
-    "integrations": {
-        "integrate": "Set a client up to run compactctl beside its sessions, or take that back.",
-        "hook": "Tell what a compaction lost, as a hook of a client.",
-        "statusline": "Print a line about a session, for the status line of its client.",
-    },
-    "harness": {
-        "overflow": "Tell whether an error says that the context was too long.",
-        "prompt": "Print the prompt that a summarizer would get.",
-        "chunks": "Show the chunks in which older messages would be summarized.",
-        "limit-output": "Cut the output of a tool to a size, before an agent sees it.",
-        "file-budget": "Show how much of which files fits into a request.",
-    },
-}
 
-COMMANDS = {name: line for room in _ROOMS.values() for name, line in room.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Section:
+    """Commands that help lists together: their title, the room of their modules, and their lines.
+
+    A command's line is what ``--help`` says about it; its own first help line says the same.
+    """
+
+    title: str
+    room: str = ""
+    lines: Mapping[str, str]
+
+
+_SECTIONS = (
+    _Section(
+        title="Sessions on this machine",
+        lines={
+            "sessions": "List the agent sessions on this machine, newest first.",
+            "rescue": "Make room in a session whose context is full.",
+        },
+    ),
+    _Section(
+        title="Look into a transcript",
+        lines={
+            "stats": "Show where the context went.",
+            "check": "Tell whether a compaction is due: exit 0 for no, 1 for yes.",
+            "view": "Show what the model sees, and what is hidden.",
+            "explain": "Show one message: its cost, its fate, and the way back to it.",
+        },
+    ),
+    _Section(
+        title="Compact, and undo",
+        lines={
+            "compact": "Compact a transcript; every byte can be restored.",
+            "tag": "Hide messages by hand, behind a summary or a marker.",
+            "log": "List the compactions behind a transcript.",
+            "rewind": "Restore an earlier state, byte for byte.",
+            "verify": "Prove that every byte that was taken out can be put back.",
+            "archives": "List the archives of sessions, and forget what is not needed.",
+        },
+    ),
+    _Section(
+        title="Choose and judge a policy",
+        lines={
+            "simulate": "Show when each profile would have compacted, and to what size.",
+            "eval": "Measure what compactions keep of what was needed later.",
+            "audit": "Show what compactions lost, made up, and what was read again.",
+        },
+    ),
+    _Section(
+        title="Many transcripts, and CI",
+        room="many",
+        lines={
+            "batch": "Measure or compact many transcripts.",
+            "report": "Show what the reports of batches say together.",
+            "cache": "Show what batches remember of files, or forget it.",
+        },
+    ),
+    _Section(
+        title="What there is to choose from",
+        room="reference",
+        lines={
+            "stages": "List the stages of a compaction, or explain some of them.",
+            "profiles": "List the profiles of known systems, or explain one.",
+            "models": "List the known models, or show how a name is looked up.",
+            "config": "Show a command's settings, and where each comes from.",
+        },
+    ),
+    _Section(
+        title="Beside a client",
+        room="integrations",
+        lines={
+            "integrate": "Set up a client to run compactctl, or take that back.",
+            "hook": "Tell what a compaction lost, as a hook of a client.",
+            "statusline": "Print a line about a session for its client's status line.",
+        },
+    ),
+    _Section(
+        title="Parts for agent harnesses",
+        room="harness",
+        lines={
+            "overflow": "Tell whether an error says that the context was too long.",
+            "prompt": "Print the prompt that a summarizer would get.",
+            "chunks": "Show the chunks in which older messages would be summarized.",
+            "limit-output": "Cut the output of a tool to a size, before an agent sees it.",
+            "file-budget": "Show how much of which files fits into a request.",
+        },
+    ),
+)
+
+COMMANDS = {name: line for section in _SECTIONS for name, line in section.lines.items()}
+_ROOMS = {name: section.room for section in _SECTIONS for name in section.lines}
 
 
 # What shows settings, and what clients run: whatever is in a file, that goes on.
-_WITHOUT_SETTINGS = {"config", *_ROOMS["integrations"]}
+_WITHOUT_SETTINGS = {"config", *(name for name, room in _ROOMS.items() if room == "integrations")}
 
 # A flag, and what stands for its hyphens until all lines are broken; that is as wide as a hyphen.
 _UNBROKEN = re.compile(r"--[a-z][a-z-]+")
@@ -135,8 +182,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands from the table, importing none."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for section in _SECTIONS:
+            with formatter.section(section.title):
+                formatter.write_dl([(name.ljust(width), it) for name, it in section.lines.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list["CompletionItem"]:
         """Return completions from the table, importing no command."""
@@ -166,8 +215,7 @@ class Commands(Mapping[str, click.Command]):
 
 
 def _imported(name: str) -> click.Command:
-    room = next(room for room, names in _ROOMS.items() if name in names)
-    path = ".".join(filter(None, ("compactctl.cli", room, name.replace("-", "_"))))
+    path = ".".join(filter(None, ("compactctl.cli", _ROOMS[name], name.replace("-", "_"))))
     module = importlib.import_module(path)
     command: click.Command = module.command
     command.context_class = _SafeContext

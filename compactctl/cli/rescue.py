@@ -15,7 +15,7 @@ from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.budget import TargetSize, parse_target
 
-_HELP = """Make a session whose context is full go on.
+_HELP = """Make room in a session whose context is full.
 
 SESSION is a file or what compactctl sessions lists; without it, the session that changed last.
 It is compacted as compactctl compact does it, down to half of what its client takes, so that

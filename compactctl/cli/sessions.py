@@ -14,7 +14,7 @@ from compactctl.sessions.registry import ALL_STORES, store_named
 from compactctl.store.places import this_machine
 from compactctl.tokens.budget import parse_share
 
-_HELP = """List the sessions of coding agents on this machine, the newest first.
+_HELP = """List the agent sessions on this machine, newest first.
 
 WORDS are looked for in titles and projects; all must be found. Only the beginning and the end of
 the files that are shown are read, and nothing is written. Wherever another command takes FILE, it

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from compactctl.tokens.models.prices import Prices
 
 
-_HELP = """Show where each profile would have compacted, and what it would have left.
+_HELP = """Show when each profile would have compacted, and to what size.
 
 FILE is a transcript or a session (compactctl sessions); - reads standard input. Its largest
 conversation is walked through request by request; where a profile's trigger fires its stages

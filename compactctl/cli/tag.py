@@ -24,7 +24,7 @@ from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import TEXT_LIMITS, ReadLimits
 from compactctl.store.files.lines import open_input
 
-_HELP = """Hide a range of messages by hand, behind a summary or a marker.
+_HELP = """Hide messages by hand, behind a summary or a marker.
 
 FILE is a transcript or a session (compactctl sessions); it is left alone, as compact leaves it.
 FROM and TO are ids or lines that compactctl view shows; both are hidden. A range that parts a

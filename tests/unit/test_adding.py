@@ -164,11 +164,11 @@ def test_a_command_that_is_added_is_listed_shown_and_set(package: Path) -> None:
     for name, text in COMMAND.items():
         (package / name).write_text(text)
     group, reports = package / "cli" / "group.py", package / "reports" / "registry.py"
-    line = '        "stats": "Show where the context went.",\n'
+    line = '            "stats": "Show where the context went.",\n'
     shown = 'json="json.tide:tide_json", terminal="terminal.tide:tide_screen"'
     report = f'    "TideResult": Report({shown}),\n'
     for table, before, added in (
-        (group, line, '        "tide": "Tell where the tide stands.",\n'),
+        (group, line, '            "tide": "Tell where the tide stands.",\n'),
         (reports, '    "StatsResult": Report(\n', report),
     ):
         text = table.read_text()

@@ -10,7 +10,7 @@ from compactctl.commands.integrations.integrate import Action, carry_out, integr
 from compactctl.commands.integrations.pieces import Wish
 from compactctl.store.places import this_machine
 
-_HELP = """Set a client up to run compactctl beside its sessions, or take that back.
+_HELP = """Set up a client to run compactctl, or take that back.
 
 Shows what would be written: hooks that tell what a compaction lost, a skill that teaches the agent
 to search what left its context, and for Claude Code a status line. Only --install and --uninstall

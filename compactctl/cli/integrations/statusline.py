@@ -8,7 +8,7 @@ from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.loading.told_by_client import read_told
 
-_HELP = """Print a line about a session, for the status line of its client.
+_HELP = """Print a line about a session for its client's status line.
 
 Reads on standard input what Claude Code or Copilot CLI tell the command of their status line: how
 full the context is, and from where on the client compacts by itself. For Claude Code also how

@@ -9,7 +9,7 @@ from compactctl.cli.many.tolerance import tolerance_option
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.report.report import ReportOptions, report
 
-_HELP = """Show what reports of batches say together.
+_HELP = """Show what the reports of batches say together.
 
 FILES are Parquet reports of compactctl batch: of one run, of the parts of one (--shard), or of
 several. Of two rows about one path the later one counts. With --baseline it is a gate: exit 1 when

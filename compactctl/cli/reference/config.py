@@ -15,7 +15,7 @@ from compactctl.cli.settings.settings import Setting, files_in_effect, settings_
 from compactctl.commands.reference.config import ConfigResult, ConfigRow
 from compactctl.errors import UsageError
 
-_HELP = """Show a command's settings, each with where it comes from.
+_HELP = """Show a command's settings, and where each comes from.
 
 An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
 then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from compactctl.tokens.models.own_models import OwnModels
 
 
-_HELP = """List the models that are known, or show how a name is looked up.
+_HELP = """List the known models, or show how a name is looked up.
 
 NAME is a model as transcripts write it, with or without a provider. Without it: every row of
 the table, by the beginning of the names it holds for; the longest one that fits counts.

@@ -17,7 +17,7 @@ from compactctl.stages.registry import ALL_STAGES
 _options = click.command()(stage_options(*ALL_STAGES)(lambda: None))
 
 
-_HELP = """List the stages of a compaction, or explain some and their options.
+_HELP = """List the stages of a compaction, or explain some of them.
 
 Their options work in compact, batch and chunks, and without their dashes in settings and
 profiles.

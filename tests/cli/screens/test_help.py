@@ -40,6 +40,15 @@ def test_the_table_of_commands_says_what_each_says_itself(name: str) -> None:
     assert (command(name).help or "").partition("\n")[0] == COMMANDS[name]
 
 
+def test_each_command_has_one_line_of_a_terminal(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = ask("--help").out.splitlines()
+    said = [line.split(maxsplit=1) for line in shown]
+    assert [line for line in said if line and line[0] in COMMANDS] == [
+        [name, text] for name, text in COMMANDS.items()
+    ]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name: str) -> None:
     options = [each for each in command(name).params if isinstance(each, click.Option)]
