@@ -24,6 +24,7 @@ from compactctl.cli.options.output import (
 )
 from compactctl.cli.options.page import ready_page, unmasked_page_options
 from compactctl.cli.options.plan import plan_options, protect_options
+from compactctl.cli.options.plan_file import plan_file_options, plan_from
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.summarizer import (
@@ -61,6 +62,7 @@ free. With --stages, exactly those run, in the order given.
 @click.command("compact", help=_HELP, cls=SectionedCommand)
 @file_argument("write")
 @plan_options
+@plan_file_options
 @summarizer_options
 @protect_options
 @fail_base_option
@@ -100,6 +102,8 @@ def command(
     path: str,
     *,
     plan: PlanOptions,
+    planned: str | None,
+    plan_out: str | None,
     summarizer: SummarizerParameters,
     protect: ProtectOptions,
     redo: bool,
@@ -133,6 +137,7 @@ def command(
     layout = layout_into(output, layout)
     if not dry_run:
         one_document(output, shown_as)
+    decided = plan_from(planned)
     options = CompactOptions(
         path=path,
         format=format_name,
@@ -141,7 +146,9 @@ def command(
         plan=plan,
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
-        redo=redo,
+        redo=redo if decided is None else decided.redo,
+        planned=decided,
+        as_plan=plan_out is not None,
         layout="native" if native else "split" if layout == "messages" else layout,
         messages_only=messages_only,
         while_open=while_open,
@@ -159,13 +166,19 @@ def command(
     )
     from compactctl.commands.compact.archived_out import check_archived_out, with_archived_out
     from compactctl.commands.compact.idle_options import with_idle_options
+    from compactctl.commands.compact.plan_out import with_plan_out
     from compactctl.commands.inspect.records import sent_records
     from compactctl.commands.inspect.view import hidden_lines
 
     check_archived_out(options, archived_out)
-    page = ready_page(_masked(page, summarizer), _taken(options, archived_out), force=force)
+    taken = tuple(filter(None, (*_taken(options, archived_out), planned)))
+    if plan_out is not None:
+        _check_plan_out(plan_out, taken, force=force)
+        taken += (plan_out,)
+    page = ready_page(_masked(page, summarizer), taken, force=force)
     with working("compacting", path, shown_as):
-        result = with_idle_options(compact(options), options)
+        result = with_plan_out(compact(options), plan_out, force=force)
+        result = with_idle_options(result, options)
         result = with_archived_out(result, options, archived_out, hidden_lines)
     piped = result.data
     if messages_only and piped is not None:
@@ -178,8 +191,17 @@ def _masked(page: "PageChoice | None", summarizer: SummarizerParameters) -> "Pag
     return None if page is None else replace(page, mask=summarizer.mask_secrets)
 
 
+def _check_plan_out(plan_out: str, taken: tuple[str, ...], *, force: bool) -> None:
+    """Raise UsageError where a plan cannot be written, before any work is done."""
+    from compactctl.commands.report_file import check_report
+
+    if plan_out == STANDARD_STREAM:
+        raise UsageError("--plan-out writes a file, which you can edit; name one")
+    check_report(plan_out, taken, force=force)
+
+
 def _taken(options: CompactOptions, archived_out: str | None) -> tuple[str, ...]:
-    """Return the files that a page must not take the place of."""
+    """Return the files that a page or a plan must not take the place of."""
     from compactctl.commands.compact.target import target_of
 
     output = None if options.output == STANDARD_STREAM else target_of(options)

@@ -12,6 +12,7 @@ from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan_file import plan_text, read_plan
 from compactctl.commands.sizing.measure import measure
 
 
@@ -87,3 +88,26 @@ def test_the_hash_seed_makes_no_difference() -> None:
     }
     assert len(outputs) == 1
     assert outputs.pop().count(b"\n") == 24
+
+
+@tries(40)
+@given(written=LONG_TRANSCRIPTS, way=WAYS)
+def test_a_plan_in_a_file_gives_what_was_planned(written: Written, way: dict[str, Any]) -> None:
+    with bench(written.data) as at:
+        read(at)
+        asked = compact(at.options(**way, dry_run=True, as_plan=True, explain=True))
+        assert asked.plan is not None
+        file = at.folder / "plan.json"
+        file.write_text(plan_text(asked.plan), encoding="utf-8")
+        plan = read_plan(str(file))
+        carried = compact(
+            at.options(layout=way["layout"], tags=way["tags"], planned=plan, explain=True)
+        )
+        after = load(str(at.out)).transcript.effective
+    assert plan == asked.plan
+    fates = [
+        [(row.id, row.fate, row.tokens_after) for row in result.explained]
+        for result in (asked, carried)
+    ]
+    assert fates[0] == fates[1]
+    assert (carried.tokens_after, len(after)) == (asked.tokens_after, asked.messages_after)

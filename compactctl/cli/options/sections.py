@@ -14,6 +14,7 @@ SECTIONS = {
         "archived", "all", "grep", "limit", "page", "to", "group", "client",
     ),
     "Profile and stages": ("profile", "stages"),
+    "Plans in files": ("plan", "plan-out"),
     "When, and how small": ("trigger", "if-needed", "target", "keep", "from-error"),
     "Where a session is cut": ("at", "every"),
     "Gates and questions": (

@@ -31,8 +31,9 @@ _TEXT = "puts text into a transcript or a prompt"
 REFUSED = {
     "says where or whether something is written": frozenset({
         "output", "out", "report", "report-format", "junit", "annotate", "plot", "rounds-out",
-        "messages-out", "html", "archived-out", "spill-dir", "in-place", "native", "while-open",
-        "force", "dry-run", "layout", "tags", "to", "group", "check", "repair", "forget", "dead",
+        "messages-out", "html", "plan-out", "archived-out", "spill-dir", "in-place", "native",
+        "while-open", "force", "dry-run", "layout", "tags", "to", "group", "check", "repair",
+        "forget", "dead",
         "print", "install", "uninstall", "block-manual",
     }),
     "says who writes summaries, or what leaves this machine": frozenset({
@@ -42,7 +43,7 @@ REFUSED = {
     }),
     "says what else is read": frozenset({
         "archive", "system", "tools", "prompt", "attach", "files-from", "summary-file",
-        "from-error", "include", "exclude", "prices", "baseline",
+        "from-error", "include", "exclude", "prices", "baseline", "plan",
     }),
     "says which program counts": frozenset({"counter-cmd"}),
     "says how much of this machine may be used": frozenset({

@@ -29,6 +29,7 @@ from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.originals import originals_of
+from compactctl.commands.planning.carry_out import carry_out, check_input
 from compactctl.commands.planning.plan import make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
 from compactctl.commands.sizing.measure import Measure, measure
@@ -56,7 +57,8 @@ def compact(options: CompactOptions) -> CompactResult:
     if options.dry_run:
         ready.check_target()
     result = ready.result if options.dry_run else ready.write()
-    return replace(result, warnings=(*result.warnings, *told))
+    plan = result.plan and replace(result.plan, input=ready.source.digest)
+    return replace(result, warnings=(*result.warnings, *told), plan=plan)
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:
@@ -120,11 +122,18 @@ def _release_memory() -> None:
 
 
 def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
-    """Return what is read, the history behind it, and what is to be compacted."""
+    """Return what is read, the history behind it, and what is to be compacted.
+
+    ChangedError for what is not what a plan was made for.
+    """
     if options.fork is not None:
-        return load_fork(options.path, options.format, options.limits, options.fork)
-    loaded = load(options.path, options.format, options.limits)
-    return loaded.source, history_behind(loaded), loaded
+        read = load_fork(options.path, options.format, options.limits, options.fork)
+    else:
+        loaded = load(options.path, options.format, options.limits)
+        read = (loaded.source, history_behind(loaded), loaded)
+    if options.planned is not None:
+        check_input(options.planned, read[0].digest, options.path)
+    return read
 
 
 def _settled(
@@ -174,7 +183,13 @@ def _job(
         held=held,
     )
     originals = originals_of(loaded, history)
-    outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
+    if options.planned is None:
+        outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
+    else:
+        plan = replace(plan, target=options.planned.target)
+        outcome = carry_out(
+            loaded.transcript, options.planned, measured, renamed=options.fork is not None
+        )
     return CompactionJob(
         options=options,
         loaded=loaded,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.commands.compact.explain import Explained
+from compactctl.commands.planning.explain import Explained
 from compactctl.commands.planning.run_stages import PlanOutcome
 from compactctl.history.categories import Category, category_tokens
 from compactctl.history.reads import file_reads

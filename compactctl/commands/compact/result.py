@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.compared import Comparison
-from compactctl.commands.compact.explain import Explained
 from compactctl.commands.forking.written import Written
+from compactctl.commands.planning.explain import Explained
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice, FileDetails
 from compactctl.commands.sizing.figures import Figures
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
@@ -34,7 +35,8 @@ class CompactOptions:
     With ``redo`` what the client compacted is undone first. ``messages_only`` says that of the new
     transcript only what it sends is wanted, on standard output and without a way back. ``figures``
     asks for those of what is read, ``details`` for rows about it, ``compare`` for what the messages
-    say before and after, with an audit of every summary.
+    say before and after, with an audit of every summary, ``as_plan`` for a plan that can be written
+    to a file. ``planned`` is such a plan, which is carried out instead of any stage.
     """
 
     path: str
@@ -62,6 +64,8 @@ class CompactOptions:
     prices: Prices | None = None
     fork: Fork | None = None
     redo: bool = False
+    as_plan: bool = False
+    planned: PlanFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +73,12 @@ class CompactResult:
     """What a compaction did, or would do with ``dry_run``.
 
     ``written`` is None where nothing was; ``data`` are the pieces of the new transcript when it
-    goes to standard output, and ``archived_out`` is the file of tagged originals that was asked
-    for. ``before`` is the transcript that was read: as it was ahead of what was ``redone``, the
-    compactions by the client that were undone first, and under its new id where a new session was
-    made of it. ``restated`` are the recorded counts that a client takes for the size of its
-    context, None where they stay as they are.
+    goes to standard output, ``archived_out`` is the file of tagged originals that was asked for,
+    and ``plan_out`` that of the ``plan``, which is None unless asked for. ``before`` is the
+    transcript that was read: as it was ahead of what was ``redone``, the compactions by the client
+    that were undone first, and under its new id where a new session was made of it. ``restated``
+    are the recorded counts that a client takes for the size of its context, None where they stay
+    as they are.
 
     Tokens before and after are counted over the effective history; ``unseen`` are those that every
     request has beside it; ``largest_before``, and ``largest_after``, which has to fit, include
@@ -126,6 +131,8 @@ class CompactResult:
     not_due: str = ""
     written: Written | None = None
     archived_out: str | None = None
+    plan: PlanFile | None = None
+    plan_out: str | None = None
     data: Iterable[bytes] | None = None
 
     @property

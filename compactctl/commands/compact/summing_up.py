@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from compactctl.commands.compact.compared import Comparison, compare
-from compactctl.commands.compact.explain import Explained, explain
 from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.planning.explain import Explained, explain
+from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.errors import DoesNotFitError
@@ -63,6 +64,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         details=_details(job) if options.details != NO_DETAILS else None,
         explained=explained,
         compared=_compared(job, explained) if options.compare else None,
+        plan=_plan(job, explained) if options.as_plan else None,
         notes=outcome.notes,
         not_due=outcome.not_due,
         warnings=(*loaded.transcript.warnings, *_held(job), *_findings(job)),
@@ -90,9 +92,24 @@ def _compared(job: CompactionJob, explained: Sequence[Explained]) -> Comparison:
     return compare(job.outcome, explained, job.measured.meter, job.loaded.transcript.cwd)
 
 
+def _plan(job: CompactionJob, explained: Sequence[Explained]) -> PlanFile:
+    outcome, options = job.outcome, job.options
+    return PlanFile(
+        path=options.path,
+        format=job.loaded.format.name,
+        input=job.loaded.source.digest,
+        redo=options.redo,
+        target=_target(job),
+        tokens_before=outcome.tokens_before,
+        tokens_after=outcome.tokens_after,
+        messages=planned_messages(outcome, explained),
+    )
+
+
 def _names_messages(options: CompactOptions) -> bool:
     """Tell whether anybody asks what became of each message."""
-    return options.explain or options.compare or bool(options.protect.pins or options.protect.tools)
+    asked = options.explain or options.compare or options.as_plan
+    return asked or bool(options.protect.pins or options.protect.tools)
 
 
 def _target(job: CompactionJob) -> int | None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
-from compactctl.commands.compact.explain import Explained, explain
 from compactctl.commands.explain.links import group_of, links_of
 from compactctl.commands.explain.result import ExplainOptions, ExplainResult, Sending, WayBack
 from compactctl.commands.inspect.life import Life, LivedMessage, life_of
@@ -12,6 +11,7 @@ from compactctl.commands.inspect.view import ViewedMessage, everything, require_
 from compactctl.commands.loading.load import Loaded, load
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.originals import originals_of
+from compactctl.commands.planning.explain import Explained, explain
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.context_size import unseen_size

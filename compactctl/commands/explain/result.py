@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from compactctl.commands.compact.explain import Explained
 from compactctl.commands.explain.links import MessageLink
+from compactctl.commands.planning.explain import Explained
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
 from compactctl.history.categories import Category
 from compactctl.model.message import Message

@@ -100,7 +100,7 @@ def run_all(
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
         )
-    outcome = _outcome(transcript, runs, protected, size, request)
+    outcome = outcome_of(transcript, runs, protected, size, request)
     not_due = waiting[0] if waiting and all(waiting) else ""
     return replace(outcome, share=max(shares, default=None), not_due=not_due)
 
@@ -207,13 +207,14 @@ def _unasked(
     return frozenset(m.id for m in messages if m.id not in asked and not m.starts_turn)
 
 
-def _outcome(
+def outcome_of(
     transcript: Transcript,
     runs: Sequence[Run],
     protected: Mapping[MessageId, str],
     size: ContextSize,
     request: NextRequest,
 ) -> PlanOutcome:
+    """Return what the runs over all conversations of a transcript come to together."""
     meter = request.meter
     after = tuple(message for each in runs for message in each.view.messages)
     sizes = [meter.total(each.view.messages) for each in runs]

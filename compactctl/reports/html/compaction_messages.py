@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 
 from compactctl.commands.compact.compared import ComparedMessage, Comparison
-from compactctl.commands.compact.explain import MessageFate
+from compactctl.commands.planning.explain import MessageFate
 from compactctl.reports.html.areas import areas, grid
 from compactctl.reports.html.choice import PageChoice
 from compactctl.reports.html.figures import Chart

@@ -55,6 +55,7 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "operation": result.operation,
         **written_fields(result.written),
         "archivedOut": result.archived_out,
+        "planOut": result.plan_out,
         "leftOutFrom": result.written.left_out_from if result.written else None,
         "redone": [client_compaction_fields(each) for each in result.redone],
         "forkedTo": result.written.forked_to if result.written else None,

@@ -64,6 +64,11 @@ def compact_messages(result: CompactResult) -> Iterator[str]:
     if rest > 0:
         yield f"warning: {plural(rest, 'more line')} carried without being understood"
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    if result.plan_out:
+        yield (
+            f"wrote {line_text(result.plan_out)} (the fate of every message; edit it, and carry it "
+            f"out with --plan {shell_path(result.plan_out)})"
+        )
     if result.dry_run:
         yield "dry run: nothing was written"
     if result.written is not None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from compactctl.commands.compact.explain import Explained
 from compactctl.commands.explain.links import LinkKind, MessageLink
 from compactctl.commands.explain.result import ExplainResult, Way, WayBack
+from compactctl.commands.planning.explain import Explained
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import (
     line_text,

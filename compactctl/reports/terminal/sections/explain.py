@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from compactctl.commands.compact.explain import Explained
 from compactctl.commands.compact.result import CompactResult
+from compactctl.commands.planning.explain import Explained
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line, plural

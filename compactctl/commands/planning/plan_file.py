@@ -1,0 +1,387 @@
+"""A compaction as a file: the fate of every message, to be read, edited by hand and carried out.
+
+The texts that a compaction writes stand in it as they are, a line each, so that two such files can
+be compared line by line.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, get_args
+
+from compactctl.commands.planning.explain import Explained, MessageFate
+from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.errors import UsageError
+from compactctl.model.edit import Hide, Replace
+from compactctl.model.message import (
+    GroupId,
+    Message,
+    MessageId,
+    Role,
+    Synthetic,
+    SyntheticKind,
+    TextPart,
+)
+from compactctl.model.operation import Digest
+from compactctl.model.shapes import (
+    LARGEST,
+    Shape,
+    count,
+    list_of,
+    mapping_of,
+    one_of,
+    optional,
+    record,
+    scalar,
+    switch,
+    text,
+    texts,
+)
+from compactctl.pipeline.apply import Folded, fold, newest_edit
+from compactctl.store.files.limits import READ_LIMITS
+from compactctl.store.files.lines import open_input
+from compactctl.summaries.by_model.secrets import masked
+from compactctl.summaries.extract.items import one_line
+from compactctl.tokens.meter import part_texts
+
+SCHEMA = "compactctl.plan/1"
+_VERSION = re.compile(r"compactctl\.plan/(\d+)")
+# How much of a message is shown, in characters.
+_BEGINNING = 80
+_STANDING = ("summary", "marker")
+_UNPRINTED = re.compile(r"[^\x20-\x7e\n]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedText:
+    """The text that takes the place of one part; ``refers_to`` is a message that it points to."""
+
+    part: int
+    text: str
+    refers_to: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedMessage:
+    """A message and its fate; who edits a plan changes that, or takes out what is ``written``.
+
+    ``group`` joins what is hidden to what stands for it, and ``texts`` are those of a message that
+    is rewritten. Both stay behind where the fate is edited, and tell that it was. ``line`` is 0,
+    ``says`` and ``tools`` are empty for what is written.
+    """
+
+    id: MessageId
+    fate: MessageFate
+    role: str
+    line: int = 0
+    tools: tuple[str, ...] = ()
+    tokens: int = 0
+    tokens_after: int = 0
+    stage: str = ""
+    reason: str = ""
+    says: str = ""
+    group: GroupId | None = None
+    texts: tuple[PlannedText, ...] = ()
+    written: Synthetic | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFile:
+    """What is to become of one transcript, known by its digest.
+
+    ``redo`` says that what the client compacted is undone first, ``target`` is the size that was
+    to be reached, None where there was none. ``path`` and the tokens are there to be read.
+    """
+
+    path: str
+    format: str
+    input: Digest
+    redo: bool
+    target: int | None
+    tokens_before: int
+    tokens_after: int
+    messages: tuple[PlannedMessage, ...]
+
+
+def planned_messages(
+    outcome: PlanOutcome, explained: Sequence[Explained]
+) -> tuple[PlannedMessage, ...]:
+    """Return all messages with their fates, in order; ``explained`` has a row for each."""
+    before = {str(message.id): message for message in outcome.before}
+    after = {str(message.id): message for message in outcome.after}
+    folded = fold(outcome.edits)
+    written = {item.id: item for items in folded.placed.values() for item in items}
+    return tuple(
+        _written(row, written[MessageId(row.id)], after[row.id])
+        if row.fate == "written"
+        else _hidden(row, before[row.id], outcome.groups, _hide(row.id, folded, written))
+        if row.fate == "hidden"
+        else _planned(row, before[row.id], folded.replaced.get(row.id, {}))
+        for row in explained
+    )
+
+
+def _planned(row: Explained, message: Message, edits: dict[int, Replace]) -> PlannedMessage:
+    return PlannedMessage(
+        id=message.id,
+        fate=row.fate,
+        role=row.role,
+        line=row.line,
+        tools=row.tools,
+        tokens=row.tokens,
+        tokens_after=row.tokens_after if edits else 0,
+        stage=row.stage,
+        reason=row.reason,
+        says=_beginning(message),
+        group=newest_edit(edits).group if edits else None,
+        texts=tuple(
+            PlannedText(part=part, text=edit.text, refers_to=edit.refers_to)
+            for part, edit in sorted(edits.items())
+        ),
+    )
+
+
+def _hidden(
+    row: Explained, message: Message, stages: Mapping[str, str], hide: Hide
+) -> PlannedMessage:
+    planned = _planned(row, message, {})
+    stage = stages.get(hide.group, "")
+    return replace(planned, stage=stage, reason=hide.reason, group=hide.group)
+
+
+def _hide(name: str, folded: Folded, written: Mapping[MessageId, Synthetic]) -> Hide:
+    """Return the edit whose summary or marker is left for a message, however often it was hidden.
+
+    What stands for it may have been hidden itself, behind another one.
+    """
+    hide = folded.hidden[name]
+    own = next(item.id for item in written.values() if item.group == hide.group)
+    return _hide(own, folded, written) if own in folded.hidden else hide
+
+
+def _written(row: Explained, item: Synthetic, message: Message) -> PlannedMessage:
+    return PlannedMessage(
+        id=item.id,
+        fate="written",
+        role=item.role,
+        tokens_after=row.tokens_after,
+        stage=row.stage,
+        reason=row.reason,
+        group=item.group,
+        written=replace(item, text=_said(message)) if item.kind in _STANDING else item,
+    )
+
+
+def _said(message: Message) -> str:
+    """Return the text of a summary or marker, which a later stage may have rewritten."""
+    return "\n".join(part.text for part in message.parts if isinstance(part, TextPart))
+
+
+def _beginning(message: Message) -> str:
+    said = (said for part in message.parts for said in part_texts(part) if said.strip())
+    whole = " ".join(each[: 10 * _BEGINNING] for each in islice(said, 3))
+    return one_line(masked(whole), _BEGINNING)
+
+
+def plan_text(plan: PlanFile) -> str:
+    """Return a plan as JSON: a message per line, but for those with texts."""
+    head = {
+        "schema": SCHEMA,
+        "path": plan.path,
+        "format": plan.format,
+        "input": {
+            "sha256": plan.input.sha256,
+            "bytes": plan.input.n_bytes,
+            "lines": plan.input.n_lines,
+        },
+        "redo": plan.redo,
+        "targetTokens": plan.target,
+        "tokensBefore": plan.tokens_before,
+        "tokensAfter": plan.tokens_after,
+    }
+    fields = ",\n".join(f'"{name}": {_json(value)}' for name, value in head.items())
+    rows = ",\n".join(_row_text(row) for row in plan.messages)
+    return f'{{\n{fields},\n"messages": [\n{rows}\n]\n}}\n'
+
+
+def _row_text(row: PlannedMessage) -> str:
+    """Return a row on one line, with its texts below it line by line."""
+    head = _json(dict(_row_fields(row)))[:-1]
+    if row.written is not None:
+        return f'{head},\n "text": {_lines(row.written.text)}}}'
+    texts = ",\n".join(
+        f'  {_json(dict(_text_fields(each)))[:-1]}, "text": {_lines(each.text)}}}'
+        for each in row.texts
+    )
+    return f'{head},\n "texts": [\n{texts}]}}' if texts else f"{head}}}"
+
+
+def _lines(said: str) -> str:
+    lines = ",\n".join(f"   {_json(line)}" for line in said.split("\n"))
+    return f"[\n{lines}]"
+
+
+def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
+    """Yield what a row says beside its texts, without what is empty."""
+    told = {
+        "line": row.line or None,
+        "fate": row.fate,
+        "role": row.role,
+        "tools": list(row.tools),
+        "tokens": row.tokens if row.line else None,
+        "tokensAfter": row.tokens_after if row.fate in {"rewritten", "written"} else None,
+        "stage": row.stage,
+        "reason": row.reason,
+        "says": row.says,
+        "id": row.id,
+        "group": row.group,
+        **(_written_fields(row.written) if row.written else {}),
+    }
+    yield from ((name, value) for name, value in told.items() if value not in (None, "", []))
+
+
+def _text_fields(each: PlannedText) -> Iterator[tuple[str, Any]]:
+    yield "part", each.part
+    if each.refers_to:
+        yield "refersTo", each.refers_to
+
+
+def _written_fields(item: Synthetic) -> dict[str, Any]:
+    return {
+        "kind": item.kind,
+        "through": item.through,
+        "details": dict(item.details) or None,
+        "tool": item.tool,
+        "callId": item.call_id,
+    }
+
+
+def _json(value: object) -> str:
+    """Return JSON in which letters of all languages stand as they are, and nothing invisible."""
+    made = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTED.sub(lambda found: _shown(found[0]), made)
+
+
+def _shown(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+def read_plan(path: str) -> PlanFile:
+    """Read a plan. Raises NoInputError, and UsageError for what is not a plan of this version."""
+    data = open_input(path, READ_LIMITS).data
+    try:
+        document = json.loads(data)
+        _check_version(document)
+        plan: PlanFile = _PLAN(document)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise UsageError(
+            f"{path}: cannot be carried out as a plan: {why}; mend it, or make it anew with "
+            "compactctl compact -n --plan-out"
+        ) from error
+    return plan
+
+
+def _check_version(document: object) -> None:
+    schema = document.get("schema") if isinstance(document, dict) else None
+    found = _VERSION.fullmatch(schema) if isinstance(schema, str) else None
+    if found is None:
+        raise ValueError(f'it has no "schema": "{SCHEMA}"')
+    if schema != SCHEMA:
+        raise ValueError(f"it is of version {found[1]}, and this compactctl knows version 1")
+
+
+def _joined(value: object) -> str:
+    return "\n".join(texts(value))
+
+
+def _plan(**fields: Any) -> PlanFile:  # noqa: ANN401 - checked by its shape
+    fields.pop("schema")
+    return PlanFile(**{_NAMES.get(name, name): value for name, value in fields.items()})
+
+
+def _digest(**fields: Any) -> Digest:  # noqa: ANN401 - checked by its shape
+    return Digest(**{_NAMES.get(name, name): value for name, value in fields.items()})
+
+
+def _rows(value: object) -> tuple[PlannedMessage, ...]:
+    """Read the messages; a ValueError says which one is wrong."""
+    if not isinstance(value, list):
+        raise ValueError("is not a list")  # noqa: TRY004 - as all shapes do
+    return tuple(_row_at(number, each) for number, each in enumerate(value, 1))
+
+
+def _row_at(number: int, value: object) -> PlannedMessage:
+    try:
+        row: PlannedMessage = _READ_ROW(value)
+    except ValueError as error:
+        raise ValueError(f"entry {number:,}: {error}") from error
+    return row
+
+
+def _row(**fields: Any) -> PlannedMessage:  # noqa: ANN401 - checked by its shape
+    named = {_NAMES.get(name, name): value for name, value in fields.items()}
+    own = {name: named.pop(name) for name in _OF_WRITTEN & named.keys()}
+    row = PlannedMessage(**named)
+    if (row.fate == "written") != bool(own):
+        raise ValueError("fate: what is written has a kind and a text, and nothing else has")
+    if not own:
+        return row
+    if row.group is None:
+        raise ValueError("group is missing")
+    return replace(row, written=Synthetic(id=row.id, role=named["role"], group=row.group, **own))
+
+
+def _text(**fields: Any) -> PlannedText:  # noqa: ANN401 - checked by its shape
+    return PlannedText(**{_NAMES.get(name, name): value for name, value in fields.items()})
+
+
+# The names of a document that are other ones here.
+_NAMES = {
+    "targetTokens": "target",
+    "tokensBefore": "tokens_before",
+    "tokensAfter": "tokens_after",
+    "refersTo": "refers_to",
+    "callId": "call_id",
+    "bytes": "n_bytes",
+    "lines": "n_lines",
+}
+_OF_WRITTEN = {"kind", "through", "details", "tool", "call_id", "text"}
+_TEXT: Mapping[str, Shape] = {"part": count, "refersTo": optional(text), "text": _joined}
+_ROW: Mapping[str, Shape] = {
+    "line": count,
+    "fate": one_of(*get_args(MessageFate)),
+    "role": one_of(*get_args(Role)),
+    "tools": texts,
+    "tokens": count,
+    "tokensAfter": count,
+    "stage": text,
+    "reason": text,
+    "says": text,
+    "id": text,
+    "group": text,
+    "texts": list_of(record(_text, _TEXT), most=LARGEST),
+    "kind": one_of(*get_args(SyntheticKind)),
+    "through": optional(text),
+    "details": mapping_of(scalar),
+    "tool": text,
+    "callId": text,
+    "text": _joined,
+}
+_READ_ROW = record(_row, _ROW)
+_PLAN = record(
+    _plan,
+    {
+        "schema": text,
+        "path": text,
+        "format": text,
+        "input": record(_digest, {"sha256": text, "bytes": count, "lines": count}),
+        "redo": switch,
+        "targetTokens": optional(count),
+        "tokensBefore": count,
+        "tokensAfter": count,
+        "messages": _rows,
+    },
+)
