@@ -11,6 +11,7 @@ from compactctl.commands.audit.found import text_of
 from compactctl.commands.audit.result import AuditOptions
 from compactctl.commands.loading.load import load
 from compactctl.model.message import Message, MessageId, TextPart
+from compactctl.summaries.extract.items import one_line
 
 # What is worth a word while one is at work, in the order in which it matters.
 _WORDS: Mapping[LossKind, str] = {
@@ -68,6 +69,6 @@ def _in_words(found: Audit) -> str:
 
 
 def _kind(found: Audit, kind: LossKind, noun: str) -> str:
-    lost = [" ".join(loss.text.split())[:_WIDTH] for loss in found.lost_of(kind)]
+    lost = [one_line(loss.text, _WIDTH) for loss in found.lost_of(kind)]
     more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
     return f"{len(lost):,} {noun}{'' if len(lost) == 1 else 's'} ({', '.join(lost[:_NAMED])}{more})"

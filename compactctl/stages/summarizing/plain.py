@@ -18,11 +18,13 @@ from compactctl.stages.support.condensation import (
     originals,
 )
 from compactctl.stages.support.stage import Stage, option
+from compactctl.summaries.extract.words import word_end
 from compactctl.tokens.meter import Meter
 
 NAME = "plain"
 LABEL = "[Conversation context — {count} earlier messages removed to fit context window]\n"
-# Codebuddy's: characters of a topic, and what stands for the rest of a longer one.
+# Codebuddy's: characters of a topic, and what stands for the rest of a longer one; it cuts inside
+# of words, which here is done only where one is all there is.
 TOPIC_CHARS = 80
 ELLIPSIS = "..."
 
@@ -64,8 +66,9 @@ def _topic(message: Message) -> Iterator[str]:
     text = "\n".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
     line = text.partition("\n")[0].strip()
     if line:
-        longer = len(line) > TOPIC_CHARS
-        yield line[: TOPIC_CHARS - len(ELLIPSIS)] + ELLIPSIS if longer else line
+        most = TOPIC_CHARS - len(ELLIPSIS)
+        cut = line[: word_end(line, most) or most].rstrip() + ELLIPSIS
+        yield cut if len(line) > TOPIC_CHARS else line
 
 
 STAGE = Stage(

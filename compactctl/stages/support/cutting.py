@@ -1,10 +1,11 @@
-"""Cuts a text down to a size, never inside a character and never above the size."""
+"""Cuts a text down to a size, never inside a word and never above the size."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from compactctl.summaries.extract.words import word_end, word_start
 
 Direction = Literal["head", "tail", "both"]
 CountText = Callable[[str], int]
@@ -15,10 +16,6 @@ NOTICE = "[Output truncated from {original} bytes to {kept} bytes]"
 HEAD_RATIO = 0.4
 # So many characters are given up for an end between two lines.
 _LINE_REACH = 200
-_JOINER = "\u200d"
-_MODIFIERS = frozenset("\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
-# No character of any language has more marks than this.
-_MARKS = 16
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s)|[。！？]|(?=\n)")  # noqa: RUF001 - marks of Chinese and Japanese
 
 
@@ -91,7 +88,7 @@ def limited(text: str, limits: OutputLimits, cutting: Cutting, count: CountText 
     content = _largest(lambda kept: _joined(text, kept, size, cutting), most, fits)
     if content is None:
         notice = cutting.notice_of(size, 0)
-        content = _largest(lambda kept: notice[:kept], len(notice), fits)
+        content = _largest(lambda kept: notice[: word_end(notice, kept)], len(notice), fits)
     return Limited(content=content or "", truncated=True, original_size=size)
 
 
@@ -109,7 +106,7 @@ def shortened(text: str, max_tokens: int, count: CountText, mark: str) -> str:
     if longest is None:
         return ""
     kept = len(longest) - len(mark)
-    return next(filter(fits, _endings(text, kept, mark)), longest)
+    return next(filter(fits, _endings(text, kept, mark)), "")
 
 
 def byte_length(text: str) -> int:
@@ -143,26 +140,26 @@ def _joined(text: str, kept: int, size: int, cutting: Cutting) -> str:
     share = {"head": 1.0, "tail": 0.0, "both": cutting.head_ratio}[cutting.direction]
     # Half goes up, as in the reference systems.
     end = int(kept * share + 0.5)
-    head = text[: _line_end(text, _back(text, end))]
-    tail = text[_line_start(text, _forward(text, len(text) - (kept - end))) :]
+    head = text[: _line_end(text, end)]
+    tail = text[_line_start(text, len(text) - (kept - end)) :]
     notice = cutting.notice_of(size, byte_length(head) + byte_length(tail))
     return "\n".join(filter(None, (head, notice, tail)))
 
 
 def _line_end(text: str, at: int) -> int:
-    """Return where the last whole line before ``at`` ends, if that is near."""
+    """Return where the last whole line before ``at`` ends, if that is near, else the last word."""
     if text[at : at + 1] in {"\n", ""}:
         return at
     found = text.rfind("\n", max(0, at - _LINE_REACH), at)
-    return at if found < 0 else found
+    return word_end(text, at) if found < 0 else found
 
 
 def _line_start(text: str, at: int) -> int:
-    """Return where the first whole line from ``at`` starts, if that is near."""
+    """Return where the first whole line from ``at`` starts, if that is near, else a word."""
     if at == 0 or text[at - 1] == "\n":
         return at
     found = text.find("\n", at, at + _LINE_REACH)
-    return at if found < 0 else found + 1
+    return word_start(text, at) if found < 0 else found + 1
 
 
 def _endings(text: str, kept: int, mark: str) -> Iterator[str]:
@@ -173,27 +170,5 @@ def _endings(text: str, kept: int, mark: str) -> Iterator[str]:
     spaces = [match.start() for match in re.finditer(r"\s", text[half : kept + 1])]
     if spaces:
         yield text[: half + spaces[-1]].rstrip() + mark
-    yield text[: _back(text, kept)] + mark
-
-
-def _back(text: str, at: int) -> int:
-    return next((i for i in range(at, max(-1, at - _MARKS), -1) if not _inside(text, i)), at)
-
-
-def _forward(text: str, at: int) -> int:
-    last = min(len(text), at + _MARKS)
-    return next((i for i in range(at, last + 1) if not _inside(text, i)), at)
-
-
-def _inside(text: str, at: int) -> bool:
-    """Whether what a reader sees as one character goes on at index ``at``."""
-    if not 0 < at < len(text):
-        return False
-    before, after = text[at - 1], text[at]
-    return (
-        before == _JOINER
-        or after in _MODIFIERS
-        or unicodedata.combining(after) > 0
-        or (before, after) == ("\r", "\n")
-        or ("\ud800" <= before < "\udc00" <= after <= "\udfff")
-    )
+    yield text[: word_end(text, kept)] + mark
+    yield mark

@@ -20,7 +20,7 @@ SMALLEST_NUMBER = 10
 _MULTIPLES = {"k": 1_000, "m": 1_000_000}
 _CURLY = str.maketrans("\u201c\u201d\u2018\u2019", "\"\"''")
 _STRAIGHT = re.compile(r"\"([^\"\n]+)\"")
-_CITED = re.compile(r"^\s*>\s*(.+)$", re.MULTILINE)
+_CITED = re.compile(r"^[^\S\n]*>[^\S\n]*(.+)$", re.MULTILINE)
 # Where a quote leaves something out, or says in brackets what it leaves out.
 _ELLIPSIS = re.compile(r"\.\.\.|…|\[[^\]]*\]")
 _SAID = re.compile(r"\w+")

@@ -15,13 +15,16 @@ from compactctl.summaries.extract.files import OLD_TEXTS, replaced_lines
 from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import failed
 from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.words import word_end
 
 DigestSection = Literal["tasks", "files", "course", "unread", "names", "items", "said"]
 # The sections of lines that are quoted from messages.
 QUOTED: frozenset[DigestSection] = frozenset({"course", "unread"})
-# A line of up to 260 characters, or a piece of a longer one: up to the end of a word, else of a
-# value in data, else somewhere.
-_PIECE = re.compile(r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}")
+# A line of up to 260 characters, or a piece of a longer one: up to a blank, else to the end of a
+# value in data, of a name, or of what is too long for one.
+_PIECE = re.compile(
+    r".{1,260}(?:\s|$)|\S{1,260}[,;}\])]|\S{1,260}(?<!\\)(?![\w./@~+-])|[\w./@~+-]+|\S{1,260}"
+)
 # What a line holds beyond this is data rather than text.
 _LONGEST_LINE = 6_000
 # Shorter lines are braces and the like; they are quoted for a fact alone.
@@ -173,8 +176,12 @@ def pieces_of(passage: int, text: str) -> Iterator[tuple[RowPlace, int, str]]:
     """Yield the pieces of the lines of a passage's text, the last line first."""
     rows = rows_of(text)
     for row in reversed(range(len(rows))):
-        for piece, part in enumerate(_PIECE.findall(rows[row][:_LONGEST_LINE])):
+        for piece, part in enumerate(_PIECE.findall(_readable(rows[row]))):
             yield RowPlace(passage, row), piece, part
+
+
+def _readable(row: str) -> str:
+    return row if len(row) <= _LONGEST_LINE else row[: word_end(row, _LONGEST_LINE)]
 
 
 def _text(passage: Passage) -> str:

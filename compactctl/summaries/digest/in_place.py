@@ -91,7 +91,7 @@ class _Draft:
     def __init__(self, request: InPlaceRequest, meter: Meter) -> None:
         self.request, self._meter = request, meter
         self._messages = request.whole.messages
-        self._found = passages(self._messages, request.whole.cwd)
+        self._found = passages(self._messages, request.whole.cwd, staying=request.staying)
         self._kept = kept_texts(self._found, request.whole.budget, meter.counter.count_many)
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
         self._tried: dict[str, int] = {}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import Passage
 from compactctl.summaries.extract.user_requests import requests, rules
+from compactctl.summaries.extract.words import word_end
 
 # Tokens up to which a request stays whole, and of the first and the last one.
 _WHOLE, _WHOLE_MAIN = 400, 1_600
@@ -63,5 +64,4 @@ def _cut(text: str, length: int) -> str:
     """Return the beginning of a text, ended where a word ends."""
     if len(text) <= length:
         return text
-    end = text.rfind(" ", length - length // 8, length)
-    return text[: end if end > 0 else length].rstrip() + OMISSION.rstrip()
+    return text[: word_end(text, length)].rstrip() + OMISSION.rstrip()

@@ -12,6 +12,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.summaries.extract.words import word_end
 
 LabelStyle = Literal["xml", "role", "speaker"]
 
@@ -80,6 +81,10 @@ def _media(part: MediaPart) -> str:
 
 
 def cut_after(text: str, limit: int) -> str:
-    """Return the first ``limit`` characters of a text, and how many more there are."""
-    rest = len(text) - limit
-    return f"{text[:limit]}\n[... {rest:,} chars truncated]" if rest > 0 else text
+    """Return the words in the first ``limit`` characters of a text, and how many more there are.
+
+    The characters that are left out are told.
+    """
+    kept = word_end(text, limit)
+    rest = len(text) - kept
+    return f"{text[:kept]}\n[... {rest:,} chars truncated]" if rest > 0 else text

@@ -16,6 +16,10 @@ _WORD = re.compile(
     r"(?:\\[nrt]){2,}|(?<!\w)\\[nrt]|\[\d[\d;]*m"
     r"|https?://[^\s\x00-\x1f\x7f\"'<>()\[\]{}`\\|^]+|#\d{1,6}\b|[\w./~@+-]{4,}"
 )
+# In a row of text that was written with escapes, one after a letter is an escape too. What only
+# such rows have: an escaped quotation mark, or an escape that is part of no path.
+_ESCAPED = re.compile(r"\\\"|(?<![\w:])\\[nrt]|\\[nrt](?![\w.])")
+_ESCAPE = re.compile(r"(?<!\\)\\[nrt]")
 _EXTENSION = (
     r"py|pyi|ipynb|jsx?|[mc]js|[mc]?ts|tsx|s?css|html?|vue|svelte|go|rs|rb|exs?|heex|erl|java|kt"
     r"|swift|cc?|cpp|hpp?|cs|php|lua|sh|bash|zsh|fish|ps1|sql|mdx?|rst|txt|jsonl?|json5|ya?ml|toml"
@@ -62,6 +66,14 @@ system-reminder files_with_matches general-purpose
 _COMMONPLACES = frozenset(_COMMON.split())
 
 
+def _unescaped(text: str) -> str:
+    """Return a text with blanks for the line ends and tabs that were escaped in it."""
+    if "\\" not in text:
+        return text
+    rows = text.split("\n")
+    return "\n".join(_ESCAPE.sub(" ", row) if _ESCAPED.search(row) else row for row in rows)
+
+
 class Lexicon:
     """Finds entities in texts, judging each distinct word once.
 
@@ -84,7 +96,7 @@ class Lexicon:
 
     def _found(self, text: str) -> Iterator[str]:
         known = self._known
-        for word in _WORD.findall(text):
+        for word in _WORD.findall(_unescaped(text)):
             if word not in known:
                 known[word] = self._judged(word)
             entity = known[word]

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from compactctl.summaries.extract.words import word_end, word_start
+
 OMISSION = " […] "
 _SPACE = re.compile(r"\s+")
 # Between words, and between values of data without blanks.
@@ -57,8 +59,8 @@ class SummaryItem:
 def clipped(text: str, limit: int) -> str:
     """Shorten a text to about ``limit`` characters by leaving out its middle.
 
-    It is cut between words or values, so that no name or path is halved; what has none of them
-    is cut all the same.
+    It is cut between words or values, so that no name or path is halved; a single word stays whole
+    unless it is too long to be one.
     """
     text = text.strip()
     if len(text) <= limit:
@@ -66,9 +68,10 @@ def clipped(text: str, limit: int) -> str:
     head = _head(text, limit * _HEAD_THIRDS // 3, limit)
     rest = limit - limit * _HEAD_THIRDS // 3
     found = _BREAK.search(text, len(text) - rest - 1)
-    if not head and found is None:
-        return text[: limit - rest] + OMISSION + text[-rest:]
-    return head.rstrip() + OMISSION + (text[found.end() :] if found else "").lstrip()
+    if head or found:
+        return head.rstrip() + OMISSION + (text[found.end() :] if found else "").lstrip()
+    head, tail = text[: word_end(text, limit - rest)], text[word_start(text, len(text) - rest) :]
+    return head + OMISSION + tail if head or tail else text
 
 
 def _head(text: str, start: int, most: int) -> str:

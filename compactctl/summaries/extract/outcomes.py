@@ -4,6 +4,7 @@ import re
 
 from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.passages import ToolPair
+from compactctl.summaries.extract.words import word_end
 
 # How clients and shells say that a command failed, at the start or end of its output:
 # Claude Code, Codex (text and JSON), Copilot CLI, mini-swe-agent, OpenHands, Cline.
@@ -62,4 +63,5 @@ def last_line(pair: ToolPair) -> str:
     """Return the last line of a call's output that says something, "" when there is none."""
     text = pair.result.text if pair.result else ""
     lines = (line.strip() for line in reversed(text.rstrip().rsplit("\n", _LAST_LINES)))
-    return next((line[:_LONGEST_LINE] for line in lines if line and not _FRAME.match(line)), "")
+    last = next((line for line in lines if line and not _FRAME.match(line)), "")
+    return last[: word_end(last, _LONGEST_LINE)]

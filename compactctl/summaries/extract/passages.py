@@ -1,7 +1,7 @@
 """A conversation as one sequence of passages, with every tool call joined to its result."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -99,12 +99,17 @@ class Passage:
     pair: ToolPair | None = None
 
 
-def passages(messages: Sequence[Message], cwd: str | None = None) -> tuple[Passage, ...]:
-    """Read messages as passages in order; parts without text and cleared results give none."""
+def passages(
+    messages: Sequence[Message], cwd: str | None = None, *, staying: Collection[int] = ()
+) -> tuple[Passage, ...]:
+    """Read messages as passages in order; parts without text and cleared results give none.
+
+    To those ``staying``, by index, nobody will refer.
+    """
     steps = _steps(messages)
     ages = [steps[-1] - step for step in steps]
-    spots = spots_of(messages)
-    pairs = _pairs(messages, ages, cwd)
+    spots = _spots_beside(messages, staying)
+    pairs = _pairs(messages, ages, spots, cwd)
     return tuple(
         Passage(
             kind=kind,
@@ -135,6 +140,23 @@ def spots_of(messages: Sequence[Message]) -> list[Spot]:
     if spots == sorted(spots):
         return spots
     return [Spot(number, "M") for number in range(1, len(messages) + 1)]
+
+
+def _spots_beside(messages: Sequence[Message], staying: Collection[int]) -> list[Spot]:
+    """Return where messages stand, those ``staying`` behind all others.
+
+    So what they were read from decides nothing about how the others are referred to.
+    """
+    if not staying:
+        return spots_of(messages)
+    others = [message for index, message in enumerate(messages) if index not in staying]
+    spots = spots_of(others)
+    last = max(spots, default=NOWHERE)
+    waiting = iter(spots)
+    return [
+        Spot(last.number + 1 + index, last.unit) if index in staying else next(waiting)
+        for index in range(len(messages))
+    ]
 
 
 def _number(message: Message, otherwise: int) -> int:
@@ -171,12 +193,11 @@ def _parts(
 
 
 def _pairs(
-    messages: Sequence[Message], ages: Sequence[int], cwd: str | None
+    messages: Sequence[Message], ages: Sequence[int], spots: Sequence[Spot], cwd: str | None
 ) -> dict[Place, ToolPair]:
     """Give the pair at the place of each call, and of each result that has a call."""
     calls_of = places_of_pairs(messages)
     results = {call: messages[place.message].parts[place.part] for place, call in calls_of.items()}
-    spots = spots_of(messages)
     pairs = {
         place: _pair(part, results.get(place), spot=spots[place.message], age=age, cwd=cwd)
         for place, _, age, part in _parts(messages, ages)

@@ -122,7 +122,9 @@ def error_lines(pair: ToolPair) -> list[str]:
         return []
     # A search that finds nothing fails too, and what it finds may speak of errors.
     sign = _LIKELY if told and not looked else _SURE
-    lines = [line.strip() for line in pair.result.text[-SEARCHED:].split("\n")]
+    # The first line of what is searched is what a cut left of one.
+    searched = f"\n{pair.result.text}"[-SEARCHED:]
+    lines = [line.strip() for line in searched.split("\n")[1:]]
     lines = [line for line in lines if len(line) in ERROR_LINE]
     found = [line for line in lines if sign.search(line)]
     if told and not looked and not found:

@@ -186,12 +186,12 @@ def test_a_later_summary_counts_and_shows_the_originals() -> None:
 
 @pytest.mark.parametrize("cap", [10, 3])
 def test_a_message_is_shown_up_to_its_cap(cap: int) -> None:
-    one = message("user", TextPart(text="12345"), *result("c", "6789012").parts)
+    one = message("user", TextPart(text="123 5"), *result("c", "67890 2").parts)
     texts = [getattr(part, "text", None) for part in capped(one, cap).parts]
     assert (
         texts
         == {
-            10: ["12345", "67890\n[... 2 chars truncated]"],
+            10: ["123 5", "67890\n[... 2 chars truncated]"],
             3: ["123\n[... 2 chars truncated]", "\n[... 7 chars truncated]"],
         }[cap]
     )

@@ -138,6 +138,17 @@ def test_newest_work_that_is_too_large_is_shortened(form: str) -> None:
     assert 0.3 * target < meter().part(kept) <= 0.5 * target
 
 
+def test_a_smaller_size_refers_to_the_same_lines() -> None:
+    before = with_large_newest()
+    size = meter().total(before.messages)
+    once = distilled(before, size // 5)
+    written = tuple(replace(each, line=line) for line, each in enumerate(once.messages))
+    again = distilled(replace(once, messages=written), size // 8)
+    text = "".join(said(again))
+    assert "\n[L" in text
+    assert "[M" not in text
+
+
 def test_a_newest_call_that_is_too_large_is_shortened() -> None:
     lines = [f"row_{n} holds berth_{n} and pontoon_{n}" for n in range(700)]
     written = call("last", "Write", file_path="rows.txt", content="\n".join(lines))

@@ -155,7 +155,8 @@ def test_a_shortened_text_ends_with_a_sentence_or_a_word() -> None:
     text = "The first one. The second one is longer, and goes on and on."
     assert shortened(text, 20, len, "...") == "The first one. ..."
     assert shortened(text, 42, len, "...") == "The first one. The second one is..."
-    assert shortened("x" * 50, 20, len, "...") == "x" * 17 + "..."
+    assert shortened("x" * 50, 20, len, "...") == "..."
+    assert shortened("x" * 500, 20, len, "...") == "x" * 17 + "..."
     assert shortened("one two three", 7, len, "...") == "one..."
     assert shortened(text, 2, len, "...") == ""
 

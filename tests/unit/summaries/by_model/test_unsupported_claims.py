@@ -29,6 +29,7 @@ def foreign(text: str) -> list[str]:
         "It looked at D:/work/src/colour/keywords.go, in src/colour/keywords.go.",
         "It read /home/kim/app/notes.md.",
         "> new_string: return load_it(first, second)",
+        "> \x1b[0m\nThis is said under an empty quotation.",
         r"Files:\n/home/kim/app/notes.md",
         'It turned `load("` into `load_it(first, "` all over the place.',
     ],

@@ -27,6 +27,8 @@ from compactctl.summaries.extract.entities import LONGEST, Lexicon
         ("[33mloaded_key", "symbol", "loaded_key"),
         ("at https://example.org/a_b\x1b[0m", "url", "https://example.org/a_b"),
         ('{"a":1,\\n\\t\\tshadowTree}', "symbol", "shadowTree"),
+        ('{"files":"a\\nVerbosity.tsx\\n"}', "path", "Verbosity.tsx"),
+        ("C:\\work\\notes.md", "path", "notes.md"),
     ],
 )
 def test_an_entity_is_found_with_its_kind(text: str, kind: str, entity: str) -> None:

@@ -19,7 +19,9 @@ def test_no_path_is_cut_inside(text: str, limit: int) -> None:
     [
         ("short", 9, "short"),
         ("one two three four", 12, "one two […] four"),
-        ("x" * 50, 9, "xxxxxx […] xxx"),
+        ("x" * 50, 9, "x" * 50),
+        ("x" * 500, 9, "xxxxxx […] xxx"),
+        ("read(file_name)", 12, "read( […] )"),
         ("1,2,3,4,5,6,7,8,9", 9, "1,2,3, […] 8,9"),
         ("/a/long/path/of/one.py is read", 40, "/a/long/path/of/one.py is read"),
         ("/a/long/path/of/one.py is read by all", 24, "/a/long/path/of/one.py […] by all"),

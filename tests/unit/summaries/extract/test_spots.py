@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from builders import assistant, conversation, user
 
-from compactctl.summaries.extract.passages import spots_of
+from compactctl.summaries.extract.passages import passages, spots_of
 
 TALK = conversation(user("one"), assistant("two"), user("three"), assistant("four"))
 
@@ -19,3 +19,11 @@ def test_messages_on_one_line_are_numbered() -> None:
 def test_messages_from_several_states_of_a_transcript_are_counted() -> None:
     messages = (*TALK, *(replace(message, line=message.line + 1) for message in TALK[1:]))
     assert [str(spot) for spot in spots_of(messages)] == [f"[M{n}]" for n in range(1, 8)]
+
+
+def test_messages_that_stay_do_not_change_how_others_are_found() -> None:
+    newest = (replace(TALK[2], line=0), replace(TALK[3], line=1))
+    found = passages((*TALK, *newest), staying={4, 5})
+    assert [str(each.spot) for each in found[:4]] == [f"[L{n}]" for n in range(1, 5)]
+    assert [each.spot for each in found] == sorted({each.spot for each in found})
+    assert str(passages((*TALK, *newest))[0].spot) == "[M1]"

@@ -1,0 +1,97 @@
+"""Where texts are cut: nothing that cuts one leaves a part of a word."""
+
+import re
+from collections.abc import Callable, Iterable
+
+import pytest
+from builders import assistant, call, conversation, result, user
+from examples import tries
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.stages.support.cutting import Cutting, OutputLimits, limited, shortened
+from compactctl.summaries.digest.fragments import pieces_of
+from compactctl.summaries.digest.pinned import pinned
+from compactctl.summaries.document.labels import cut_after
+from compactctl.summaries.extract.items import clipped, one_line
+from compactctl.summaries.extract.outcomes import last_line
+from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.shell_commands import error_lines
+from compactctl.summaries.extract.words import word_end, word_start
+
+_WORD = re.compile(r"\w+")
+_NAMES = st.from_regex(r"[a-zA-Z]{2,30}(_[a-z]{2,9}){0,3}", fullmatch=True)
+_PATHS = st.lists(_NAMES, min_size=2, max_size=5).map("/".join)
+_THINGS = st.one_of(_NAMES, _PATHS, _PATHS.map("https://example.org/{}".format))
+# Between words: prose, code, data on one line, lists of folders, and nothing that parts them well.
+_JOINTS = st.sampled_from([" ", " ", "\n", ",", '","', ": ", "(", "\\n", ":", ".", "/", "-"])
+TEXTS = st.builds(
+    "{0[0]}{1}".format,
+    st.tuples(_THINGS),
+    st.lists(st.tuples(_JOINTS, _THINGS).map("".join), max_size=60).map("".join),
+)
+# What is said where something is left out.
+_MARKS = "… [… chars truncated] [Output truncated from 10 bytes to 10 bytes]"
+
+
+def limited_to(text: str, size: int) -> Iterable[str]:
+    for direction in ("head", "tail", "both"):
+        yield limited(text, OutputLimits(max_bytes=size), Cutting(direction=direction)).content
+
+
+def asked(text: str, size: int) -> Iterable[str]:
+    found = passages(conversation(user(text), assistant("ok")))
+    return pinned(found, size, len).values()
+
+
+def told(text: str, size: int) -> Iterable[str]:
+    """Return what is told of a failure that prints the text behind much else."""
+    shown = f"{'x ' * size}{text}"
+    command = call("c1", "Bash", command="make test")
+    pair = tool_pairs(passages(conversation(command, result("c1", shown, is_error=True))))[0]
+    return (last_line(pair), *error_lines(pair))
+
+
+CUTS: dict[str, Callable[[str, int], Iterable[str]]] = {
+    "clipped": lambda text, size: [clipped(text, size)],
+    "one line": lambda text, size: [one_line(text, size)],
+    "cut after": lambda text, size: [cut_after(text, size)],
+    "shortened": lambda text, size: [shortened(text, size, len, "...")],
+    "limited": limited_to,
+    "pieces": lambda text, _: (part for _, _, part in pieces_of(0, text)),
+    "pinned": asked,
+    "told": told,
+}
+
+
+@tries(60)
+@pytest.mark.parametrize("way", CUTS)
+@given(text=TEXTS, size=st.integers(1, 900))
+def test_nothing_leaves_a_part_of_a_word(way: str, text: str, size: int) -> None:
+    known = {*_WORD.findall(text), *_WORD.findall(_MARKS), "x"}
+    for found in CUTS[way](text, size):
+        words = {word for word in _WORD.findall(found) if not word.isdigit()}
+        assert words <= known
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "end", "start"),
+    [
+        ("one two", 3, 3, 3),
+        ("one two", 5, 4, 7),
+        ("call read_file(path)", 9, 5, 14),
+        ("see https://example.org/a", 9, 4, 12),
+        ("it isn't so", 6, 3, 8),
+        ('{"a\\nb"}', 4, 3, 6),
+        ("e\u0301e\u0301", 1, 0, 2),
+        ("ab", 9, 2, 9),
+        ("x" * 300, 120, 120, 120),
+        # A folder for each of 70 letters: no name is that long.
+        ("abc/" * 70, 121, 120, 123),
+        ("a-b/" * 70, 122, 120, 123),
+    ],
+)
+def test_a_text_may_be_cut_between_words_and_names(
+    text: str, at: int, end: int, start: int
+) -> None:
+    assert (word_end(text, at), word_start(text, at)) == (end, start)
