@@ -1,6 +1,7 @@
 """How far a use case over many files is, as it tells its caller."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -16,20 +17,27 @@ class FilesDone:
 
 
 FilesProgress = Callable[[FilesDone], None]
-"""Called once for each file, when it is done."""
+"""Called for each file when it is done, and for each part of a file that has several."""
 
 
 class ProgressTally:
-    """Counts files that are done, of so many with so many bytes, and tells of each."""
+    """Counts files that are done, and tells of each.
 
-    def __init__(self, files: int, n_bytes: int, progress: FilesProgress | None) -> None:
+    ``parts`` are the paths and bytes of what is worked on: a file is done with all of its parts.
+    """
+
+    def __init__(
+        self, parts: Sequence[tuple[str, int]], progress: FilesProgress | None = None
+    ) -> None:
         self._progress = progress
-        self._of_files, self._of_bytes = files, n_bytes
+        self._left = Counter(path for path, _ in parts)
+        self._of_files, self._of_bytes = len(self._left), sum(size for _, size in parts)
         self._files = self._bytes = 0
 
     def done(self, path: str, n_bytes: int) -> None:
-        """Count a file and tell of it."""
-        self._files += 1
+        """Count a part and tell of it."""
+        self._left[path] -= 1
+        self._files += not self._left[path]
         self._bytes += n_bytes
         if self._progress is None:
             return

@@ -44,11 +44,12 @@ _RECORDS = (
     _signature("a dump of LangChain messages", "lc", "kwargs"),
     _signature("a dump of LangChain messages", "data", type="human ai system tool function chat"),
     _signature("a ShareGPT data set", "conversations"),
+    _signature("a ShareGPT conversation", "value", **{"from": "human gpt system user assistant"}),
     _signature("a Kiro conversation", "conversation_id", "history"),
 )
 _MAGIC = (
     (b"PK\x03\x04", "a zip archive, perhaps an Inspect log"),
-    (b"PAR1", "a Parquet file"),
+    (b"PAR1", "a Parquet file, of which compactctl batch measures or compacts all conversations"),
     (b"SQLite format 3\0", "an SQLite database; export the session with its own client first"),
     (b"\x1f\x8b", "a gzip file; unpack it first"),
 )

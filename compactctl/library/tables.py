@@ -1,16 +1,15 @@
 """Compacts conversations in a column of a table: an Arrow batch in, an Arrow batch out."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import pyarrow as pa
-from pyarrow import types
 
+from compactctl.commands.compact.column import lines_of, value_of
 from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
 from compactctl.library.choices import Choosing, measure_options, plan_options, protect_options
+from compactctl.store.files.data_set import is_structs, is_text
 
 # Column that is added -> Arrow type; each is a field of _CompactedRow.
 ADDED = {
@@ -82,25 +81,17 @@ def _kind_of(batch: pa.RecordBatch, column: str) -> Any:  # noqa: ANN401 - pyarr
     if taken:
         raise UsageError(f"there is a column {taken[0]!r} already; rename or drop it")
     kind = batch.schema.field(column).type
-    if not (_is_text(kind) or _is_structs(kind)):
+    if not (is_text(kind) or is_structs(kind)):
         raise UsageError(f"{column!r} holds {kind}; it takes lists of structs, or JSON text")
     return kind
-
-
-def _is_text(kind: Any) -> bool:  # noqa: ANN401
-    return bool(types.is_string(kind) or types.is_large_string(kind))
-
-
-def _is_structs(kind: Any) -> bool:  # noqa: ANN401
-    is_list = types.is_list(kind) or types.is_large_list(kind)
-    return bool(is_list and types.is_struct(kind.value_type))
 
 
 def _compacted(value: Any, kind: Any, options: LinesOptions) -> _CompactedRow:  # noqa: ANN401
     if not value:
         return _CompactedRow(value=value, compact_status="unchanged")
     try:
-        return _of_text(value, options) if _is_text(kind) else _of_structs(value, kind, options)
+        made = compact_lines(lines_of(value, kind), options)
+        return _row(value, value_of(value, kind, made), made)
     except CompactctlError as error:
         return _failed(value, str(error))
     except Exception as error:  # noqa: BLE001 - a bug that one row meets must not lose the others
@@ -109,23 +100,6 @@ def _compacted(value: Any, kind: Any, options: LinesOptions) -> _CompactedRow:  
 
 def _failed(value: Any, why: str) -> _CompactedRow:  # noqa: ANN401
     return _CompactedRow(value=value, compact_status="failed", compact_error=" ".join(why.split()))
-
-
-def _of_text(text: str, options: LinesOptions) -> _CompactedRow:
-    line = text.encode("utf-8", "surrogatepass")
-    made = compact_lines([line], options)
-    return _row(text, b"".join(each.data for each in made.lines).decode(), made)
-
-
-def _of_structs(value: Sequence[Any], kind: Any, options: LinesOptions) -> _CompactedRow:  # noqa: ANN401
-    lines = [json.dumps(_without_nulls(message)).encode() + b"\n" for message in value]
-    made = compact_lines(lines, options)
-    left = [
-        value[line.source] if line.kept and line.source is not None else json.loads(line.data)
-        for line in made.lines
-    ]
-    _require_place(left, kind)
-    return _row(value, left, made)
 
 
 def _row(before: Any, after: Any, made: CompactedLines) -> _CompactedRow:  # noqa: ANN401
@@ -139,20 +113,3 @@ def _row(before: Any, after: Any, made: CompactedLines) -> _CompactedRow:  # noq
         compact_tokens_before=made.tokens_before,
         compact_tokens_after=made.tokens_after,
     )
-
-
-def _require_place(messages: Sequence[Any], kind: Any) -> None:  # noqa: ANN401
-    """Raise UsageError where the column's type has no place for what compaction writes."""
-    try:
-        held = pa.array([messages], type=kind).to_pylist()[0]
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise UsageError(f"what compaction writes is not of the column's type ({error})") from error
-    if [_without_nulls(each) for each in held] != [_without_nulls(each) for each in messages]:
-        raise UsageError("what compaction writes has fields that the column's type has not")
-
-
-def _without_nulls(value: Any) -> Any:  # noqa: ANN401 - JSON is any value
-    """Return a value without the fields of structs that are null, as they are where none is."""
-    if isinstance(value, dict):
-        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
-    return [_without_nulls(each) for each in value] if isinstance(value, list) else value

@@ -18,7 +18,8 @@ from batch.inputs import bytes_below, transcript, write
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch import batch as module
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
-from compactctl.commands.batch.one_file import FileTask, WorkedFile, run_file
+from compactctl.commands.batch.one_file import run_file
+from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
@@ -160,7 +161,7 @@ def test_verified_against_the_bytes(worked_on: list[str], cache_file: Path) -> N
 def forge(path: Path, change: Any) -> None:
     with sqlite3.connect(path) as found:
         for key, value in found.execute("SELECT key, value FROM result").fetchall():
-            text = json.dumps(change(json.loads(value)))
+            text = json.dumps([change(row) for row in json.loads(value)])
             found.execute("UPDATE result SET value = ? WHERE key = ?", (text, key))
 
 

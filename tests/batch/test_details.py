@@ -167,6 +167,6 @@ def test_whatever_is_done_first_is_passed_on_in_turn(places: list[int], without:
     taken: list[int] = []
     turns = InTurn(taken.append)
     for place in places:
-        turns.put(place, None if place in without else place)
+        turns.put(place, [] if place in without else [place])
         assert taken == [each for each in sorted(taken) if each not in without]
     assert taken == [place for place in range(12) if place not in without]

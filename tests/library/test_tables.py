@@ -12,8 +12,8 @@ from library.loops import loop
 from pyarrow import parquet
 
 from compactctl import compact_batch, compact_messages
+from compactctl.commands.compact.column import _require_place
 from compactctl.errors import UsageError
-from compactctl.library.tables import _require_place
 
 LONG = loop(60)
 SHORT = loop(1)

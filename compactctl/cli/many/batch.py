@@ -60,7 +60,8 @@ _PLAN_OPTIONS = (
 
 _HELP = """Measure or compact many transcripts.
 
-PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"). Without --out nothing is
+PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"), transcripts or Parquet data
+sets with a conversation in each row. Without --out nothing is
 written: files are measured, and with --stages or --target compacted for the figures. With
 --out every file is compacted to its place below DIR. A file that fails does not stop the
 others; the highest of their exit codes is that of the batch.
@@ -157,10 +158,16 @@ others; the highest of their exit codes is that of the batch.
     metavar="GLOB",
     multiple=True,
     help="In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
-    "also with .gz]",
+    "also with .gz and .zst, and *.parquet that hold conversations]",
 )
 @click.option(
     "--exclude", metavar="GLOB", multiple=True, help="Leave out files like this (repeatable)."
+)
+@click.option(
+    "--column",
+    metavar="NAME",
+    help="The column of conversations in Parquet data sets. [default: messages, conversations, or "
+    "what else they are called]",
 )
 @click.option(
     "--cache/--no-cache",
@@ -228,6 +235,7 @@ def command(
     fail_base: Base | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    column: str | None,
     cached: bool,
     verify_cache: bool,
     resume: bool,
@@ -250,6 +258,7 @@ def command(
         paths=(*paths, *(listed_paths(files_from) if files_from else ())),
         include=include,
         exclude=exclude,
+        column=column,
         shard=shard,
         out=out,
         plan=plan if _is_plan_given(context) or out else None,

@@ -8,11 +8,13 @@ from functools import partial
 
 from compactctl.commands.batch.in_turn import InTurn
 from compactctl.commands.batch.known import known_rows
-from compactctl.commands.batch.one_file import GATE, FileTask, WorkedFile, died, judged, run_file
+from compactctl.commands.batch.one_file import GATE, died, judged, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
 from compactctl.commands.batch.row import BatchRow, Flag
+from compactctl.commands.batch.task import FileTask, WorkedFile
+from compactctl.commands.batch.tasks import tasks_of
 from compactctl.commands.loading.discover import Choice, Input, discover
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.report.growth import TOLERANCE, Rise, grown
@@ -102,7 +104,7 @@ def batch(
     an input; NoInputError when there is nothing to do; DiskError when ``out`` cannot be created.
     """
     check_options(options)
-    inputs = discover(options.paths, Choice(include=options.include, exclude=options.exclude))
+    inputs = discover(options.paths, _choice(options))
     if options.shard is not None:
         inputs = options.shard.chosen(inputs)
     earlier = None if options.baseline is None else read_report(options.baseline)
@@ -122,6 +124,10 @@ def batch(
     )
 
 
+def _choice(options: BatchOptions) -> Choice:
+    return Choice(include=options.include, exclude=options.exclude, data_sets=True)
+
+
 def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ...]:
     outputs = {} if options.out is None else output_names(inputs, options.out)
     if options.out is not None and options.writes:
@@ -130,7 +136,7 @@ def _tasks(options: BatchOptions, inputs: Sequence[Input]) -> tuple[FileTask, ..
     for report in options.reports:
         check_report(report, taken, force=options.force)
         taken.append(report)
-    return tuple(FileTask(input=item, output=outputs.get(item.path)) for item in inputs)
+    return tasks_of(options, inputs, outputs)
 
 
 def _run(
@@ -142,24 +148,24 @@ def _run(
 ) -> tuple[BatchRow, ...]:
     known = known_rows(options, tasks, cache)
     rows = dict(known.rows)
-    tally = ProgressTally(len(tasks), sum(task.input.n_bytes for task in tasks), progress)
-    for index, row in rows.items():
-        tally.done(row.path, tasks[index].input.n_bytes)
+    tally = ProgressTally([(task.input.path, task.n_bytes) for task in tasks], progress)
+    for index in rows:
+        tally.done(tasks[index].input.path, tasks[index].n_bytes)
     left = [index for index in range(len(tasks)) if index not in rows]
     turns = InTurn(take)
     for place, outcome in _worked_on(options, [tasks[index] for index in left]):
-        index, row = left[place], outcome.row
-        rows[index] = row
-        known.keep(index, row)
+        index = left[place]
+        rows[index] = outcome.rows
+        known.keep(index, outcome.rows)
         turns.put(place, outcome.details)
-        tally.done(row.path, tasks[index].input.n_bytes)
-    return tuple(rows[index] for index in range(len(tasks)))
+        tally.done(tasks[index].input.path, tasks[index].n_bytes)
+    return tuple(row for index in range(len(tasks)) for row in rows[index])
 
 
 def _worked_on(
     options: BatchOptions, tasks: Sequence[FileTask]
 ) -> Iterator[tuple[int, WorkedFile]]:
-    sizes = [task.input.n_bytes for task in tasks]
+    sizes = [task.n_bytes for task in tasks]
     workers = workers_for(options.jobs, sizes)
     if sum(sizes) >= workers * MUCH_BYTES:
         options = replace(options, measure=replace(options.measure, worth_loading=0))

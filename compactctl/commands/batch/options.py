@@ -46,6 +46,7 @@ class BatchOptions:
         cached: whether rows that an earlier batch found out are taken from the cache, and new ones
             kept there; ``verify_cache`` reads the files to see whether they are the same.
         resume: take what an earlier batch has written as done, as long as it is unchanged.
+        column: the column of conversations in Parquet data sets, None to find it by its name.
         details: rows about each file that are wanted: files are read for them whatever is known.
         reports: files that are written when the batch is done; kept apart from inputs and outputs.
     """
@@ -78,6 +79,7 @@ class BatchOptions:
     cached: bool = True
     verify_cache: bool = False
     resume: bool = False
+    column: str | None = None
     details: DetailChoice = NO_DETAILS
     reports: tuple[str, ...] = ()
 

@@ -18,7 +18,11 @@ INTERNAL_ERROR = 70
 class BatchRow:
     """One file and what became of it; a figure that is not known is None.
 
+    Of a Parquet data set, one conversation: ``path`` is then that of the file with ``#`` and the
+    number of its row, and ``sha256`` is of the conversation as it was read.
+
     Attributes:
+        row: the number of a data set's row, from 1; None for a file.
         status: ``over`` is over the limit of ``--fail-over``, whatever else is true;
             ``flagged`` has what ``--fail-on`` names; ``unchanged`` means that stages ran and found
             nothing to do.
@@ -56,6 +60,7 @@ class BatchRow:
     """
 
     path: str
+    row: int | None = None
     status: Status = "ok"
     sha256: str | None = None
     sha256_after: str | None = None
@@ -101,6 +106,11 @@ class BatchRow:
     error: str | None = None
     exit_code: int = 0
     milliseconds: int = field(default=0, compare=False)
+
+    @property
+    def data_set(self) -> str | None:
+        """The file that the row is a conversation of, None where it is the file."""
+        return None if self.row is None else self.path.removesuffix(f"#{self.row}")
 
 
 def parse_flags(text: str) -> tuple[Flag, ...]:

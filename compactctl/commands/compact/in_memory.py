@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from compactctl.commands.loading.load import loaded_from
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
-from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import run_all
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan
+from compactctl.commands.planning.run_stages import PlanOutcome, run_all
+from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import Summarizer
-from compactctl.model.transcript import Opaque
+from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.layout import LayoutStyle, NewLine, lay_out
 from compactctl.store.files.lines import Source, digest_of
@@ -32,13 +32,30 @@ class LinesOptions:
 class CompactedLines:
     """What is left: each line knows whether it is one that was given.
 
-    Tokens are of all conversations; ``opaque`` is what was carried without being understood.
+    ``transcript`` is what was read, ``measured`` what it was measured with, and ``outcome`` what
+    the stages of ``plan`` came to.
     """
 
     lines: tuple[NewLine, ...]
-    tokens_before: int
-    tokens_after: int
-    opaque: tuple[Opaque, ...]
+    transcript: Transcript
+    measured: Measure
+    plan: Plan
+    outcome: PlanOutcome
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of all conversations that were given."""
+        return self.outcome.tokens_before
+
+    @property
+    def tokens_after(self) -> int:
+        """Tokens of what is left of them."""
+        return self.outcome.tokens_after
+
+    @property
+    def opaque(self) -> tuple[Opaque, ...]:
+        """What was carried without being understood."""
+        return self.transcript.opaque
 
 
 def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> CompactedLines:
@@ -58,7 +75,8 @@ def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> CompactedLin
     prove_layout([line.data for line in made], loaded.format, meant_by(outcome.after), options.name)
     return CompactedLines(
         lines=made,
-        tokens_before=outcome.tokens_before,
-        tokens_after=outcome.tokens_after,
-        opaque=loaded.transcript.opaque,
+        transcript=loaded.transcript,
+        measured=measured,
+        plan=plan,
+        outcome=outcome,
     )

@@ -6,13 +6,16 @@ from compactctl.commands.compact.compared import Comparison, compare
 from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.planning.explain import Explained, explain
+from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
+from compactctl.commands.planning.run_stages import PlanOutcome
 from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.errors import DoesNotFitError
 from compactctl.model.edit import Edit, Insert
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest
+from compactctl.tokens.meter import Meter
 
 
 def sum_up(job: CompactionJob, after: Digest, operation: str | None) -> CompactResult:
@@ -37,7 +40,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         path=options.path,
         format=loaded.format.name,
         measure=job.measured.forgetting(),
-        target=_target(job),
+        target=size_to_reach(job.plan, job.outcome),
         stages=outcome.stages,
         summaries=_summaries(outcome.edits),
         profile=options.plan.chosen,
@@ -80,12 +83,17 @@ def _figures(job: CompactionJob) -> Figures:
 def _details(job: CompactionJob) -> FileDetails:
     """Return the rows about what was read, with what became of each message."""
     transcript, measured = job.loaded.transcript, job.measured
-    left = {
+    left = left_of(job.outcome, measured.meter)
+    return details_of(job.options.path, transcript, measured, job.options.details, left)
+
+
+def left_of(outcome: PlanOutcome, meter: Meter) -> dict[MessageId, Left]:
+    """Return what stages left of each message that they were given."""
+    return {
         MessageId(row.id): Left(row.tokens_after, row.stage or None)
-        for row in explain(job.outcome, measured.meter)
+        for row in explain(outcome, meter)
         if row.fate != "written"
     }
-    return details_of(job.options.path, transcript, measured, job.options.details, left)
 
 
 def _compared(job: CompactionJob, explained: Sequence[Explained]) -> Comparison:
@@ -99,7 +107,7 @@ def _plan(job: CompactionJob, explained: Sequence[Explained]) -> PlanFile:
         format=job.loaded.format.name,
         input=job.loaded.source.digest,
         redo=options.redo,
-        target=_target(job),
+        target=size_to_reach(job.plan, job.outcome),
         tokens_before=outcome.tokens_before,
         tokens_after=outcome.tokens_after,
         messages=planned_messages(outcome, explained),
@@ -112,9 +120,11 @@ def _names_messages(options: CompactOptions) -> bool:
     return asked or bool(options.protect.pins or options.protect.tools)
 
 
-def _target(job: CompactionJob) -> int | None:
-    """Return the size to reach; after an overflow, what was too much has to go as well."""
-    plan, outcome = job.plan, job.outcome
+def size_to_reach(plan: Plan, outcome: PlanOutcome) -> int | None:
+    """Return the size to reach, None where there is none to name.
+
+    After an overflow, what was too much has to go as well.
+    """
     if outcome.share is not None:
         return outcome.unseen + outcome.share
     if plan.target is None or not plan.excess:

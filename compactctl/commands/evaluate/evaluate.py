@@ -90,7 +90,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     A file that fails does not stop the others. Raises NoInputError when there are no files.
     """
     inputs = discover(options.paths, Choice())
-    tally = ProgressTally(len(inputs), sum(item.n_bytes for item in inputs), progress)
+    tally = ProgressTally([(item.path, item.n_bytes) for item in inputs], progress)
     outcomes: list[SessionOutcome] = []
     failures: list[Failure] = []
     trials: list[Trial] = []

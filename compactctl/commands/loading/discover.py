@@ -9,11 +9,13 @@ from pathlib import Path, PurePosixPath
 
 from compactctl.commands.loading.folders import FolderEntry, Tree, is_folder, matches
 from compactctl.errors import NoInputError, UsageError
+from compactctl.store.files.data_set import holds_conversations, is_data_set
 from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import STANDARD_INPUT, open_input
 
 TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz", "*.jsonl.zst", "*.json.zst")
+DATA_SETS = ("*.parquet",)
 # What clients keep beside their transcripts, by its name: lists of sessions, screens, figures. From
 # the stores of Claude Code, Codex, Cline and Roo Code.
 BESIDE_TRANSCRIPTS = (
@@ -44,10 +46,17 @@ class Choice:
 
     Shell patterns for names or for paths below a folder. ``include`` takes the place of
     TRANSCRIPTS without BESIDE_TRANSCRIPTS; ``exclude`` leaves out files and whole folders.
+    ``data_sets`` says that DATA_SETS are wanted as well: those that hold conversations.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    data_sets: bool = False
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """What is taken below a folder."""
+        return self.include or (*TRANSCRIPTS, *(DATA_SETS if self.data_sets else ()))
 
 
 def discover(paths: Sequence[str], choice: Choice) -> tuple[Input, ...]:
@@ -64,7 +73,7 @@ def discover(paths: Sequence[str], choice: Choice) -> tuple[Input, ...]:
         for item in _inputs(path, choice):
             found.setdefault(os.path.realpath(item.path), item)
     if not found:
-        wanted = ", ".join(choice.include or TRANSCRIPTS)
+        wanted = ", ".join(choice.wanted)
         raise NoInputError(
             f"{', '.join(paths) or 'no path'}: no transcript found ({wanted}); "
             "name files, or other endings with --include"
@@ -81,7 +90,7 @@ def _inputs(path: str, choice: Choice) -> Sequence[Input]:
         )
     if is_folder(path):
         files = Tree(root=path, exclude=choice.exclude).files()
-        return _chosen(path, files, choice.include or TRANSCRIPTS)
+        return _chosen(path, files, choice.wanted)
     if os.path.lexists(path) or not has_magic(path):
         return [Input(path=path, below=Path(path).name, n_bytes=_size(path))]
     return _of_pattern(path, choice)
@@ -100,7 +109,7 @@ def _of_pattern(pattern: str, choice: Choice) -> Sequence[Input]:
     found: list[Input] = []
     for entry in tree.matching(parts[n_fixed:]):
         if entry.is_folder:
-            found += _chosen(root, tree.files(entry), choice.include or TRANSCRIPTS)
+            found += _chosen(root, tree.files(entry), choice.wanted)
         else:
             found += _chosen(root, [entry], choice.include or ("*",))
     if not found:
@@ -109,7 +118,8 @@ def _of_pattern(pattern: str, choice: Choice) -> Sequence[Input]:
 
 
 def _chosen(root: str, entries: Iterable[FolderEntry], include: Sequence[str]) -> list[Input]:
-    return sorted((_input(root, each) for each in entries if _is_wanted(each, include)), key=_order)
+    found = (_input(root, each) for each in entries if _is_wanted(each, include))
+    return sorted((item for item in found if _is_of_conversations(item)), key=_order)
 
 
 def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
@@ -118,8 +128,13 @@ def _is_wanted(entry: FolderEntry, include: Sequence[str]) -> bool:
         return True
     name = entry.below.rpartition("/")[2]
     is_ours = is_compacted_name(name) or DRAFT.fullmatch(name)
-    is_beside = include == TRANSCRIPTS and matches(name, BESIDE_TRANSCRIPTS)
+    is_beside = TRANSCRIPTS[0] in include and matches(name, BESIDE_TRANSCRIPTS)
     return not (is_ours or is_beside) and matches(entry.below, include)
+
+
+def _is_of_conversations(item: Input) -> bool:
+    """Tell whether a table that nobody named holds conversations; most tables hold other things."""
+    return bool(item.problem) or not is_data_set(item.path) or holds_conversations(item.path)
 
 
 def _input(root: str, entry: FolderEntry) -> Input:

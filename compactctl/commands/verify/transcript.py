@@ -4,16 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.commands.loading.load import Loaded, loaded_from
+from compactctl.commands.loading.load import Loaded, loaded_from, parse
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.verify.archives import ProvenArchives, prove_archives
 from compactctl.commands.verify.finding import Finding, TranscriptState, verdict_of
 from compactctl.commands.verify.history import prove_history
 from compactctl.commands.verify.surroundings import Surroundings, is_marked
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError
+from compactctl.formats.registry import ALL_FORMATS
 from compactctl.store.archive.contents import FolderContents, contents_of
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.archive.private import check_owner, is_open_to_others, strangers_way
+from compactctl.store.files.data_set import FORMAT
 from compactctl.store.files.leftovers import left_behind
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.store.files.lines import Source, open_input
@@ -109,10 +111,18 @@ def _beside(
     if verdict_of(archives.findings) != "proven":
         return _verified(path, findings, archives)
     try:
-        loaded = loaded_from(source, str(path), archives.operations[-1].format or None)
+        loaded = _read(source, path, archives.operations[-1].format)
     except CompactctlError as error:
         return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
     return _with_history(path, loaded, archives, findings)
+
+
+def _read(source: Source, path: Path, format_name: str) -> Loaded:
+    """Read a transcript; of a data set nothing but its bytes, as nothing in it carries tags."""
+    if format_name != FORMAT:
+        return loaded_from(source, str(path), format_name or None)
+    chosen = ALL_FORMATS[-1]
+    return Loaded(source=source, format=chosen, transcript=parse((), chosen))
 
 
 def _with_history(

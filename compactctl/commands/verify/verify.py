@@ -82,13 +82,15 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
     places = EachPlace()
     paths = tuple(dict.fromkeys(_found(options, places)))
     sizes = [_size(path) for path in paths]
-    tally = ProgressTally(len(paths), sum(sizes), progress)
+    tally = ProgressTally(
+        [(_name(path), n) for path, n in zip(paths, sizes, strict=True)], progress
+    )
     results: list[Verified] = []
     for path, n_bytes in zip(paths, sizes, strict=True):
         result = path if isinstance(path, Verified) else _verified(path, options, places)
         if result is not None:
             results.append(result)
-        tally.done(str(path.path if isinstance(path, Verified) else path), n_bytes)
+        tally.done(_name(path), n_bytes)
     if not results:
         names = ", ".join(options.paths)
         raise NoInputError(
@@ -96,6 +98,10 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
             "folders that hold them"
         )
     return VerifyResult(transcripts=tuple(results), looked_at=len(paths))
+
+
+def _name(found: Path | Verified) -> str:
+    return str(found.path if isinstance(found, Verified) else found)
 
 
 def _verified(path: Path, options: VerifyOptions, places: EachPlace) -> Verified | None:

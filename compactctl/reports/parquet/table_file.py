@@ -1,7 +1,7 @@
 """Rows as a Parquet file that says what it is, and whether anybody changed it since."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from compactctl.store.archive.sealed import SealedWriter, is_sealed, sealed_table
-from compactctl.store.files.content import BLOCK, Content
+from compactctl.store.files.content import Content, StreamPieces
 from compactctl.store.files.disk_errors import disk_errors
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import write_output
@@ -71,7 +71,7 @@ class TableFile:
             self._write()
         with self._errors():
             self._file.close()
-            content = Content.of(_Pieces(self._stream))
+            content = Content.of(StreamPieces(self._stream))
         is_ours = force or is_sealed(self.path)
         return write_output(FileSystem(), self.path, content, force=is_ours)
 
@@ -95,18 +95,6 @@ class TableFile:
 
     def _errors(self) -> AbstractContextManager[None]:
         return disk_errors(self.path, "nothing was written there")
-
-
-class _Pieces:
-    """The bytes of a stream, as often as they are gone through."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        self._stream.seek(0)
-        while piece := self._stream.read(BLOCK):
-            yield piece
 
 
 def _schema(types: Mapping[str, str], metadata: Mapping[str, int]) -> Any:  # noqa: ANN401

@@ -11,6 +11,7 @@ from compactctl.stages.registry import ALL_STAGES
 # Column -> Arrow type; each is the field of BatchRow of that name.
 COLUMNS: Mapping[str, str] = {
     "path": "large_string",
+    "row": "int64",
     "sha256": "large_string",
     "sha256_after": "large_string",
     "project": "large_string",

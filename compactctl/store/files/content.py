@@ -4,7 +4,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Self
+from typing import IO, BinaryIO, Self
 
 from compactctl.model.operation import Digest
 
@@ -110,3 +110,16 @@ def _split(data: bytes) -> tuple[bytes, ...]:
     if end == len(data):
         return (data, b"") if data else (b"",)
     return (*io.BytesIO(data), b"") if data.endswith(b"\n") else tuple(io.BytesIO(data))
+
+
+class StreamPieces:
+    """The bytes of a stream from its start to its end, as often as they are gone through."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the pieces from the first to the last."""
+        self._stream.seek(0)
+        while piece := self._stream.read(BLOCK):
+            yield piece

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.row import BatchRow
+from compactctl.reports.rendering.data_set_rows import summed_up
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Column, number, table, text
 from compactctl.reports.rendering.text import (
@@ -17,25 +18,44 @@ from compactctl.reports.rendering.text import (
 from compactctl.reports.rendering.wording import BASES, tokens_text
 from compactctl.reports.terminal.many.growth import grown_text
 
+_MOST_ERRORS = 5
 _STATUSES = ("ok", "unchanged", "over", "flagged", "failed")
 
 
 def batch_screen(result: BatchResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per file, the errors, the sums."""
-    yield table(_columns(result), [_cells(row, result) for row in result.rows])
+    """Yield what to print: a row per file, data sets as one, the errors, the sums."""
+    listed = tuple(summed_up(result.rows))
+    yield table(_columns(result), [_cells(row, result) for row in listed])
     yield ""
-    failed = [row for row in result.rows if row.status == "failed"]
-    if failed:
-        yield f"{plural(len(failed), 'file')} failed"
-        yield from (Accent(f"exit {row.exit_code}: {_error(row)}", "yellow") for row in failed)
-        yield ""
+    yield from _failed(result.rows)
     yield Facts(tuple(_totals(result)))
+
+
+def _failed(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
+    """Yield the errors: of each file, and of the first conversations of data sets."""
+    failed = [row for row in rows if row.status == "failed"]
+    if not failed:
+        return
+    yield f"{plural(len(failed), _noun(failed))} failed"
+    conversations = [row for row in failed if row.data_set is not None]
+    untold = {id(row) for row in conversations[_MOST_ERRORS:]}
+    for row in failed:
+        if id(row) not in untold:
+            yield Accent(f"exit {row.exit_code}: {_error(row)}", "yellow")
+    if untold:
+        yield f"and {plural(len(untold), 'conversation')} more, which a --report lists"
+    yield ""
+
+
+def _noun(rows: Sequence[BatchRow]) -> str:
+    """Return what rows are of."""
+    return "file" if all(row.data_set is None for row in rows) else "conversation"
 
 
 def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
-    written = [row for row in result.rows if row.output is not None]
+    written = _by_output(result.rows)
     if written:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
     elif result.compacted:
@@ -49,7 +69,8 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield f"{plural(result.totals.over, 'file')} over the limit of {limits}"
     yield from map(grown_text, result.growth or ())
     if result.fail_on:
-        yield f"{plural(result.totals.flagged, 'file')} with {' or '.join(result.fail_on)}"
+        flagged = plural(result.totals.flagged, _noun(result.rows))
+        yield f"{flagged} with {' or '.join(result.fail_on)}"
 
 
 def _limits(result: BatchResult) -> Iterator[str]:
@@ -63,6 +84,15 @@ def _bases(rows: Sequence[BatchRow]) -> str:
     """Return what the limit refers to, which may differ between files."""
     found = {row.base for row in rows}
     return " or ".join(text for base, text in BASES.items() if base in found) or "what fits"
+
+
+def _by_output(rows: Sequence[BatchRow]) -> list[BatchRow]:
+    """Return a row per file that was written: of a data set one that was changed, if any was."""
+    found: dict[str, BatchRow] = {}
+    for row in rows:
+        if row.output is not None and (row.output not in found or row.operation is not None):
+            found[row.output] = row
+    return list(found.values())
 
 
 def _way_back(written: Sequence[BatchRow]) -> str:
@@ -115,8 +145,10 @@ def _error(row: BatchRow) -> str:
 
 def _totals(result: BatchResult) -> Iterator[Fact]:
     totals = result.totals
-    yield Fact("files", f"{totals.files:>11,}: {_statuses(totals)}")
-    yield Fact("on disk", f"{size_text(totals.bytes):>11} in {plural(totals.lines, 'line')}")
+    noun = _noun(result.rows)
+    yield Fact(f"{noun}s", f"{totals.files:>11,}: {_statuses(totals)}")
+    where = "on disk" if noun == "file" else "unpacked"
+    yield Fact(where, f"{size_text(totals.bytes):>11} in {plural(totals.lines, 'line')}")
     if totals.opaque_lines:
         yield Fact("not understood", f"{totals.opaque_lines:>11,} of these lines")
     counters = f", counted with {', '.join(totals.counters)}" if totals.counters else ""
