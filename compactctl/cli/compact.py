@@ -51,7 +51,7 @@ FILE is a transcript or a session (compactctl sessions); without it, or with -, 
 compacted to standard output. FILE itself is left alone: run.jsonl gives run.compacted.jsonl,
 which its own client can load, and beside it an archive that compactctl rewind restores from.
 In its client's store a session of Claude Code, Codex or pi gives a new session of that client;
-with --native one of Claude Code is compacted where it is, by appending to it.
+with --native it is compacted where it is, by appending to it.
 
 Without --stages and --profile, repeated file reads go (dedup), then the lines that will be
 needed again stand in place of older messages (distill), until half of what the client takes is

@@ -1,7 +1,7 @@
 """What formats offer: recognise, read, and write the few records compactctl writes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.transcript import Transcript
@@ -37,14 +37,19 @@ class Appending(Protocol):
     """How to change what a client sends of a session without changing a byte that is there.
 
     Attributes:
-        oldest: the oldest version of the client that was seen to honour this.
+        of: what the versions are of: the client, or the file where that alone tells one.
+        oldest: the oldest version that was seen to honour this.
         newest: the newest such version.
-        notes_open: the oldest version that leaves a note of the sessions it has open.
+        notes_open: the oldest version that leaves a note of the sessions it has open, None where
+            none does.
+        holds_files: whether the client keeps the file of a session open as long as it goes on.
     """
 
+    of: Literal["client", "file"]
     oldest: Version
     newest: Version
-    notes_open: Version
+    notes_open: Version | None
+    holds_files: bool
 
     def settled(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return a session without records that do not count any more, as if it were new.
@@ -56,5 +61,5 @@ class Appending(Protocol):
         """Return the lines that make a session of the lines ``now`` read as ``wanted`` does.
 
         They are marked with ``operation``, the last is the record to go on from. None are needed
-        where it reads so already.
+        where it reads so already. UsageError where something would be lost.
         """

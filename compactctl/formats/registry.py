@@ -11,6 +11,7 @@ from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.formats.claude_code.appending import ClaudeAppending
 from compactctl.formats.cline.adapter import Cline, Roo
 from compactctl.formats.codex.adapter import Codex
+from compactctl.formats.codex.appending import CodexAppending
 from compactctl.formats.copilot_cli.adapter import CopilotCli
 from compactctl.formats.format import Appending, Format
 from compactctl.formats.gemini_cli.adapter import GeminiCli
@@ -18,6 +19,7 @@ from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
+from compactctl.formats.pi.appending import PiAppending
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.spring_ai.adapter import SpringAi
 from compactctl.formats.unsupported import foreign_file, foreign_records
@@ -43,7 +45,11 @@ ALL_FORMATS: tuple[Format, ...] = (
 )
 
 # Formats whose sessions can be changed by appending to them.
-_APPENDING: Mapping[str, Appending] = {"claude-code": ClaudeAppending()}
+_APPENDING: Mapping[str, Appending] = {
+    "claude-code": ClaudeAppending(),
+    "codex": CodexAppending(),
+    "pi": PiAppending(),
+}
 
 _JSON_TYPES = {
     type(None): "null",

@@ -103,11 +103,13 @@ class Transcript:
         model: the model in force at the end, when the file says so.
         window: context window in tokens, when the file says so.
         client_version: version of the client that wrote the newest record, when the file says so.
+        file_version: version of the format, when the file says so.
         cwd: the session's working folder, when the file says so.
         ends_reasoning: whether reasoning is sent only until the turn it belongs to ends, as
             most models read it that do not show it.
         compacted: whether the client's own compaction put something in the place of what was said.
         compactions: indices of the lines on which the client says that it compacted or cleared.
+        appended: indices of the lines on which compactctl tells anew all that is sent.
         warnings: one line each, ready to be shown.
         split: what the client counted of the effective history, when the file says so.
         counts_line: index of the line with the counts from which the client takes the size of its
@@ -127,10 +129,12 @@ class Transcript:
     model: str | None = None
     window: int | None = None
     client_version: str | None = None
+    file_version: int | None = None
     cwd: str | None = None
     ends_reasoning: bool = False
     compacted: bool = False
     compactions: tuple[int, ...] = ()
+    appended: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     split: ClientSplit | None = None
     counts_line: int | None = None

@@ -20,7 +20,7 @@ STAGES = {
 }  # fmt: skip
 LAYOUTS = ("fork", "--in-place", "--native")
 # Those that leave the session where it is, and whose client is told to go on with it.
-NATIVE = frozenset({"claude-code"})
+NATIVE = frozenset({"claude-code", "codex", "pi"})
 # Older clients do not tell that they have ended.
 APPENDED = ("--native", "--while-open")
 

@@ -1,6 +1,9 @@
-"""A session of Claude Code in which files were read, and what it would send."""
+"""Sessions in which files were read, and what their clients would send of them."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +68,129 @@ def goes_on(path: Path, text: str) -> None:
     message = {"role": "user", "content": text}
     with path.open("a") as stream:
         stream.write(json.dumps(record("user", text, last["uuid"], message=message)) + "\n")
+
+
+def codex_session(home: Home, version: str = "0.169.0") -> Path:
+    """Write a session of Codex that is numbered and tells what of its surroundings was sent."""
+    records: list[tuple[str, Record]] = []
+    for at in range(RESULTS):
+        call, text = f"call{at}", f"{at}: " + "the pilot waited for the tide. " * 60
+        records += [
+            ("response_item", _said("user", "input_text", f"What does log {at} say?")),
+            ("response_item", {"type": "function_call", "name": "shell", "arguments": "{}",
+                               "call_id": call}),
+            ("response_item", {"type": "function_call_output", "call_id": call, "output": text}),
+        ]  # fmt: skip
+    counts = {"input_tokens": 90_000, "cached_input_tokens": 0, "output_tokens": 9,
+              "total_tokens": 90_009}  # fmt: skip
+    info = {"last_token_usage": counts, "total_token_usage": counts}
+    records += [
+        ("world_state", {"full": True, "state": {"date": "2026-01-02"}}),
+        ("turn_context", {"cwd": SAID.project, "model": "gpt-5.2-codex"}),
+        ("response_item", _said("assistant", "output_text", "Read.")),
+        ("event_msg", {"type": "token_count", "info": info}),
+    ]
+    path = home.codex(SAID, *({"type": kind, "payload": payload} for kind, payload in records))
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    lines[0]["payload"]["cli_version"] = version
+    numbered = ({**line, "timestamp": "t", "ordinal": at} for at, line in enumerate(lines))
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in numbered))
+    return path
+
+
+def codex_goes_on(path: Path, text: str) -> None:
+    """Append what is said next, with the number that follows."""
+    last = json.loads(path.read_bytes().splitlines()[-1])
+    said = {"type": "response_item", "payload": _said("user", "input_text", text)}
+    with path.open("a") as stream:
+        numbered = {"timestamp": "t", "ordinal": last["ordinal"] + 1, **said}
+        stream.write(json.dumps(numbered) + "\n")
+
+
+def _said(role: str, kind: str, text: str) -> Record:
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+
+def pi_session(home: Home, version: int = 3) -> Path:
+    """Write a session of pi."""
+    told: list[Record] = []
+    for at in range(RESULTS):
+        call = {"type": "toolCall", "id": f"call{at}", "name": "read", "arguments": {"path": "a"}}
+        text = f"{at}: " + "the pilot waited for the tide. " * 60
+        told += [
+            {"role": "user", "content": _text(f"What does log {at} say?")},
+            {"role": "assistant", "content": [call], "stopReason": "toolUse"},
+            {"role": "toolResult", "toolCallId": f"call{at}", "toolName": "read",
+             "content": _text(text)},
+        ]  # fmt: skip
+    usage = {"input": 90_000, "output": 9, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 90_009}
+    told.append({"role": "assistant", "content": _text("Read."), "stopReason": "stop",
+                 "usage": usage})  # fmt: skip
+    names = ["0000000b", *(f"000000{at}" for at in range(10, 10 + len(told)))]
+    entries = [
+        {"type": "message", "id": name, "parentId": parent, "timestamp": "t", "message": message}
+        for (parent, name), message in zip(pairwise(names), told, strict=True)
+    ]
+    path = home.pi(SAID, *entries)
+    header, *rest = path.read_bytes().splitlines(keepends=True)
+    new = json.dumps({**json.loads(header), "version": version}).encode() + b"\n"
+    path.write_bytes(b"".join((new, *rest)))
+    return path
+
+
+def pi_goes_on(path: Path, text: str) -> None:
+    """Append what is said next: it follows the last entry of the file."""
+    last = json.loads(path.read_bytes().splitlines()[-1])
+    name = f"{len(path.read_bytes()):08x}"
+    message = {"role": "user", "content": _text(text)}
+    entry = {"type": "message", "id": name, "parentId": last["id"], "timestamp": "t"}
+    with path.open("a") as stream:
+        stream.write(json.dumps({**entry, "message": message}) + "\n")
+
+
+def _text(text: str) -> list[Record]:
+    return [{"type": "text", "text": text}]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Appended:
+    """A client whose sessions are appended to, and which options that takes.
+
+    ``counts`` leads to what it measures by, in the last line.
+    """
+
+    format: str
+    session: Callable[[Home], Path]
+    goes_on: Callable[[Path, str], None]
+    resume: str
+    counts: tuple[str, ...]
+    insists: tuple[str, ...] = ()
+
+
+APPENDED = (
+    Appended(
+        format="claude-code",
+        session=session,
+        goes_on=goes_on,
+        resume="claude --resume",
+        counts=("message", "usage"),
+    ),
+    Appended(
+        format="codex",
+        session=codex_session,
+        goes_on=codex_goes_on,
+        resume="codex resume",
+        counts=("payload", "info", "last_token_usage"),
+    ),
+    Appended(
+        format="pi",
+        session=pi_session,
+        goes_on=pi_goes_on,
+        resume="pi --session",
+        counts=("message", "usage"),
+        insists=("--while-open",),
+    ),
+)
 
 
 def sent(path: Path) -> list[bytes]:

@@ -1,15 +1,34 @@
-"""A session of Claude Code compacted by what is appended to it, and back again."""
+"""Sessions compacted by what is appended to them, and back again."""
 
 import json
 import os
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.asking import Ask, Outcome
 from sessions.homes import Home
-from sessions.long_sessions import SAID, SMALL, codex
-from sessions.read_files import NEWER, OLDER, PRUNE, SUMMARY, TELLS, goes_on, sent, session
+from sessions.long_sessions import SAID, SMALL, gemini
+from sessions.read_files import (
+    APPENDED,
+    NEWER,
+    OLDER,
+    PRUNE,
+    SUMMARY,
+    TELLS,
+    Appended,
+    codex_session,
+    pi_session,
+    sent,
+    session,
+)
+
+from compactctl.store.files.open_writers import tells_writers
 
 
 def told(outcome: Outcome) -> dict[str, Any]:
@@ -18,101 +37,125 @@ def told(outcome: Outcome) -> dict[str, Any]:
     return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A session of a client, and what is done with it."""
+
+    client: Appended
+    path: Path
+    ask: Ask
+
+    def compact(self, *stages: str) -> dict[str, Any]:
+        return told(
+            self.ask("compact", SAID.id, "--native", *self.client.insists, *stages, "--json")
+        )
+
+    def rewind(self, *words: str) -> dict[str, Any]:
+        return told(self.ask("rewind", self.path, *self.client.insists, *words, "--json"))
+
+    def goes_on(self, text: str) -> None:
+        self.client.goes_on(self.path, text)
+
+    @property
+    def sent(self) -> list[bytes]:
+        return sent(self.path)
+
+    @property
+    def bytes(self) -> bytes:
+        return self.path.read_bytes()
+
+
+@pytest.fixture(params=APPENDED, ids=lambda client: client.format)
+def kept(request: pytest.FixtureRequest, home: Home, ask: Ask) -> Kept:
+    client: Appended = request.param
+    return Kept(client=client, path=client.session(home), ask=ask)
+
+
 @pytest.mark.parametrize("stages", [PRUNE, SMALL, SUMMARY])
 def test_it_reads_like_a_copy_and_no_byte_is_changed(
-    home: Home, ask: Ask, tmp_path: Path, stages: tuple[str, ...]
+    kept: Kept, tmp_path: Path, stages: tuple[str, ...]
 ) -> None:
-    path = session(home)
-    before = path.read_bytes()
-    copy = tmp_path / "copy.jsonl"
-    told(ask("compact", path, *stages, "-o", copy, "--json"))
-    result = told(ask("compact", SAID.id, "--native", *stages, "--json"))
-    assert path.read_bytes().startswith(before)
-    assert sent(path) == sent(copy) != []
-    assert result["output"] == str(path)
-    assert result["appendedLines"] == len(path.read_bytes()[len(before) :].splitlines())
+    before, copy = kept.bytes, tmp_path / "copy.jsonl"
+    told(kept.ask("compact", kept.path, *stages, "-o", copy, "--json"))
+    result = kept.compact(*stages)
+    assert kept.bytes.startswith(before)
+    assert kept.sent == sent(copy) != []
+    assert result["output"] == str(kept.path)
+    assert result["appendedLines"] == len(kept.bytes[len(before) :].splitlines())
     assert result["forkedFrom"] is None
-    assert result["continueWith"].endswith(f"claude --resume {SAID.id}")
-    assert list(path.parent.iterdir()) == [path]
+    assert result["continueWith"].endswith(f"{kept.client.resume} {SAID.id}")
+    assert list(kept.path.parent.iterdir()) == [kept.path]
 
 
-def test_the_last_line_is_where_the_session_goes_on_and_tells_its_size(
-    home: Home, ask: Ask
-) -> None:
-    path = session(home)
-    result = told(ask("compact", path, "--native", *PRUNE, "--json"))
-    last = json.loads(path.read_bytes().splitlines()[-1])
-    assert last["uuid"] == "end"
-    assert last["message"]["usage"]["input_tokens"] < 90_000
-    assert result["restatedUsage"]["tokens"] == sum(
-        last["message"]["usage"][name] for name in ("input_tokens", "output_tokens")
-    )
+def test_the_last_line_is_where_the_session_goes_on_and_tells_its_size(kept: Kept) -> None:
+    result = kept.compact(*PRUNE)
+    counts = json.loads(kept.bytes.splitlines()[-1])
+    for name in kept.client.counts:
+        counts = counts[name]
+    sizes = [counts.get(name, 0) for name in ("input_tokens", "output_tokens", "input", "output")]
+    assert result["restatedUsage"]["tokens"] == sum(sizes) < 90_000
 
 
-def test_undone_while_it_is_the_end_it_is_cut_off(home: Home, ask: Ask) -> None:
-    path = session(home)
-    before = path.read_bytes()
-    told(ask("compact", path, "--native", *PRUNE, "--json"))
-    after = path.read_bytes()
-    result = told(ask("rewind", path, "--json"))
-    assert path.read_bytes() == before
-    told(ask("rewind", path, "--to", result["undone"][0], "--json"))
-    assert sent(path) != []
-    assert path.read_bytes().startswith(before)
-    assert len(path.read_bytes().splitlines()) == len(after.splitlines())
+def test_undone_while_it_is_the_end_it_is_cut_off(kept: Kept) -> None:
+    if kept.client.insists:
+        pytest.skip("the client may have it open")
+    before = kept.bytes
+    kept.compact(*PRUNE)
+    after = kept.bytes
+    result = kept.rewind()
+    assert kept.bytes == before
+    kept.rewind("--to", result["undone"][0])
+    assert kept.bytes.startswith(before)
+    assert len(kept.bytes.splitlines()) == len(after.splitlines())
 
 
-def test_undone_after_more_was_said_by_appending(home: Home, ask: Ask) -> None:
-    path = session(home)
-    whole = sent(path)
-    told(ask("compact", path, "--native", *SUMMARY, "--json"))
-    goes_on(path, "And now?")
-    small, bytes_then = sent(path), path.read_bytes()
+def test_undone_after_more_was_said_by_appending(kept: Kept) -> None:
+    whole = kept.sent
+    kept.compact(*SUMMARY)
+    kept.goes_on("And now?")
+    small, bytes_then = kept.sent, kept.bytes
     assert len(small) < len(whole)
-    undone = told(ask("rewind", path, "--json"))
-    assert path.read_bytes().startswith(bytes_then)
+    undone = kept.rewind()
+    assert kept.bytes.startswith(bytes_then)
     assert undone["layout"] == "native"
     assert undone["appendedLines"] > 0
-    assert sent(path)[: len(whole)] == whole
-    assert sent(path)[len(whole) :] == small[-1:]
-    again = told(ask("rewind", path, "--to", undone["undone"][0], "--json"))
+    assert kept.sent[: len(whole)] == whole
+    assert kept.sent[len(whole) :] == small[-1:]
+    again = kept.rewind("--to", undone["undone"][0])
     assert again["inEffect"] == undone["undone"]
-    assert sent(path) == small
-    told(ask("rewind", path, "--json"))
-    assert sent(path)[: len(whole)] == whole
-    assert path.read_bytes().startswith(bytes_then)
-    assert ask("verify", path).code == 0
+    assert kept.sent == small
+    kept.rewind()
+    assert kept.sent[: len(whole)] == whole
+    assert kept.bytes.startswith(bytes_then)
+    assert kept.ask("verify", kept.path).code == 0
 
 
-def test_compacted_again_and_taken_back_step_by_step(home: Home, ask: Ask) -> None:
-    path = session(home)
-    whole = sent(path)
-    told(ask("compact", path, "--native", *PRUNE, "--json"))
-    goes_on(path, "And now?")
-    first = sent(path)
-    told(ask("compact", path, "--native", *SUMMARY, "--json"))
-    goes_on(path, "And then?")
-    second, now = sent(path), path.read_bytes()
+def test_compacted_again_and_taken_back_step_by_step(kept: Kept) -> None:
+    whole = kept.sent
+    kept.compact(*PRUNE)
+    kept.goes_on("And now?")
+    first = kept.sent
+    kept.compact(*SUMMARY)
+    kept.goes_on("And then?")
+    second, now = kept.sent, kept.bytes
     assert len(second) < len(first)
-    told(ask("rewind", path, "--json"))
-    assert sent(path) == [*first, second[-1]]
-    told(ask("rewind", path, "--json"))
-    assert sent(path) == [*whole, first[-1], second[-1]]
-    assert path.read_bytes().startswith(now)
-    log = told(ask("log", path, "--json"))["operations"]
-    assert [each["appended"] for each in log] == [True] * 4
-    assert [each["inEffect"] for each in log[:2]] == [False, False]
-    assert ask("rewind", path).code == 0
-    assert "nothing to undo" in ask("rewind", path).out
+    kept.rewind()
+    assert kept.sent == [*first, second[-1]]
+    kept.rewind()
+    assert kept.sent == [*whole, first[-1], second[-1]]
+    assert kept.bytes.startswith(now)
+    log = told(kept.ask("log", kept.path, "--json"))
+    assert [each["appended"] for each in log["operations"]] == [True] * 4
+    assert [each["inEffect"] for each in log["operations"][:2]] == [False, False]
+    assert log["byClient"] == []
+    assert kept.rewind()["undone"] == []
 
 
-def test_a_second_run_has_nothing_to_do(home: Home, ask: Ask) -> None:
-    path = session(home)
-    told(ask("compact", path, "--native", *PRUNE, "--json"))
-    once = path.read_bytes()
-    again = told(ask("compact", path, "--native", *PRUNE, "--json"))
-    assert not again["compacted"]
-    assert path.read_bytes() == once
+def test_a_second_run_has_nothing_to_do(kept: Kept) -> None:
+    kept.compact(*PRUNE)
+    once = kept.bytes
+    assert not kept.compact(*PRUNE)["compacted"]
+    assert kept.bytes == once
 
 
 def test_a_record_without_its_line_end_gets_one_first(home: Home, ask: Ask) -> None:
@@ -125,15 +168,14 @@ def test_a_record_without_its_line_end_gets_one_first(home: Home, ask: Ask) -> N
     assert path.read_bytes() == before
 
 
-def test_a_new_session_of_it_reads_the_same(home: Home, ask: Ask) -> None:
-    path = session(home)
-    told(ask("compact", path, "--native", *PRUNE, "--json"))
-    goes_on(path, "And now?")
-    result = told(ask("compact", path, *SUMMARY, "--json"))
+def test_a_new_session_of_it_reads_the_same(kept: Kept) -> None:
+    kept.compact(*PRUNE)
+    kept.goes_on("And now?")
+    result = told(kept.ask("compact", kept.path, *SUMMARY, "--json"))
     assert result["forkedFrom"] == SAID.id
     fork = Path(result["output"])
-    assert ask("rewind", fork, "--json").code == 0
-    assert sent(fork) == sent(path)
+    assert kept.ask("rewind", fork, "--json").code == 0
+    assert sent(fork) == kept.sent
 
 
 @pytest.mark.parametrize(
@@ -160,6 +202,31 @@ def test_an_open_session_is_appended_to_by_those_who_insist(
     assert path.read_bytes().startswith(before)
 
 
+@pytest.mark.parametrize(
+    ("write", "insists"),
+    [
+        (session, False),
+        (partial(session, version=OLDER), True),
+        (codex_session, not tells_writers()),
+        (pi_session, True),
+    ],
+)
+def test_the_way_back_that_is_printed_can_be_gone(
+    home: Home, ask: Ask, write: Callable[[Home], Path], *, insists: bool
+) -> None:
+    path = write(home)
+    whole = sent(path)
+    outcome = ask("compact", path, "--native", "--while-open", *PRUNE)
+    [told] = re.findall("undo with: compactctl (.+)", outcome.err)
+    assert told.endswith(" --while-open") == insists
+    outcome = ask(*shlex.split(told))
+    assert outcome.code == 0, outcome.err
+    assert sent(path) == whole
+    for back in re.findall("go back with: compactctl (.+)", outcome.err):
+        assert ask(*shlex.split(back)).code == 0
+        assert sent(path) != whole
+
+
 def test_a_newer_client_gets_a_new_session_unless_one_insists(home: Home, ask: Ask) -> None:
     path = session(home, NEWER)
     before = path.read_bytes()
@@ -171,11 +238,21 @@ def test_a_newer_client_gets_a_new_session_unless_one_insists(home: Home, ask: A
     assert path.read_bytes() != before
 
 
-def test_an_older_client_is_refused(home: Home, ask: Ask) -> None:
-    path = session(home, "1.0.98")
-    outcome = ask("compact", path, "--native", *PRUNE)
+@pytest.mark.parametrize(
+    ("write", "version", "told"),
+    [
+        (session, "1.0.98", "version 1.0.98 of its client"),
+        (codex_session, "0.21.0", "version 0.21.0 of its client"),
+        (pi_session, 2, "version 2 of its file"),
+    ],
+)
+def test_an_older_version_is_refused(
+    home: Home, ask: Ask, write: Any, version: object, told: str
+) -> None:
+    outcome = ask("compact", write(home, version), "--native", *PRUNE)
     assert outcome.code == 2
-    assert "2.0.76" in outcome.err
+    assert told in outcome.err
+    assert "leave out --native" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -190,7 +267,7 @@ def test_what_contradicts_it_is_refused(home: Home, ask: Ask, more: tuple[str, .
 
 
 def test_other_clients_are_refused(home: Home, ask: Ask) -> None:
-    outcome = ask("compact", codex(home), "--native", *SMALL)
+    outcome = ask("compact", gemini(home), "--native", *SMALL)
     assert outcome.code == 2
     assert "leave out --native" in outcome.err
 
@@ -205,35 +282,31 @@ def test_one_group_is_not_taken_back_by_itself(home: Home, ask: Ask) -> None:
     assert "--group GROUP" not in ask("log", path).out
 
 
-def test_originals_go_to_another_file(home: Home, ask: Ask, tmp_path: Path) -> None:
-    path = session(home)
-    before, whole = path.read_bytes(), sent(path)
-    told(ask("compact", path, "--native", *SUMMARY, "--json"))
-    goes_on(path, "And now?")
-    now, out = path.read_bytes(), tmp_path / "originals.jsonl"
-    assert ask("rewind", path, "-o", out).code == 0
+def test_originals_go_to_another_file(kept: Kept, tmp_path: Path) -> None:
+    before, whole = kept.bytes, kept.sent
+    kept.compact(*SUMMARY)
+    kept.goes_on("And now?")
+    now, out = kept.bytes, tmp_path / "originals.jsonl"
+    assert kept.ask("rewind", kept.path, "-o", out).code == 0
     assert out.read_bytes().startswith(before)
     assert sent(out)[:-1] == whole
-    assert path.read_bytes() == now
+    assert kept.bytes == now
 
 
-def test_what_was_rewritten_since_is_undone_first(home: Home, ask: Ask) -> None:
-    path = session(home)
-    whole = sent(path)
-    told(ask("compact", path, "--native", *PRUNE, "--json"))
-    goes_on(path, "And now?")
-    told(ask("compact", path, *SUMMARY, "--in-place", "--json"))
-    outcome = ask("rewind", path, "--all")
+def test_what_was_rewritten_since_is_undone_first(kept: Kept) -> None:
+    whole = kept.sent
+    kept.compact(*PRUNE)
+    kept.goes_on("And now?")
+    told(kept.ask("compact", kept.path, *SUMMARY, "--in-place", "--json"))
+    outcome = kept.ask("rewind", kept.path, "--all")
     assert outcome.code == 2
     assert "one step after another" in outcome.err
-    assert ask("rewind", path).code == 0
-    assert ask("rewind", path).code == 0
-    assert sent(path)[:-1] == whole
+    kept.rewind()
+    kept.rewind()
+    assert kept.sent[:-1] == whole
 
 
-def test_a_dry_run_appends_nothing(home: Home, ask: Ask) -> None:
-    path = session(home)
-    before = path.read_bytes()
-    result = told(ask("compact", path, "--native", *PRUNE, "--dry-run", "--json"))
-    assert result["compacted"]
-    assert path.read_bytes() == before
+def test_a_dry_run_appends_nothing(kept: Kept) -> None:
+    before = kept.bytes
+    assert kept.compact(*PRUNE, "--dry-run")["compacted"]
+    assert kept.bytes == before

@@ -56,7 +56,7 @@ def native_option(function: F) -> F:
         "--native",
         is_flag=True,
         help="Append to the session itself what makes its client send less; no byte of it "
-        "changes. For Claude Code.",
+        "changes. For Claude Code, Codex and pi.",
     )(function)
 
 

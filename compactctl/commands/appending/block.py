@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from compactctl.commands.appending.conditions import has_to_insist, version_of
 from compactctl.commands.loading.load import Loaded, parse
 from compactctl.commands.loading.verify_output import meant_by
 from compactctl.errors import UsageError
@@ -55,6 +56,12 @@ def block_of(whole: Loaded, wanted: Sequence[bytes], operation: OperationId) -> 
 def _lines(whole: Loaded, block: Sequence[bytes]) -> Iterator[NewLine]:
     yield from (NewLine(line, index, kept=True) for index, line in enumerate(whole.lines))
     yield from (NewLine(line, None) for line in block)
+
+
+def insists_on_undo(whole: Loaded) -> bool:
+    """Tell whether the way back has to be insisted on: nothing tells whether a session is open."""
+    rules = rules_of(whole)
+    return has_to_insist(_name(whole), rules, version_of(whole.transcript, rules))
 
 
 def cannot_be_appended(path: str) -> UsageError:

@@ -7,14 +7,16 @@ from compactctl.errors import UsageError
 from compactctl.formats.format import Appending, Version
 from compactctl.model.transcript import Transcript
 from compactctl.sessions.registry import session_at, store_named
-from compactctl.store.files.open_writers import has_writer
+from compactctl.store.files.open_writers import has_writer, tells_writers
 from compactctl.store.places import this_machine
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
-def version_of(transcript: Transcript) -> Version | None:
-    """Return the version of the client that wrote the newest record; None where none is told."""
+def version_of(transcript: Transcript, rules: Appending) -> Version | None:
+    """Return the version that tells what a session honours; None where none is told."""
+    if rules.of == "file":
+        return None if transcript.file_version is None else (transcript.file_version,)
     found = _NUMBERS.match(transcript.client_version or "")
     return tuple(map(int, found[0].split("."))) if found else None
 
@@ -22,6 +24,12 @@ def version_of(transcript: Transcript) -> Version | None:
 def version_text(version: Version) -> str:
     """Return a version as people write it."""
     return ".".join(map(str, version))
+
+
+def proven_text(rules: Appending) -> str:
+    """Return the versions that were seen to honour what is appended, as people write them."""
+    both = dict.fromkeys((version_text(rules.oldest), version_text(rules.newest)))
+    return " to ".join(both)
 
 
 def check_loose(
@@ -39,9 +47,21 @@ def check_loose(
     if has_writer(Path(path)) or (session is not None and session.details.open):
         what = "its client" if session is None else store_named(session.entry.client).title
         raise UsageError(f"{path}: is open in {what}, which would not see the change; {insist}")
-    if session is not None and (version is None or version < rules.notes_open):
+    if session is not None and not _tells(rules, version):
         title = store_named(session.entry.client).title
+        since = f" before {version_text(rules.notes_open)}" if rules.notes_open else ""
         raise UsageError(
-            f"{path}: {title} before {version_text(rules.notes_open)} does not tell which sessions "
-            f"it has open; {insist}"
+            f"{path}: {title}{since} does not tell which sessions it has open; {insist}"
         )
+
+
+def has_to_insist(path: str, rules: Appending, version: Version | None) -> bool:
+    """Tell whether nothing ever tells that a session is open, so that one has to insist."""
+    return not _tells(rules, version) and session_at(Path(path), this_machine()) is not None
+
+
+def _tells(rules: Appending, version: Version | None) -> bool:
+    """Tell whether a session that is open would be known to be."""
+    if rules.holds_files and tells_writers():
+        return True
+    return rules.notes_open is not None and version is not None and version >= rules.notes_open

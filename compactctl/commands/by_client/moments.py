@@ -28,10 +28,11 @@ class Moment:
 def moments(transcript: Transcript, start: int) -> tuple[Moment, ...]:
     """Return where a client compacted, from line ``start`` on, in order."""
     summaries = [m for m in transcript.messages if m.summary and not (m.synthetic or m.aside)]
-    marked = set(transcript.compactions)
+    marked, own = set(transcript.compactions), set(transcript.appended)
     alone = {m.line for m in summaries if not m.element}
     lines = sorted(line for line in marked | alone if line >= start)
-    inside = (m for m in summaries if m.element and m.line not in marked and m.line >= start)
+    known = marked | own
+    inside = (m for m in summaries if m.element and m.line not in known and m.line >= start)
     within = (Moment(first=m.line, last=m.line, element=m.element) for m in inside)
     return (*_runs(lines, transcript), *within)
 

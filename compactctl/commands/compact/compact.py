@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
 
-from compactctl.commands.appending.block import cannot_be_appended, settled
+from compactctl.commands.appending.block import cannot_be_appended, insists_on_undo, settled
 from compactctl.commands.appending.unfinished import finished_part
 from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
@@ -248,4 +248,5 @@ def _laid_out(job: CompactionJob) -> ReadyCompaction:
         expected=expected,
         redone=job.redone.archive if job.redone else None,
         archived=archived,
+        insists=job.whole is not None and insists_on_undo(job.whole),
     )

@@ -21,7 +21,7 @@ class ReadyCompaction:
 
     ``expected`` is what the new file is to say, None when it is the old one; ``archived`` are the
     operation and the rows that lead back, and ``redone`` those of what the client had done and was
-    undone first.
+    undone first. ``insists`` tells whether the way back has to be insisted on.
     """
 
     options: CompactOptions
@@ -33,6 +33,7 @@ class ReadyCompaction:
     expected: tuple[Meant, ...] | None = None
     redone: Deposit | None = None
     archived: Deposit | None = None
+    insists: bool = False
 
     def write(self) -> CompactResult:
         """Publish the new transcript where it belongs; one without changes only if asked to."""
@@ -45,7 +46,7 @@ class ReadyCompaction:
         archives = self._archives(place)
         if self.options.layout == "native":
             _, block = parted(self.content.pieces, self.source.digest.n_bytes)
-            written = append_to(place, self.source, block, archives)
+            written = append_to(place, self.source, block, archives, insists=self.insists)
         else:
             written = write(place, self.source, self.content, archives)
         warnings = (*self.result.warnings, *written.warnings)

@@ -32,8 +32,9 @@ class Written:
     lines appended to the input meanwhile, which end the output; ``left_out_from`` is the first line
     of the input, from 1, that came too late for it. ``forked_from`` is the id of the session that a
     new one was made of, ``forked_to`` the id of that one; ``undo_name`` is what rewind is to be
-    given, and ``continue_with`` the command that goes on with the session, None outside of clients'
-    stores. ``appended_lines`` are those behind the input, where that is the output.
+    given, with ``undo_insists`` beside ``--while-open``, and ``continue_with`` the command that
+    goes on with the session, None outside of clients' stores. ``appended_lines`` are those behind
+    the input, where that is the output.
     """
 
     output: str
@@ -44,6 +45,7 @@ class Written:
     forked_from: str | None = None
     forked_to: str | None = None
     undo_name: str = ""
+    undo_insists: bool = False
     continue_with: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -92,15 +94,24 @@ def write(
 
 
 def append_to(
-    place: Destination, source: Source, block: bytes, archives: Sequence[Deposit]
+    place: Destination,
+    source: Source,
+    block: bytes,
+    archives: Sequence[Deposit],
+    *,
+    insists: bool,
 ) -> Written:
-    """Put records behind a session, in its place. Raises as ``append`` does."""
+    """Put records behind a session, in its place. Raises as ``append`` does.
+
+    ``insists`` tells whether the way back has to be insisted on.
+    """
     warnings = append(FileSystem(), source=source, archives=archives, block=block)
     return Written(
         output=str(place.target),
         archive=str(archive_folder(place.target)),
         appended_lines=block.lstrip(b"\n").count(b"\n"),
         undo_name=appended_as(place.target),
+        undo_insists=insists,
         continue_with=continued_with(place.path, None),
         warnings=warnings,
     )

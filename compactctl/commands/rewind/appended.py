@@ -3,7 +3,12 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from compactctl.commands.appending.block import block_of, cannot_be_appended, rules_of
+from compactctl.commands.appending.block import (
+    block_of,
+    cannot_be_appended,
+    insists_on_undo,
+    rules_of,
+)
 from compactctl.commands.appending.conditions import check_loose, version_of
 from compactctl.commands.appending.unfinished import operation_behind
 from compactctl.commands.loading.load import Loaded, loaded_from, parse
@@ -63,9 +68,9 @@ def move_over_appended(
     content, carried = Content.of(wanted), _carried(whole.lines, history, target)
     if apart or options.check or _is_cut_off(options, whole, wanted):
         return Move(content=content, chain=chain, carried=carried)
-    version = version_of(whole.transcript)
     way = "write another file with -o"
     rules = rules_of(whole)
+    version = version_of(whole.transcript, rules)
     check_loose(options.path, rules, version, while_open=options.while_open, way=way)
     name = _name(source, content, chain)
     block = b"".join(block_of(whole, wanted, name))
@@ -80,6 +85,7 @@ def move_over_appended(
         carried=carried,
         archives=((operation, plain_rows(source.lines)),),
         block=block,
+        insists=insists_on_undo(whole),
     )
 
 
@@ -133,7 +139,9 @@ def _is_cut_off(options: RewindOptions, whole: Loaded, wanted: Sequence[bytes]) 
     if rules is None:
         return True
     try:
-        check_loose(options.path, rules, version_of(whole.transcript), while_open=False, way="")
+        check_loose(
+            options.path, rules, version_of(whole.transcript, rules), while_open=False, way=""
+        )
     except UsageError:
         return False
     return True

@@ -12,7 +12,7 @@ class Move:
     """The state to go to, what is in effect there, and the archives that record the way.
 
     ``block`` is what leads there when it is appended to the transcript as it is; None where the
-    state takes its place.
+    state takes its place. ``insists`` tells whether the way back has to be insisted on.
     """
 
     content: Content
@@ -20,3 +20,4 @@ class Move:
     carried: int
     archives: tuple[Deposit, ...] = ()
     block: bytes | None = None
+    insists: bool = False

@@ -318,11 +318,11 @@ def _appended(
     source: Source, history: OperationHistory, move: Move, result: RewindResult, block: bytes
 ) -> RewindResult:
     place = Destination(path=result.path, target=Path(result.path))
-    written = append_to(place, source, block, move.archives)
+    written = append_to(place, source, block, move.archives, insists=move.insists)
     return replace(
         result,
         written=replace(written, archive=None),
-        way_back=_way_back(history),
+        way_back=_way_back(history) + (" --while-open" if move.insists else ""),
         warnings=(*result.warnings, *written.warnings),
     )
 

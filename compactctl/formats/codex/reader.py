@@ -15,6 +15,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.appended import is_appended
 from compactctl.model.counts import as_reported
 from compactctl.model.message import JsonPath, Message, TextPart
 from compactctl.model.transcript import Transcript
@@ -49,7 +50,9 @@ class CodexReader:
         self.header: Message | None = None
         self.model: str | None = None
         self.cwd: str | None = None
+        self.version: str | None = None
         self._sessions = 0
+        self._appended: list[int] = []
         self._replacements: list[_Replacement] = []
 
     def line(self, decoded: Decoded) -> None:
@@ -71,7 +74,7 @@ class CodexReader:
         by_id = {str(message.id): message for message in self.gather.messages}
         header = [self.header.id] if self.header else []
         effective = tuple(self._held(by_id[name]) for name in (*header, *sent))
-        replaced = {name for each in self._replacements for name in each.ids}
+        replaced = {name for each in self._replacements if not each.own for name in each.ids}
         found = self.gather.transcript(
             name,
             effective,
@@ -79,6 +82,8 @@ class CodexReader:
             window=self.counts.window,
             counts_line=self.counts.line,
             cwd=self.cwd,
+            client_version=self.version,
+            appended=tuple(self._appended),
             # As the contexts tell that were reported before and after 173 turns of 0.121 to 0.142.
             ends_reasoning=True,
             compacted=any(m.summary or m.id in replaced for m in effective),
@@ -169,6 +174,7 @@ class CodexReader:
         """Take in a session header; a resumed session repeats those it comes from."""
         self._sessions += 1
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
+        self.version = self.version or text_or_none(payload.get("cli_version"))
         parts = header_parts(payload, path)
         if self._sessions > 1 or not parts:
             self.gather.meta("session_meta", decoded.n_bytes)
@@ -197,10 +203,11 @@ class CodexReader:
         self, record: Mapping[str, Any], payload: Mapping[str, Any], decoded: Decoded
     ) -> None:
         self.responses.close()
-        self.gather.compactions.append(decoded.index)
+        own = is_appended(record)
+        (self._appended if own else self.gather.compactions).append(decoded.index)
         items = payload.get("replacement_history")
         if isinstance(items, list):
-            self._replaced(items, decoded)
+            self._replaced(items, decoded, own=own)
             return
         text = text_or_none(payload.get("message"))
         if text is None:
@@ -212,7 +219,7 @@ class CodexReader:
         draft = MessageDraft(role="user", parts=(part,), summary=True, anchored=why)
         self.history.condense(self.gather.message(draft, record, decoded))
 
-    def _replaced(self, items: list[Any], decoded: Decoded) -> None:
+    def _replaced(self, items: list[Any], decoded: Decoded, *, own: bool) -> None:
         path: JsonPath = ("payload", "replacement_history")
         responses = Responses(self.gather, f"line-{decoded.index}-response-")
         found = []
@@ -223,7 +230,7 @@ class CodexReader:
                 found.append(message)
         self.history.replace(found)
         self._replacements.append(
-            _Replacement(n_bytes=decoded.n_bytes, ids=frozenset(m.id for m in found))
+            _Replacement(n_bytes=decoded.n_bytes, ids=frozenset(m.id for m in found), own=own)
         )
 
     def _drop_superseded(self, sent: set[str]) -> None:
@@ -237,7 +244,8 @@ class CodexReader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Replacement:
-    """A compaction that gave the whole history: its size and its messages."""
+    """A compaction that gave the whole history: its size, its messages, and whether it is ours."""
 
     n_bytes: int
     ids: frozenset[str]
+    own: bool

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from compactctl.model.appended import is_appended
 from compactctl.model.message import Message
 
 _LEAF = "the client takes the newest entry for the end, and another branch would then have it"
@@ -26,17 +27,24 @@ class _PiNode:
     parent: str | None
     type: str
     first_kept: str | int | None
+    appended: bool = False
     messages: list[Message] = field(default_factory=list)
 
     @property
     def written(self) -> bool:
-        return bool(self.messages) and all(message.synthetic for message in self.messages)
+        """Whether compactctl put the entry between others, which may not follow it."""
+        return (
+            not self.appended
+            and bool(self.messages)
+            and all(message.synthetic for message in self.messages)
+        )
 
 
 class PiChain:
     """Takes in entries in file order, then tells the effective history.
 
-    ``resumed`` then tells which entry follows which where a damaged line took its parent.
+    ``resumed`` then tells which entry follows which where a damaged line took its parent, ``path``
+    the entries from the newest one back to a root, which are all that are ``included``.
     """
 
     def __init__(self) -> None:
@@ -53,6 +61,8 @@ class PiChain:
         self._gaps: list[int] = []
         self._first_sent: int | None = None
         self._lost: dict[str, str] = {}
+        self.path: tuple[str, ...] = ()
+        self.included: frozenset[str] = frozenset()
 
     def gap(self, line: int) -> None:
         """Take in that a line is not understood; an entry may have been lost with it."""
@@ -81,6 +91,7 @@ class PiChain:
             parent=parent if isinstance(parent, str) else None,
             type=str(entry.get("type")),
             first_kept=_kept_from(entry),
+            appended=is_appended(entry),
         )
         self._newest = name
         if earlier is not None:
@@ -100,6 +111,7 @@ class PiChain:
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
         back = self._way_back()
+        self.path, self.included = tuple(back), frozenset(back)
         if len(back) < len(self._nodes):
             self.hold(back[0], _LEAF)
         compaction = next((n for n in back if self._nodes[n].type == "compaction"), None)

@@ -9,7 +9,7 @@ from compactctl.formats.pi.messages import COUNTS, entry_draft, was_broken_off
 from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import text_or_none
+from compactctl.formats.records.json_values import integer_or_none, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.counts import as_reported
 from compactctl.model.transcript import Link, Transcript
@@ -26,6 +26,7 @@ class PiReader:
         self.chain = PiChain()
         self.model: str | None = None
         self.cwd: str | None = None
+        self.version: int | None = None
         self._responses = 0
 
     def line(self, decoded: Decoded) -> None:
@@ -51,12 +52,15 @@ class PiReader:
         self.gather.warnings += self.chain.warnings
         models = [message.model for message in effective if message.model]
         model = models[-1] if models else self.model
-        found = self.gather.transcript(name, effective, model=model, cwd=self.cwd)
+        found = self.gather.transcript(
+            name, effective, model=model, cwd=self.cwd, file_version=self.version
+        )
         return replace(found, effective=answered(found.effective, _NO_RESULT))
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.model = text_or_none(record.get("modelId")) or self.model
+        self.version = integer_or_none(record.get("version"))
         self.chain.header()
         self.gather.meta("session", decoded.n_bytes)
 

@@ -23,7 +23,12 @@ from compactctl.reports.rendering.wording import (
 )
 from compactctl.reports.terminal.sections.doubts import request_text
 from compactctl.reports.terminal.sections.explain import explain_screen
-from compactctl.reports.terminal.sections.written import beside_texts, continue_texts, written_text
+from compactctl.reports.terminal.sections.written import (
+    beside_texts,
+    continue_texts,
+    undo_text,
+    written_text,
+)
 
 _SHOWN_LINES = 3
 
@@ -89,8 +94,7 @@ def _written(result: CompactResult, written: Written) -> Iterator[str]:
     if result.archived_out:
         yield f"their lines, each with its tags, are in {line_text(result.archived_out)}"
     if result.operation:
-        undo = f"compactctl rewind {shell_path(written.undo_name)}"
-        yield f"operation {result.operation}; undo with: {undo}"
+        yield f"operation {result.operation}; undo with: {undo_text(written)}"
     yield from continue_texts(written.continue_with)
 
 

@@ -6,9 +6,14 @@ from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.rescue.rescue import RescueResult
 from compactctl.model.operation import StageRecord
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
-from compactctl.reports.rendering.text import line_text, path_name, plural, share_text, shell_path
+from compactctl.reports.rendering.text import line_text, path_name, plural, share_text
 from compactctl.reports.rendering.wording import base_text, counter_text, tokens_text
-from compactctl.reports.terminal.sections.written import beside_texts, continue_texts, written_text
+from compactctl.reports.terminal.sections.written import (
+    beside_texts,
+    continue_texts,
+    undo_text,
+    written_text,
+)
 
 
 def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
@@ -29,7 +34,7 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
     if done.written is not None:
         yield written_text(done.written)
         yield from beside_texts(done.written)
-        yield f"undo with: compactctl rewind {shell_path(done.written.undo_name)}"
+        yield f"undo with: {undo_text(done.written)}"
     yield from continue_texts(result.continue_with)
 
 

@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from compactctl.commands.rewind.result import RewindResult
 from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
 from compactctl.reports.rendering.text import line_text, path_name, plural, shell_path, size_text
-from compactctl.reports.terminal.sections.written import beside_texts, continue_texts, written_text
+from compactctl.reports.terminal.sections.written import (
+    beside_texts,
+    continue_texts,
+    undo_text,
+    written_text,
+)
 
 
 def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
@@ -27,7 +32,7 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     yield written_text(written)
     yield from beside_texts(written)
     if written.archive:
-        yield f"undo with: compactctl rewind {shell_path(written.undo_name)}"
+        yield f"undo with: {undo_text(written)}"
     yield from continue_texts(written.continue_with)
     if result.way_back:
         yield f"go back with: compactctl rewind {shell_path(result.path)} {result.way_back}"

@@ -7,13 +7,18 @@ import sys
 from pathlib import Path
 
 
+def tells_writers() -> bool:
+    """Tell whether this machine knows who has a file open for writing."""
+    return sys.platform == "linux"
+
+
 def has_writer(path: Path) -> bool:
     """Tell whether another process has the file open for writing; False where none can tell.
 
     On Linux a read lease is granted only when nobody has the file open for writing
     (fcntl(2), F_SETLEASE).
     """
-    if sys.platform != "linux":
+    if not tells_writers():
         return False
     try:
         import fcntl

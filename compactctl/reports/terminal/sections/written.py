@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from compactctl.commands.forking.written import Written
-from compactctl.reports.rendering.text import line_text, plural, size_text
+from compactctl.reports.rendering.text import line_text, plural, shell_path, size_text
 from compactctl.reports.rendering.wording import carried_text
 
 
@@ -15,6 +15,12 @@ def written_text(written: Written, n_bytes: int | None = None, before: int = 0) 
         size = "" if n_bytes is None else f" ({size_text(n_bytes - before)})"
         return f"appended {lines}{size} to {output}; all before them is as it was"
     return f"wrote {output}" if n_bytes is None else f"wrote {output} ({size_text(n_bytes)})"
+
+
+def undo_text(written: Written) -> str:
+    """Return the command that undoes what was written."""
+    insist = " --while-open" if written.undo_insists else ""
+    return f"compactctl rewind {shell_path(written.undo_name)}{insist}"
 
 
 def beside_texts(written: Written) -> Iterator[str]:
