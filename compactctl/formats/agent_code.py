@@ -28,6 +28,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
@@ -52,6 +53,7 @@ class AgentCode:
     writes_pairs = True
     parent_path: JsonPath | None = None
     counts: CountFields | None = _COUNTS
+    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise messages with a type, a UUID and content beside them, in a document."""

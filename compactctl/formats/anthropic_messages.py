@@ -25,6 +25,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
@@ -48,6 +49,7 @@ class AnthropicMessages:
     writes_pairs = True
     parent_path: JsonPath | None = None
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise user and assistant messages with Anthropic's blocks or ``system`` field."""

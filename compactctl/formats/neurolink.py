@@ -29,6 +29,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {
@@ -71,6 +72,7 @@ class NeuroLink:
     writes_pairs = True
     parent_path: JsonPath | None = None
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise messages with an id and NeuroLink's own roles or metadata, or nothing else."""

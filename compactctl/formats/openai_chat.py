@@ -44,6 +44,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {
@@ -66,6 +67,7 @@ class OpenAIChat:
     writes_pairs = True
     parent_path: JsonPath | None = None
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise objects with a chat role and content or calls, bare or in ``messages``."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from compactctl.model.message import Message, MessageId
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
+from compactctl.model.transcript import Volume
+from compactctl.model.unsent import UnsentKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,8 @@ class View:
         no_stubs: messages in which nothing may be replaced by a reference to another message.
         writes_pairs: whether the format can write what the assistant says: the missing half of a
             tool pair, a summary as the answer to a question.
+        unsent: what the file holds beside the conversation that is never sent, by its kinds; None
+            where every record stays in the file.
     """
 
     messages: tuple[Message, ...]
@@ -45,6 +49,7 @@ class View:
     texts: GivenTexts = NO_TEXTS
     no_stubs: frozenset[MessageId] = frozenset()
     writes_pairs: bool = False
+    unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
 
     def with_room(self, leeway: int = 0) -> "View":
         """Return the view with the target for what it holds now, and so many tokens more."""

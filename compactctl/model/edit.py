@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.model.message import GroupId, MessageId, Synthetic
+from compactctl.model.unsent import UnsentKind
 
 HideKind = Literal["condense", "truncate"]
 
@@ -42,7 +43,20 @@ class Insert:
     message: Synthetic
 
 
-Edit = Hide | Replace | Insert
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unload:
+    """Take what is never sent out of the file, by its kinds; no message changes.
+
+    ``id`` is a message at which the edit is archived: what it takes out has none.
+    """
+
+    id: MessageId
+    kinds: tuple[UnsentKind, ...]
+    group: GroupId
+    reason: str = ""
+
+
+Edit = Hide | Replace | Insert | Unload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from compactctl.model.edit import Edit, Hide, Insert, Replace, groups_of
+from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of
 from compactctl.model.message import (
     FilePart,
     Message,
@@ -24,12 +24,14 @@ class Folded:
 
     ``placed`` holds the written messages by the original message they stand before, in order;
     those that a later edit hides again are in it and in ``hidden``. ``replaced`` holds a message's
-    edits by the part that they rewrite, the newest last.
+    edits by the part that they rewrite, the newest last. ``unloaded`` is what of the file goes that
+    is never sent, by its kinds.
     """
 
     hidden: dict[str, Hide] = field(default_factory=dict)
     replaced: dict[str, dict[int, Replace]] = field(default_factory=dict)
     placed: dict[str, list[Synthetic]] = field(default_factory=dict)
+    unloaded: dict[str, Unload] = field(default_factory=dict)
 
 
 def fold(edits: Iterable[Edit]) -> Folded:
@@ -47,6 +49,8 @@ def fold(edits: Iterable[Edit]) -> Folded:
                 parts[edit.part] = edit
             case Insert():
                 _place(edit, folded.placed, anchors)
+            case Unload():
+                folded.unloaded.update(dict.fromkeys(edit.kinds, edit))
     return folded
 
 

@@ -91,7 +91,9 @@ def _row(index: int, after: NewFile, messages: Sequence[Message], about: _Edited
     if place is not None:
         fate = "kept" if after.keeps(place) else "replaced"
     if not messages:
-        return ArchivedLine(raw=b"", fate=fate, after_line=place)
+        group = _unload_group(about.folded) if place is None else None
+        stage = about.groups.get(group or "")
+        return ArchivedLine(raw=b"", fate=fate, after_line=place, stage=stage, group=group)
     first = messages[0]
     part = _tool_part(first)
     hides = [about.folded.hidden[m.id] for m in messages if m.id in about.folded.hidden]
@@ -118,6 +120,11 @@ def _row(index: int, after: NewFile, messages: Sequence[Message], about: _Edited
         edit_parent=edit or left.edit_parent,
         edits=dump_edits(rows) if rows else None,
     )
+
+
+def _unload_group(folded: Folded) -> str | None:
+    """Return the group of what goes beside the messages."""
+    return next((edit.group for edit in folded.unloaded.values()), None)
 
 
 def _tool_part(message: Message) -> ToolCallPart | ToolResultPart | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from compactctl.errors import ArchiveError
-from compactctl.model.edit import Edit, Hide, HideKind, Insert, Replace, groups_of
+from compactctl.model.edit import Edit, Hide, HideKind, Insert, Replace, Unload, groups_of
 from compactctl.model.message import GroupId, MessageId, Role, Synthetic, SyntheticKind
 from compactctl.model.shapes import (
     Shape,
@@ -21,6 +21,7 @@ from compactctl.model.shapes import (
     scalar,
     text,
 )
+from compactctl.model.unsent import UnsentKind
 
 MESSAGE_EDITS = 100_000
 """Far more edits than any message has: one for each of its parts and stages."""
@@ -31,7 +32,7 @@ class ArchivedEdits:
     """The edits of an archived operation, in order.
 
     ``groups`` names the stage behind each group of them; ``sizes`` are the messages that each
-    group hides or rewrites, with their sizes in tokens.
+    group hides or rewrites, with their sizes in tokens; none for one that changes no message.
     """
 
     edits: tuple[Edit, ...]
@@ -70,6 +71,8 @@ def _anchored(edit: Edit) -> list[tuple[MessageId, dict[str, Any]]]:
         case Insert():
             message = _fields(edit.message)
             return [(edit.before, {"edit": "insert", "before": edit.before, "message": message})]
+        case Unload():
+            return [(edit.id, {"edit": "unload", **_fields(edit)})]
 
 
 def read_edits(texts: Iterable[str | None], where: object = "archive") -> ArchivedEdits:
@@ -83,8 +86,10 @@ def read_edits(texts: Iterable[str | None], where: object = "archive") -> Archiv
     sizes: dict[str, dict[MessageId, int]] = defaultdict(dict)
     for row in rows:
         by_place[row["n"]].append(row)
-        if row["edit"] != "insert":
+        if row["edit"] in ("hide", "replace"):
             sizes[row["group"]][MessageId(row["id"])] = row["tokens"]
+        elif row["edit"] == "unload":
+            sizes[row["group"]] = {}
     return ArchivedEdits(
         edits=tuple(_edit(by_place[n]) for n in sorted(by_place)),
         groups={row.get("group") or row["message"]["group"]: row["stage"] for row in rows},
@@ -101,10 +106,12 @@ def _edit(rows: list[dict[str, Any]]) -> Edit:
         )
     if first["edit"] == "insert":
         return Insert(before=MessageId(first["before"]), message=Synthetic(**first["message"]))
+    if first["edit"] == "unload":
+        return Unload(**{name: first[name] for name in Unload.__slots__})
     return Replace(**{name: first[name] for name in Replace.__slots__})
 
 
-def _fields(value: Replace | Synthetic) -> dict[str, Any]:
+def _fields(value: Replace | Synthetic | Unload) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
 
@@ -192,5 +199,11 @@ _FIELDS: Mapping[str, dict[str, Shape]] = {
         "refers_to": optional(text),
     },
     "insert": {"before": text, "message": _synthetic},
+    "unload": {
+        "id": text,
+        "kinds": list_of(one_of(*get_args(UnsentKind)), most=len(get_args(UnsentKind))),
+        "group": text,
+        "reason": text,
+    },
 }
 _ROWS = list_of(_row, most=MESSAGE_EDITS)

@@ -11,7 +11,7 @@ ones come after their originals: of two records with one id, the clients take th
 import json
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from compactctl.model.counts import Restated
@@ -19,6 +19,7 @@ from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentPlace
 from compactctl.pipeline.apply import Folded, newest_edit, written_tags
 from compactctl.pipeline.inline_leftovers import hiding_exposed
 from compactctl.pipeline.record_splice import (
@@ -31,6 +32,7 @@ from compactctl.pipeline.record_splice import (
 from compactctl.pipeline.relink import Placed, Relinked, relink
 from compactctl.pipeline.restated import kept_report, restated
 from compactctl.pipeline.spans import Span, element_spans, line_span, rebuild, record_span, splice
+from compactctl.pipeline.unsent import unsent_places, without_unsent
 from compactctl.pipeline.writer import Beside, Writer
 
 Layout = Literal["split", "inline", "native"]
@@ -104,27 +106,45 @@ class _Page:
         self.damaged = {opaque.line for opaque in transcript.opaque}
         self.paths = {pointer.line: pointer.path for pointer in transcript.pointers}
         self.stale = self._stale(transcript)
+        self.unsent = self._unsent(transcript)
         self.relinked = self._relink(transcript)
 
     def lines(self) -> Iterator[NewLine]:
         for index, data in enumerate(self.raw):
-            messages = self.on_line.get(index)
-            stale = self.stale.get(index)
-            if messages and index in self.damaged:
-                yield from self._before_damage(messages)
-                yield NewLine(data, index, kept=True)
-            elif (messages and messages[0].element) or (stale and () not in stale):
-                yield self._array_line(index, data, messages or ())
-            elif messages:
-                yield from self._record_lines(index, data, messages[0])
-            elif stale:
-                continue
-            elif index in self.relinked.lines or index in self.relinked.pointers:
-                yield _changed_line(self._edited(index, {}, data.decode()), index, data)
-            elif self.style.restated is not None and index == self.style.restated.line:
-                yield _changed_line(self._with_counts(data.decode()), index, data)
-            else:
-                yield NewLine(data, index, kept=True)
+            unsent = self.unsent.get(index)
+            if unsent is None:
+                yield from self._line(index, data)
+            elif unsent[0].path:
+                new = self._line(index, without_unsent(data, unsent))
+                yield from (replace(each, kept=False) for each in new)
+
+    def _line(self, index: int, data: bytes) -> Iterator[NewLine]:
+        messages = self.on_line.get(index)
+        stale = self.stale.get(index)
+        if messages and index in self.damaged:
+            yield from self._before_damage(messages)
+            yield NewLine(data, index, kept=True)
+        elif (messages and messages[0].element) or (stale and () not in stale):
+            yield self._array_line(index, data, messages or ())
+        elif messages:
+            yield from self._record_lines(index, data, messages[0])
+        elif stale:
+            return
+        elif index in self.relinked.lines or index in self.relinked.pointers:
+            yield _changed_line(self._edited(index, {}, data.decode()), index, data)
+        elif self.style.restated is not None and index == self.style.restated.line:
+            yield _changed_line(self._with_counts(data.decode()), index, data)
+        else:
+            yield NewLine(data, index, kept=True)
+
+    def _unsent(self, transcript: Transcript) -> dict[int, list[UnsentPlace]]:
+        """Return what is never sent and goes, by line; a record that goes as a whole is alone."""
+        found: dict[int, list[UnsentPlace]] = defaultdict(list)
+        kinds = self.folded.unloaded
+        rules = self.writer.unsent if kinds and self.style.layout == "split" else ()
+        for place in unsent_places(self.raw, transcript, rules, kinds):
+            found[place.line].append(place)
+        return dict(found)
 
     def _stale(self, transcript: Transcript) -> dict[int, set[JsonPath]]:
         """Return the older versions that go, by line; inline all originals stay."""
@@ -151,6 +171,7 @@ class _Page:
             for line, messages in self.on_line.items()
             if all(message.id in self.folded.hidden for message in messages)
         }
+        dropped |= {line for line, places in self.unsent.items() if not places[0].path}
         written = [
             Placed(id=self.writer.new_id(item), line=line, next_line=self._next_line(message))
             for line, messages in sorted(self.on_line.items())

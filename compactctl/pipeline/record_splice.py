@@ -1,7 +1,7 @@
 """Edits a record's JSON text in place: values, tags, and nothing else."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.model.edit import Replace
@@ -76,6 +76,19 @@ def without_fields(record: str, names: Iterable[str]) -> str:
         if span is not None:
             record = _without_field(record, name, span)
     return record
+
+
+def without_values(text: str, paths: Sequence[JsonPath]) -> str:
+    """Return a line's text without the members at ``paths``; of a name given twice, both go."""
+    while there := find_spans(text, paths):
+        new = text
+        for path, span in sorted(there.items(), key=lambda each: each[1], reverse=True):
+            new = _without_field(new, str(path[-1]), span)
+        if new == text:
+            # Only names that are spelled with escapes are left, with nothing as their value.
+            break
+        text = new
+    return text
 
 
 def _without_field(record: str, name: str, value: Span) -> str:

@@ -7,9 +7,11 @@ from typing import Any, Generic
 
 from compactctl.history.pairs import orphans
 from compactctl.history.view import View
-from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, groups_of
+from compactctl.model.edit import Edit, Hide, Proposal, Replace, Skipped, Unload, groups_of
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
+from compactctl.model.transcript import Volume
+from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
 from compactctl.stages.support.condensation import known_after
 from compactctl.stages.support.stage import Options, Stage
@@ -257,7 +259,8 @@ def _run_stage(view: View, step: StageStep[Any], meter: Meter) -> _Tried:
     before = meter.total(seen.messages)
     record = _not_needed(step, before)
     unchanged = _Tried(step=step, record=record, proposal=None, view=view)
-    if seen.target is not None and before <= seen.target and not step.stage.repairs:
+    is_free = step.stage.repairs or step.stage.unloads
+    if seen.target is not None and before <= seen.target and not is_free:
         detail = f"the context is {before:,} tokens, within the target of {seen.target:,}"
         return replace(unchanged, record=replace(record, detail=detail))
     proposal = step.stage.propose(seen, meter, step.options)
@@ -266,22 +269,30 @@ def _run_stage(view: View, step: StageStep[Any], meter: Meter) -> _Tried:
         return replace(unchanged, record=replace(record, outcome="skipped", detail=detail))
     after = apply(view.messages, proposal.edits)
     tokens = meter.total(after)
-    if tokens >= before and not step.stage.repairs:
+    if tokens >= before and not is_free:
         refusal = f"it would not make the context smaller ({tokens - before:+,} tokens)"
     else:
         refusal = _parting(view.messages, after, proposal)
     if refusal:
         return replace(unchanged, record=replace(record, outcome="rolled-back", detail=refusal))
     known = known_after(view, proposal.edits)
-    left = replace(view, messages=after, originals=known)
+    left = replace(view, messages=after, originals=known, unsent=unsent_after(view, proposal))
     return _Tried(
         step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=left
     )
 
 
+def unsent_after(view: View, proposal: Proposal) -> Mapping[UnsentKind, Volume] | None:
+    """Return what a proposal leaves in the file of what is never sent."""
+    gone = {kind for edit in proposal.edits if isinstance(edit, Unload) for kind in edit.kinds}
+    if view.unsent is None:
+        return None
+    return {kind: volume for kind, volume in view.unsent.items() if kind not in gone}
+
+
 def _parting(before: Sequence[Message], after: Sequence[Message], proposal: Proposal) -> str:
     """Say what calls and results are parted; rewritten content alone parts none."""
-    if all(isinstance(edit, Replace) for edit in proposal.edits):
+    if all(isinstance(edit, Replace | Unload) for edit in proposal.edits):
         return ""
     new = orphans(after) - orphans(before)
     return f"it would separate {len(new)} tool calls from their results" if new else ""

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.unsent import UnsentRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +25,13 @@ class Writer(Protocol):
     """The writing half of a format.
 
     ``parent_path`` leads to the id of a record's parent, None where records are not linked;
-    ``counts`` is where a client finds the size of its context, None where none looks for it.
+    ``counts`` is where a client finds the size of its context, None where none looks for it;
+    ``unsent`` is what a client keeps, is known never to send, and goes on without.
     """
 
     parent_path: JsonPath | None
     counts: CountFields | None
+    unsent: tuple[UnsentRule, ...]
 
     def new_id(self, message: Synthetic) -> str:
         """Return the record id that a written summary or marker gets."""

@@ -17,6 +17,7 @@ from compactctl.stages import (
     span,
     strip,
     truncate,
+    unsent,
     window,
 )
 from compactctl.stages.aliases import ALIASES, own_name
@@ -25,6 +26,7 @@ from compactctl.stages.support.stage import Stage
 
 ALL_STAGES: tuple[Stage[Any], ...] = (
     repair.STAGE,
+    unsent.STAGE,
     drop.STAGE,
     dedup.STAGE,
     prune.STAGE,

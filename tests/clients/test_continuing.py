@@ -1,13 +1,10 @@
 """A compacted session goes on in its client, which sends what is left and nothing before it."""
 
-import json
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from clients.running import REMINDER, Desk, Led, Sent
+from clients.asking import compactctl, typed, viewed
+from clients.running import Led
 
 # Of what a session holds, from where on the client compacts by itself: below what it was when it
 # is compacted, above what is left.
@@ -25,17 +22,6 @@ NATIVE = frozenset({"claude-code", "codex", "pi"})
 APPENDED = ("--native", "--while-open")
 
 
-def compactctl(desk: Desk, *words: str) -> dict[str, object]:
-    """Run the program as people do in this home; return its document."""
-    command = [sys.executable, "-m", "compactctl", *words, "--json"]
-    done = subprocess.run(
-        command, cwd=desk.project, env={"HOME": str(desk.home)}, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
-
-
 def compacted(led: Led, layout: str, stages: str) -> str:
     """Compact a session; return the one that the client goes on with."""
     if layout == "--in-place" and not led.client.has_files:
@@ -47,26 +33,6 @@ def compacted(led: Led, layout: str, stages: str) -> str:
     small = str(done["output"])
     led.client.take_in(led.desk, small)
     return small
-
-
-def viewed(desk: Desk, session: str) -> Iterator[Sent]:
-    """Yield what ``view`` shows of a session, as pieces of a request."""
-    found = compactctl(desk, "view", "--full", session)["messages"]
-    assert isinstance(found, list)
-    said = (message for message in found if message["role"] != "system")
-    for part in (part for message in said for part in message["parts"]):
-        text = REMINDER.sub("", part.get("text", "")).strip()
-        if part["kind"] == "text" and text and not text.startswith("<"):
-            yield "text", "", text.strip('"')
-        elif part["kind"] == "tool_call":
-            yield "call", part["callId"], part["tool"]
-        elif part["kind"] == "tool_result":
-            yield "result", part["callId"], text
-
-
-def typed(prompt: str) -> Sent:
-    """Return a prompt as it stands in a request."""
-    return "text", "", prompt
 
 
 def test_a_full_session_is_compacted_by_its_client(led: Led) -> None:

@@ -38,7 +38,11 @@ from compactctl.errors import IntegrityError, UsageError
 from compactctl.history.damage import damage_of
 from compactctl.llm.choice import summarizer_for
 from compactctl.model.counts import Restated
+from compactctl.model.edit import Unload
 from compactctl.model.message import Message, MessageId
+from compactctl.model.transcript import Volume
+from compactctl.model.unsent import UnsentKind
+from compactctl.pipeline.unsent import unsent_places, volumes
 from compactctl.store.files.content import Content, Lines
 from compactctl.store.files.lines import STANDARD_INPUT, Source
 
@@ -182,6 +186,7 @@ def _job(
         texts=replace(options.plan.texts, archive_hint=hint),
         held=held,
     )
+    plan = replace(plan, unsent=_unsent(options, loaded) if plan.unloads else {})
     originals = originals_of(loaded, history)
     if options.planned is None:
         outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
@@ -203,6 +208,15 @@ def _job(
     )
 
 
+def _unsent(options: CompactOptions, loaded: Loaded) -> Mapping[UnsentKind, Volume] | None:
+    """Return what is there that is never sent, None where the layout leaves it there."""
+    if options.layout != "split":
+        return None
+    rules = loaded.format.unsent
+    kinds = {rule.kind for rule in rules}
+    return volumes(unsent_places(loaded.lines, loaded.transcript, rules, kinds))
+
+
 def _audited(
     options: CompactOptions,
     loaded: Loaded,
@@ -222,7 +236,8 @@ def _restated(
     options: CompactOptions, loaded: Loaded, outcome: PlanOutcome, measured: Measure
 ) -> Restated | None:
     """Return the counts that a client is to find; without tags nobody could tell whose they are."""
-    is_rewritten = outcome.edits and options.layout != "inline" and options.tags
+    is_rewritten = any(not isinstance(edit, Unload) for edit in outcome.edits)
+    is_rewritten = is_rewritten and options.layout != "inline" and options.tags
     if not is_rewritten or options.messages_only or loaded.format.counts is None:
         return None
     tokens = outcome.largest_after + outcome.unseen

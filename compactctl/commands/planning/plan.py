@@ -8,6 +8,8 @@ from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
+from compactctl.model.transcript import Volume
+from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.run import StageStep
 from compactctl.profiles.library import DEFAULT_PROFILE, RECOVERY_PROFILE, built_in, is_of_system
 from compactctl.profiles.overflow.overflow import Overflow
@@ -73,7 +75,9 @@ class Plan:
     fires; ``excess`` are the tokens that a conversation must lose at least;
     ``summarizer`` writes summaries, None is the built-in one, with the ``texts`` that are given;
     ``held`` says why no step may run, "" when they may; ``keep_turns`` and ``keep_steps`` are what
-    the profile leaves alone of the newest work, None for what is left alone without one.
+    the profile leaves alone of the newest work, None for what is left alone without one; ``unsent``
+    is what the file holds that is never sent, for the stages that take that out, None where every
+    record stays in it.
     """
 
     steps: tuple[StageStep[Any], ...]
@@ -87,6 +91,12 @@ class Plan:
     held: str = ""
     keep_turns: int | None = None
     keep_steps: int | None = None
+    unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
+
+    @property
+    def unloads(self) -> bool:
+        """Whether a step takes out what is never sent."""
+        return any(step.stage.unloads for step in self.steps)
 
     def protecting(self, asked: ProtectOptions) -> ProtectOptions:
         """Return what is left alone: what was asked for, else what the profile leaves alone."""

@@ -93,6 +93,8 @@ def run_all(
             originals=originals,
             summarizer=plan.summarizer,
             texts=plan.texts,
+            # Of the whole file, so for one of its conversations.
+            unsent={} if runs else plan.unsent,
         )
         protected.update(view.protected)
         waiting.append(_not_due(plan.gate, measured, messages, size.unseen))

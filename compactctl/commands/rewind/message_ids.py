@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compactctl.model.edit import Edit, Hide, Insert, Replace
+from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import apply_all
 
@@ -37,6 +37,8 @@ def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
                 found.append(replace(edit, ids=hidden[edit.group]))
             case Replace() if edit.id in known:
                 found.append(_replace(edit, known))
+            case Unload():
+                found.append(replace(edit, id=known.get(edit.id, edit.id)))
             case Insert() if edit.message.kind in ("call", "result"):
                 if edit.before in known:
                     found.append(Insert(before=known[edit.before], message=edit.message))

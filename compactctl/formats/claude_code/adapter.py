@@ -33,6 +33,7 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Link, Pointer, Transcript
+from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
 
 TYPES = frozenset(
@@ -67,6 +68,11 @@ _COUNTS = CountFields(
     answer=("output_tokens",),
 )
 _COPIED = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
+_UNSENT = (
+    UnsentRule(kind="progress", where=of_type("progress")),
+    UnsentRule(kind="copies", where=of_type("user"), path=("toolUseResult",)),
+    UnsentRule(kind="snapshots", where=of_type("file-history-snapshot")),
+)
 
 
 class ClaudeCode:
@@ -78,6 +84,7 @@ class ClaudeCode:
     writes_pairs = False
     parent_path: JsonPath | None = ("parentUuid",)
     counts: CountFields | None = _COUNTS
+    unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise records that carry a session id and one of the client's types."""

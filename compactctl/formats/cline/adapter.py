@@ -16,6 +16,7 @@ from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES = ("user", "assistant")
@@ -34,6 +35,7 @@ class Cline:
     writes_pairs = False
     parent_path: JsonPath | None = None
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise Anthropic messages that also carry a time, a model or its metrics."""

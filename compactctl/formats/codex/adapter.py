@@ -14,7 +14,31 @@ from compactctl.formats.records.json_values import text_or_empty
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
+
+# Codex draws a session anew from what was said and thought; these tell again what tools did.
+_ENDED = frozenset(
+    {
+        "exec_command_begin",
+        "exec_command_end",
+        "patch_apply_begin",
+        "patch_apply_end",
+        "mcp_tool_call_begin",
+        "mcp_tool_call_end",
+        "web_search_begin",
+        "web_search_end",
+        "view_image_tool_call",
+    }
+)
+_KIND = ("payload", "type")
+_UNSENT = (
+    UnsentRule(kind="copies", where={**of_type("event_msg"), _KIND: _ENDED}),
+    UnsentRule(
+        kind="snapshots",
+        where={**of_type("response_item"), _KIND: frozenset({"ghost_snapshot"})},
+    ),
+)
 
 
 class Codex:
@@ -26,6 +50,7 @@ class Codex:
     writes_pairs = False
     parent_path: JsonPath | None = None
     counts: CountFields | None = COUNTS
+    unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise the envelope, or bare items as the oldest rollouts have them."""

@@ -20,9 +20,18 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
+_UNSENT = (
+    UnsentRule(kind="progress", where=of_type("hook.start", "hook.end")),
+    UnsentRule(
+        kind="copies",
+        where=of_type("tool.execution_complete"),
+        path=("data", "result", "detailedContent"),
+    ),
+)
 
 
 class CopilotCli:
@@ -34,6 +43,7 @@ class CopilotCli:
     writes_pairs = False
     parent_path: JsonPath | None = ("parentId",)
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise the envelope of events; VS Code writes it too, but not what tools gave back."""

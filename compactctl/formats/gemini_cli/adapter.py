@@ -11,9 +11,15 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, MediaPart, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import EACH, UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
 
 _NAMED = ("id", "name")
+_SHOWN = ("toolCalls", EACH, "resultDisplay")
+_UNSENT = (
+    UnsentRule(kind="copies", where=of_type("gemini"), path=_SHOWN),
+    UnsentRule(kind="copies", where={}, path=("messages", EACH, *_SHOWN)),
+)
 
 
 class GeminiCli:
@@ -25,6 +31,7 @@ class GeminiCli:
     writes_pairs = False
     parent_path: JsonPath | None = None
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise the record that names a session, and the updates of its log."""

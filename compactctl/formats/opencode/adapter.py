@@ -14,6 +14,7 @@ from compactctl.formats.records.json_values import object_or_empty, text_or_empt
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import EACH, UnsentRule
 from compactctl.pipeline.writer import Beside
 
 # Ids sort by time: twelve hexadecimal digits of it stand before fourteen random characters.
@@ -21,6 +22,13 @@ _MESSAGE_ID = re.compile(r"msg_([0-9a-f]{12})[0-9A-Za-z]{14}")
 _RANDOM = 14
 # Sorts behind what the client draws at random, so that an id comes last in its millisecond.
 _LAST = "zzzz"
+_OF_TOOLS = ("messages", EACH, "parts", EACH, "state", "metadata")
+_OF_PROMPTS = ("messages", EACH, "info", "summary", "diffs")
+# Its records always have these: they stay, with nothing in them.
+_UNSENT = (
+    UnsentRule(kind="copies", where={}, path=_OF_TOOLS, stand_in="{}"),
+    UnsentRule(kind="copies", where={}, path=_OF_PROMPTS, stand_in="[]"),
+)
 
 
 class OpenCode:
@@ -32,6 +40,7 @@ class OpenCode:
     writes_pairs = False
     parent_path: JsonPath | None = None
     counts: CountFields | None = COUNTS
+    unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise records of ``info`` and ``parts``, bare or in a document's ``messages``."""

@@ -13,10 +13,13 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
 
 # Digits of the ids that the client gives its entries.
 _ID_LENGTH = 8
+_OF_TOOLS = {**of_type("message"), ("message", "role"): frozenset({"toolResult"})}
+_UNSENT = (UnsentRule(kind="copies", where=_OF_TOOLS, path=("message", "details")),)
 
 
 class Pi:
@@ -28,6 +31,7 @@ class Pi:
     writes_pairs = False
     parent_path: JsonPath | None = ("parentId",)
     counts: CountFields | None = COUNTS
+    unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise a session's header, or messages that only pi writes."""

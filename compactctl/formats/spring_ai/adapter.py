@@ -30,6 +30,7 @@ from compactctl.model.message import (
     ToolCallPart,
 )
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _MEMBERS = "events"
@@ -46,6 +47,7 @@ class SpringAi:
     writes_pairs = True
     parent_path: JsonPath | None = None
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise events that name their session and a type of message."""

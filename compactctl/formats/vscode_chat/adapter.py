@@ -19,6 +19,7 @@ from compactctl.formats.vscode_chat.requests import logged_messages, logged_mode
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 
@@ -31,6 +32,7 @@ class VsCodeChat:
     writes_pairs = False
     parent_path: JsonPath | None = None
     counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise a chat, the state of one, or a log of requests."""

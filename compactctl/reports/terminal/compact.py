@@ -104,6 +104,9 @@ def _stage_cells(record: StageRecord) -> tuple[str, ...]:
         changes = [
             f"{record.hidden:,} hidden" if record.hidden else "",
             f"{record.replaced:,} rewritten" if record.replaced else "",
+            f"{record.figures['unsentRecords']:,} taken out"
+            if "unsentRecords" in record.figures
+            else "",
         ]
         outcome = ", ".join(filter(None, changes))
     numbers = (record.tokens_before, record.tokens_after, record.saved)
@@ -138,6 +141,9 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     if result.restated:
         told, line = tokens_text(result.restated.tokens), result.restated.line + 1
         yield Fact("client sees", f"{told} up to line {line:,}: recorded usage, restated")
+    if any("unsentBytes" in record.figures for record in result.stages):
+        size, left = result.before.n_bytes, result.after.n_bytes
+        yield Fact("file", f"{size:,} bytes before, {left:,} after")
     if result.cache:
         yield Fact("prompt cache", _cache_text(result.cache, result.pays_after))
     yield _verdict(result)

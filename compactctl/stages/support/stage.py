@@ -43,7 +43,8 @@ def help_of(each: Field[Any]) -> str:
 class Stage(Generic[Options]):
     """A stage's name, what it does in a sentence, its options and the function that proposes edits.
 
-    A stage that ``repairs`` runs whatever the target is, and may make the context larger.
+    A stage that ``repairs`` runs whatever the target is, and may make the context larger; one that
+    ``unloads`` changes no message, only what the file holds beside them.
     ``figures`` is what it counts even where it did nothing, ``told_as`` what other systems call
     that. ``tier`` is which of Codebuddy's four tiers works as it does, 0 for none.
     """
@@ -53,6 +54,7 @@ class Stage(Generic[Options]):
     options: Callable[..., Options]
     propose: Callable[[View, Meter, Options], Proposal | Skipped]
     repairs: bool = False
+    unloads: bool = False
     figures: tuple[str, ...] = ()
     told_as: tuple[ForeignRecord, ...] = ()
     tier: int = 0

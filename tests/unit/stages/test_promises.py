@@ -17,6 +17,7 @@ from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import GivenTexts
+from compactctl.model.transcript import Volume
 from compactctl.pipeline.run import StageStep, run
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.stages.support.stage import Stage
@@ -24,6 +25,7 @@ from compactctl.stages.support.stage import Stage
 # Options under which small generated conversations give each stage something to do.
 EAGER: dict[str, dict[str, OptionValue]] = {
     "repair": {},
+    "unsent": {},
     "drop": {"tools": ("Read",)},
     "dedup": {"policy": "latest"},
     "prune": {"protect_tokens": 30, "min_savings": 0},
@@ -44,6 +46,7 @@ EAGER: dict[str, dict[str, OptionValue]] = {
     "truncate": {"fraction": 0.8},
     "shorten": {"min_tokens": 5},
 }
+UNSENT = {"copies": Volume(count=3, n_bytes=300)}
 IN_SHORT = GivenTexts(summary="in short")
 NEED_A_TARGET = {"prioritize", "shorten"}
 
@@ -58,7 +61,13 @@ def outcome(stage: Stage[Any], of: View) -> Proposal | None:
 
 
 def seen(plan: list[tuple[str, int, int]], pinned: set[int], target: int | None) -> View:
-    return view(build(plan), protected=[f"m{n}" for n in pinned], target=target, texts=IN_SHORT)
+    return view(
+        build(plan),
+        protected=[f"m{n}" for n in pinned],
+        target=target,
+        texts=IN_SHORT,
+        unsent=UNSENT,
+    )
 
 
 def newest_protected(messages: Sequence[Message], target: int) -> View:
@@ -78,7 +87,9 @@ def test_a_proposal_shrinks_the_view_and_breaks_nothing(
     if proposal is None:
         return
     after = carried_out(before, proposal)
-    if not stage.repairs:
+    if stage.unloads:
+        assert after.messages == before.messages
+    elif not stage.repairs:
         assert meter().total(after.messages) < meter().total(before.messages)
     assert orphans(after.messages) <= orphans(before.messages)
 
@@ -149,4 +160,4 @@ def test_the_generated_conversations_give_the_stage_work(stage: Stage[Any]) -> N
     plan += [(kind, n % 5, 31) for n in range(10) for kind in ("user", "call", "result")]
     plan += [("image", 0, 0), ("image", 1, 0)]
     target = 60 if stage.name in NEED_A_TARGET else None
-    assert outcome(stage, view(build(plan), target=target)) is not None
+    assert outcome(stage, view(build(plan), target=target, unsent=UNSENT)) is not None

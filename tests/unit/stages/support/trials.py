@@ -10,6 +10,7 @@ from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import Message, MessageId
 from compactctl.pipeline.apply import apply
+from compactctl.pipeline.run import unsent_after
 from compactctl.stages.support.stage import Stage
 from compactctl.tokens.counters.counter import Exactness
 from compactctl.tokens.meter import Meter
@@ -65,7 +66,8 @@ def skips(stage: Stage[Any], of: View, **options: Any) -> bool:
 
 
 def carried_out(of: View, proposal: Proposal) -> View:
-    return replace(of, messages=apply(of.messages, proposal.edits))
+    left = apply(of.messages, proposal.edits)
+    return replace(of, messages=left, unsent=unsent_after(of, proposal))
 
 
 def hidden(proposal: Proposal) -> list[str]:

@@ -1,0 +1,112 @@
+"""Finds what is never sent in a file's lines, and takes it out of them."""
+
+import json
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any
+
+from compactctl.model.message import JsonPath
+from compactctl.model.transcript import Transcript, Volume
+from compactctl.model.unsent import EACH, UnsentKind, UnsentPlace, UnsentRule
+from compactctl.pipeline.record_splice import without_values
+from compactctl.pipeline.spans import find_spans, splice
+
+
+def unsent_places(
+    lines: Sequence[bytes],
+    transcript: Transcript,
+    rules: Sequence[UnsentRule],
+    kinds: Container[str],
+) -> Iterator[UnsentPlace]:
+    """Yield what the rules name in the lines, in file order; damaged lines stay as they are."""
+    wanted = [(rule, _marks(rule)) for rule in rules if rule.kind in kinds]
+    damaged = {opaque.line for opaque in transcript.opaque}
+    for index, data in enumerate(lines):
+        likely = [rule for rule, marks in wanted if any(mark in data for mark in marks)]
+        if not likely or index in damaged:
+            continue
+        text = data.decode()
+        record = _record(text)
+        for rule in likely:
+            if all(_one_at(record, path) in names for path, names in rule.where.items()):
+                yield from _places(rule, index, record, text)
+
+
+def volumes(places: Iterator[UnsentPlace]) -> Mapping[UnsentKind, Volume]:
+    """Return how many there are of each kind, and how many bytes go with them."""
+    count: Counter[UnsentKind] = Counter()
+    n_bytes: Counter[UnsentKind] = Counter()
+    for place in places:
+        count[place.kind] += 1
+        n_bytes[place.kind] += place.n_bytes
+    return {kind: Volume(count=count[kind], n_bytes=n_bytes[kind]) for kind in count}
+
+
+def without_unsent(data: bytes, places: Sequence[UnsentPlace]) -> bytes:
+    """Return a line with what stands at the places replaced or, where it need not be, gone."""
+    text = data.decode()
+    stand_ins = {place.path: place.stand_in for place in places if place.stand_in}
+    spans = find_spans(text, stand_ins)
+    text = splice(text, {spans[path]: stand_ins[path] for path in spans})
+    return without_values(text, [each.path for each in places if not each.stand_in]).encode()
+
+
+def _marks(rule: UnsentRule) -> list[bytes]:
+    """Return bytes of which a line has one at least that the rule is about."""
+    if rule.path:
+        return [f'"{rule.path[-1]}"'.encode()]
+    return [f'"{name}"'.encode() for name in list(rule.where.values())[-1]]
+
+
+def _record(text: str) -> Any:  # noqa: ANN401 - JSON is any value
+    try:
+        return json.loads(text.lstrip("\ufeff"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _places(
+    rule: UnsentRule,
+    index: int,
+    record: Any,  # noqa: ANN401 - JSON is any value
+    text: str,
+) -> Iterator[UnsentPlace]:
+    if not rule.path:
+        if isinstance(record, dict):
+            yield _place(rule, index, (), len(text.encode()))
+        return
+    paths = list(_paths(record, rule.path))
+    for path, (start, end) in find_spans(text, paths).items():
+        there = text[start:end]
+        if there not in (rule.stand_in, "null"):
+            yield _place(rule, index, path, len(there.encode()) - len(rule.stand_in))
+
+
+def _place(rule: UnsentRule, index: int, path: JsonPath, n_bytes: int) -> UnsentPlace:
+    return UnsentPlace(
+        kind=rule.kind, line=index, path=path, stand_in=rule.stand_in, n_bytes=n_bytes
+    )
+
+
+def _paths(value: Any, path: JsonPath) -> Iterator[JsonPath]:  # noqa: ANN401 - JSON is any value
+    """Yield the paths that one with ``EACH`` stands for, as far as they lead anywhere."""
+    if not path:
+        yield ()
+        return
+    first, rest = path[0], path[1:]
+    for name in range(len(value)) if first == EACH and isinstance(value, list) else (first,):
+        inner = _member(value, name)
+        if inner is not None:
+            yield from ((name, *found) for found in _paths(inner, rest))
+
+
+def _one_at(value: Any, path: JsonPath) -> str:  # noqa: ANN401 - JSON is any value
+    for name in path:
+        value = _member(value, name)
+    return value if isinstance(value, str) else ""
+
+
+def _member(value: Any, name: str | int) -> Any:  # noqa: ANN401 - JSON is any value
+    if isinstance(name, int):
+        return value[name]
+    return value.get(name) if isinstance(value, dict) else None

@@ -1,0 +1,42 @@
+"""What clients never send goes from real sessions: they say the same, and all of it comes back."""
+
+from pathlib import Path
+
+import pytest
+from real.choice import client_of, each_file
+
+from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.verify_output import meant_by
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.formats.registry import ALL_FORMATS
+from compactctl.store.files.limits import READ_LIMITS
+
+CLIENTS = {known.name for known in ALL_FORMATS if known.unsent}
+ALL_OF_IT = PlanOptions(stages=("unsent",), settings={"unsent": {"snapshots": True}})
+
+
+def without(path: Path, output: Path) -> CompactResult:
+    return compact(CompactOptions(path=str(path), output=str(output), plan=ALL_OF_IT))
+
+
+@each_file
+def test_what_is_never_sent_goes_and_comes_back(path: Path, tmp_path: Path) -> None:
+    if client_of(path) not in CLIENTS:
+        pytest.skip("its client is not known to keep anything of that kind")
+    before = scan(str(path), None, READ_LIMITS)
+    small, restored = tmp_path / f"small{path.suffix}", tmp_path / f"restored{path.suffix}"
+    made = without(path, small)
+    if not made.compacted:
+        assert not small.exists() or small.read_bytes() == path.read_bytes()
+        return
+    assert small.stat().st_size == made.after.n_bytes < made.before.n_bytes
+    now = scan(str(small), None, READ_LIMITS)
+    assert [each.content for each in meant_by(now.effective)] == [
+        each.content for each in meant_by(before.effective)
+    ]
+    assert len(now.opaque) == len(before.opaque)
+    assert not without(small, tmp_path / f"again{path.suffix}").compacted
+    rewind(RewindOptions(path=str(small), output=str(restored)))
+    assert restored.read_bytes() == path.read_bytes()
