@@ -3,6 +3,7 @@
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.options.file_argument import paths_argument
 from compactctl.cli.options.input import limit_options
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -10,7 +11,8 @@ from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Prove that every byte that was taken out can be put back.
 
-PATHS are transcripts that compactctl wrote, and folders that hold any. Every archive is read
+PATHS are transcripts that compactctl wrote, folders that hold any, and sessions (claude: for all
+of a client, latest, ids). Every archive is read
 to its end and every state compared with its digest; nothing is written without --repair.
 Exit 7 when anything is damaged, 8 when a transcript was changed by something else since, 6
 when something could not be looked into, 1 when there is something to repair.
@@ -18,7 +20,7 @@ when something could not be looked into, 1 when there is something to repair.
 
 
 @click.command("verify", help=_HELP)
-@click.argument("paths", metavar="PATHS...", nargs=-1, required=True)
+@paths_argument("PATHS...", "restore", required=True)
 @click.option(
     "--repair",
     is_flag=True,

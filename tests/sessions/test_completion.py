@@ -54,8 +54,9 @@ def test_in_bash(home: Home, folder: Path) -> None:
     assert both == ["compopt -o filenames", "latest", "latest runs"]
     everything = in_bash(home, folder, "compactctl compact --in-place ")
     assert {"latest", "claude:latest", OWN, "run.jsonl"} <= set(everything)
+    assert {"latest", OWN} <= set(in_bash(home, folder, "compactctl batch "))
     # Where nothing else fits, bash completes files as it always does.
-    for line in ("stats ru", "batch ", "compact run.jsonl -o ", "compact x --summary-file=r"):
+    for line in ("stats ru", "report ", "compact run.jsonl -o ", "compact x --summary-file=r"):
         assert in_bash(home, folder, f"compactctl {line}") == ["compopt -o default", ""]
     assert in_bash(home, folder, "compactctl stats claude:la") == [
         "compopt -o filenames",

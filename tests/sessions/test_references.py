@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli.asking import SAMPLES, Ask
 from cli.screens.terminal import ended_on_terminal
-from sessions.homes import HOUR, MINUTE, WRITERS, Home, Said, everything
+from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
 from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions, is_file
 from compactctl.errors import NoInputError, NotUnderstoodError
@@ -225,6 +225,54 @@ def test_a_batch_writes_nothing_among_a_clients_sessions(home: Home, ask: Ask) -
     assert "is among a client's sessions" in outcome.err
     assert [*path.parent.iterdir()] == [path]
     assert folder_of(path) == before
+
+
+def test_many_sessions_are_named_at_once(home: Home, ask: Ask, tmp_path: Path) -> None:
+    old, new = home.claude(Said(name="old", age=2 * DAY)), home.claude(Said(name="new"))
+    other, own = home.codex(Said(name="other", age=DAY)), home.opencode(Said(name="row"))
+    short = Said(name="old").id[:8]
+    meant: dict[tuple[str | Path, ...], list[str | Path] | None] = {
+        ("claude:",): [old, new],
+        ("codex:latest", "claude:"): [other, old, new],
+        (short, other): [old, other],
+        ("opencode:",): [f"opencode:{own}"],
+        ("claude:none-such",): None,
+        ("pi:",): None,
+        ("no-such-folder",): ["no-such-folder"],
+        ("run-2",): ["run-2"],
+    }
+    for names, expected in meant.items():
+        outcome = ask("batch", *names, "--json")
+        files = json.loads(outcome.out)["files"] if expected else []
+        assert [row["path"] for row in files] == list(map(str, expected or []))
+        assert outcome.code == (3 if not expected or expected[0] == names[0] else 0)
+    before = [folder_of(path) for path in (old, new, other)]
+    outcome = ask("batch", "claude:", "codex:", "--keep", "0.5", "--out", tmp_path / "out")
+    assert outcome.code == 0
+    assert len(list((tmp_path / "out").glob("*.jsonl"))) == 3
+    assert [folder_of(path) for path in (old, new, other)] == before
+
+
+def test_here_is_the_folder_for_commands_about_many(
+    home: Home, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    home.claude(Said(project=str(project)))
+    monkeypatch.chdir(project)
+    assert ask("batch", ".").code == 3
+    assert ask("verify", ".").code == 3
+
+
+def test_archives_of_sessions_are_proven_by_name(home: Home, ask: Ask) -> None:
+    path = stored(home)
+    home.opencode(Said(name="row"))
+    assert ask("compact", Said(name="full").id[:8], "--in-place").code == 0
+    for name in ("claude:", "claude:latest", Said(name="full").id[:8]):
+        outcome = ask("verify", name)
+        assert outcome.code == 0
+        assert path.name in outcome.out
+    assert ask("verify", "opencode:").code == 3
 
 
 def test_a_session_is_compacted_to_a_file_elsewhere(home: Home, ask: Ask, tmp_path: Path) -> None:

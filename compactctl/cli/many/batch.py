@@ -15,6 +15,7 @@ from compactctl.cli.many.batch_files import (
     with_report,
 )
 from compactctl.cli.many.tolerance import tolerance_option
+from compactctl.cli.options.file_argument import paths_argument
 from compactctl.cli.options.input import format_option, limit_options, strict_option
 from compactctl.cli.options.measure import (
     fail_base_option,
@@ -61,7 +62,8 @@ _PLAN_OPTIONS = (
 _HELP = """Measure or compact many transcripts.
 
 PATHS are files, folders and patterns in quotes ("runs/**/*.jsonl"), transcripts or Parquet data
-sets with a conversation in each row. Without --out nothing is
+sets with a conversation in each row, and sessions: claude: for all of a client, latest, ids.
+Without --out nothing is
 written: files are measured, and with --stages or --target compacted for the figures. With
 --out every file is compacted to its place below DIR. A file that fails does not stop the
 others; the highest of their exit codes is that of the batch.
@@ -69,7 +71,7 @@ others; the highest of their exit codes is that of the batch.
 
 
 @click.command("batch", help=_HELP, cls=SectionedCommand)
-@click.argument("paths", metavar="[PATHS]...", nargs=-1)
+@paths_argument("[PATHS]...")
 @click.option(
     "--files-from",
     metavar="FILE",

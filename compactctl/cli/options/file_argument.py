@@ -3,9 +3,10 @@
 import collections
 import io
 import os
+import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+LATEST = "latest"
+_REFERENCE = re.compile(rf"{LATEST}|[A-Za-z-]+:.*|[\w-]*\d[\w-]*")
+"""What may be a session among paths: a client's, the latest, or by its id, which has digits."""
 
 
 def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Callable[[F], F]:
@@ -55,6 +60,52 @@ def session_argument(function: F) -> F:
         "path", metavar="[SESSION]", default="latest", shell_complete=complete_file
     )
     return argument(_with_path(function, partial(_resolved, purpose="write")))
+
+
+def paths_argument(
+    metavar: str, purpose: "Purpose" = "read", *, required: bool = False
+) -> Callable[[F], F]:
+    """Add paths that may also be sessions by what people call them; they arrive as ``paths``.
+
+    ``claude:`` are all sessions of a client, as it lists them. A folder, also this one, stays a
+    folder, and so does what no session is called: titles are looked for with a client alone.
+    """
+    argument = click.argument(
+        "paths", metavar=metavar, nargs=-1, required=required, shell_complete=complete_file
+    )
+    return lambda function: argument(_with_paths(function, purpose))
+
+
+def _with_paths(function: F, purpose: "Purpose") -> F:
+
+    def command(*arguments: Any, paths: tuple[str, ...], **values: Any) -> Any:  # noqa: ANN401
+        context = click.get_current_context()
+        named = [name for path in paths for name in _meant(context, path, purpose)]
+        return function(*arguments, paths=tuple(named), **values)
+
+    wrapped: Any = wraps(function)(command)
+    chosen: F = wrapped
+    return chosen
+
+
+def _meant(context: click.Context, value: str, purpose: "Purpose") -> Sequence[str]:
+    """Return the paths that are meant; what may be a path is not looked for among sessions."""
+    if os.sep in value or os.path.lexists(value) or not _REFERENCE.fullmatch(value):
+        return (value,)
+    from compactctl.sessions.registry import is_client
+
+    client, colon, rest = value.partition(":")
+    if colon and not is_client(client):
+        return (value,)
+    sessions = _sessions()
+    if colon and not rest:
+        return sessions.all_of(client, purpose)
+    try:
+        return (_path_of(context, sessions, sessions.resolve(value, purpose)),)
+    except NoInputError:
+        if colon or value == LATEST:
+            raise
+        return (value,)
 
 
 def _with_path(function: F, choose: Callable[[click.Context, Any], str]) -> F:

@@ -18,7 +18,8 @@ from compactctl.commands.compact.compact import (
     compact,
     compact_for_figures,
 )
-from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.loading.database_path import is_in_database
+from compactctl.commands.loading.load import check_strict, open_transcript, scan
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.details import NO_DETAILS, details_of
@@ -86,7 +87,7 @@ def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
     figures = figures_of(transcript, measured, unseen_size(transcript, measured).unseen)
-    row = figures_row(path, sha256_of(Path(path)), transcript.format, measured, figures)
+    row = figures_row(path, _digest(path), transcript.format, measured, figures)
     if options.details == NO_DETAILS:
         return WorkedFile(rows=(row,))
     details = details_of(path, transcript, measured, options.details)
@@ -102,7 +103,7 @@ def _compacted(options: BatchOptions, task: FileTask) -> WorkedFile:
 def _compacted_row(path: str, result: CompactResult) -> BatchRow:
     # They were asked for.
     figures = cast("Figures", result.figures)
-    before = figures_row(path, sha256_of(Path(path)), result.format, result.measure, figures)
+    before = figures_row(path, _digest(path), result.format, result.measure, figures)
     tokens = (result.tokens_before, result.tokens_after)
     row = compacted_row(before, result.measure, result.stages, tokens, result.largest_after)
     written = result.written
@@ -142,6 +143,13 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
             details=options.details,
         )
     )
+
+
+def _digest(path: str) -> str:
+    """Return the digest of what was read: a file's own bytes, or what a database gave."""
+    if is_in_database(path):
+        return open_transcript(path).digest.sha256
+    return sha256_of(Path(path))
 
 
 def _check_problem(task: FileTask) -> None:

@@ -102,6 +102,18 @@ class Sessions:
             return self._one_of(reference, exact or found, purpose, is_told=not exact)
         return self._titled(reference, entries, rest, purpose)
 
+    def all_of(self, client: str, purpose: Purpose = "read") -> tuple[str, ...]:
+        """Return the paths of all sessions that a client itself would list, the oldest first.
+
+        Raises NoInputError when there are none, and NotUnderstoodError when they cannot be read.
+        """
+        store = store_named(client)
+        entries = [entry for entry in self._entries if entry.client == store.client]
+        found = [session for session in _shown(entries) if _is_fit(session, purpose)]
+        if not found:
+            raise NoInputError(f"{client}: {store.title} has no session here")
+        return tuple(self._chosen(f"{client}:", session, purpose).path for session in found[::-1])
+
     def newest_here(self) -> Chosen | None:
         """Return the newest session that was begun in this folder, None when there is none.
 
@@ -243,6 +255,11 @@ def _shown(entries: Iterable[Entry]) -> Iterator[Session]:
 def _is_compacted(session: Session) -> bool:
     path = session.entry.path
     return session.entry.n_bytes is not None and bool(archive_files(archive_folder(path)))
+
+
+def _is_fit(session: Session, purpose: Purpose) -> bool:
+    """Tell whether a session can be what is wanted; nothing in a database is ever restored."""
+    return purpose != "restore" or session.entry.n_bytes is not None
 
 
 def _may_be_called(entry: Entry, beginning: str) -> bool:
