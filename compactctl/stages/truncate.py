@@ -103,7 +103,7 @@ def _fitting(
 ) -> int | Skipped:
     if hiding.total <= target:
         return within_target(NAME, target)
-    end = _evened(hiding, start, ends, hiding.fitting_end(start, ends, target) or ends[-1], options)
+    end = _even_end(hiding, start, ends, hiding.fitting_end(start, ends, target), options)
     shares = [options.fraction] if options.at_least else []
     if options.margin:
         over = (hiding.total - target) / hiding.total
@@ -112,10 +112,19 @@ def _fitting(
     return max(end, *(each or start for each in least), start)
 
 
-def _evened(hiding: Hiding, start: int, ends: list[int], end: int, options: TruncateOptions) -> int:
-    """Return the first of ``ends`` from ``end`` on that hides an even number, if there is one."""
-    later = (cut for cut in ends if cut >= end and len(hiding.ids(start, cut)) % 2 == 0)
-    return next(later, end) if options.even else end
+def _even_end(
+    hiding: Hiding, start: int, ends: list[int], fitting: int | None, options: TruncateOptions
+) -> int:
+    """Return the first of ``ends`` from ``fitting`` on that hides an even number of messages.
+
+    Where none of them does it is ``fitting``, and where nothing fits the last even one.
+    """
+    wanted = ends[-1] if fitting is None else fitting
+    even = [cut for cut in ends if len(hiding.ids(start, cut)) % 2 == 0]
+    if not options.even or not even:
+        return wanted
+    last = even[-1] if fitting is None else fitting
+    return next((cut for cut in even if cut >= wanted), last)
 
 
 def _end_of_share(

@@ -67,8 +67,8 @@ class Condition:
     def holds(self, situation: Situation) -> bool:
         """Tell whether the comparison holds."""
         found, value = situation.value(self.what), self.value
-        if self.what == "tokens" and self.operator in (">=", ">") and situation.available > 0:
-            value = min(value, Fraction(situation.available))
+        if self.is_clamped(situation.available):
+            value = Fraction(situation.available)
         match self.operator:
             case ">=":
                 return found >= value
@@ -78,6 +78,16 @@ class Condition:
                 return found <= value
             case "<":
                 return found < value
+
+    def is_clamped(self, available: int) -> bool:
+        """Tell whether it names more tokens than are available, and means those."""
+        is_size = self.what == "tokens" and self.operator in (">=", ">")
+        return is_size and 0 < available < self.value
+
+    def told(self, situation: Situation) -> str:
+        """Return it in words, with what it means in this situation where that is less."""
+        means = f", of which {situation.available:,} are available"
+        return f"{self}{means if self.is_clamped(situation.available) else ''}"
 
     def limit(self, available: int) -> int | None:
         """Return the size in tokens where it begins to hold; None if size does not matter."""
@@ -111,6 +121,11 @@ class Trigger:
         if not self.conditions:
             return _ALWAYS
         return next((str(each) for each in self.conditions if each.holds(situation)), "")
+
+    def told(self, situation: Situation) -> str:
+        """Return what fired, and what it means where it names more than is available."""
+        held = next((each for each in self.conditions if each.holds(situation)), None)
+        return self.fired(situation) if held is None else held.told(situation)
 
     def limit(self, available: int) -> int | None:
         """Return the size in tokens from which on it fires; None if size does not matter."""

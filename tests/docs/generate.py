@@ -4,8 +4,8 @@ In every part of a page, the lines that start with ``$`` in a block marked ``con
 order, in a folder of the part's own that holds the bundled transcripts, and is the home of somebody
 with sessions of several clients; the lines below them are what they printed. A part is a section,
 or the page where these build on one another.
-``python tests/docs/generate.py`` writes the pages anew, and the picture in the README, ``--check``
-only compares.
+``python tests/docs/generate.py`` writes the pages anew, the table of features and
+the picture in the README, ``--check`` only compares.
 """
 
 import io
@@ -141,8 +141,22 @@ def main() -> int:
             print(path.relative_to(ROOT))  # noqa: T201 - the answer of this program
             if not is_check:
                 path.write_text(fresh)
+    stale += _list_features(is_check=is_check)
     stale += _draw(is_check=is_check)
     return 1 if is_check and stale else 0
+
+
+def _list_features(*, is_check: bool) -> bool:
+    """Write the table of features anew, or say that it differs; tell whether it did."""
+    from docs.feature_rows import PAGE, page
+
+    fresh = page()
+    is_stale = fresh != PAGE.read_text()
+    if is_stale:
+        print(PAGE.relative_to(ROOT))  # noqa: T201 - the answer of this program
+        if not is_check:
+            PAGE.write_text(fresh)
+    return is_stale
 
 
 def _draw(*, is_check: bool) -> bool:

@@ -1,4 +1,4 @@
-"""The table of features is whole, and names only what is there."""
+"""The table of features is whole, names only what is there, and is true row by row."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from docs.feature_rows import PAGE, Row, outcome, page, rows, value_at
 from docs.generate import ROOT
 
 from compactctl.__main__ import run
@@ -18,19 +19,15 @@ from compactctl.stages.registry import ALL_STAGES
 if TYPE_CHECKING:
     import click
 
-PAGE = (ROOT / "docs" / "features.md").read_text()
-ROWS = [
-    [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-    for line in PAGE.splitlines()
-    if re.match(r"\| F\d", line)
-]
+ROWS = rows()
+HERE = "\n".join(row.here for row in ROWS)
 SYSTEMS = ("NL", "CB", "AC", "SP", "VS")
 NAMES = r"((?:`\w[\w-]*`(?:, | and )?)+)"
 
 
 def named(what: str) -> set[str]:
     """Return the names in backticks that follow a word."""
-    lists = re.findall(rf"\b{what} {NAMES}", PAGE)
+    lists = re.findall(rf"\b{what} {NAMES}", HERE)
     return {name for each in lists for name in re.findall(r"`([\w-]+)`", each)}
 
 
@@ -38,33 +35,61 @@ def options(command: "click.Command") -> set[str]:
     return {flag for each in command.params for flag in (*each.opts, *each.secondary_opts)}
 
 
+def test_the_page_is_made_of_the_rows() -> None:
+    assert PAGE.read_text() == page(), "run: python tests/docs/generate.py"
+
+
 def test_every_number_has_one_row_in_order() -> None:
-    assert [row[0] for row in ROWS] == [f"F{number:03}" for number in range(1, 256)]
+    assert [row.number for row in ROWS] == [f"F{number:03}" for number in range(1, 256)]
 
 
 def test_every_row_says_what_whose_and_where() -> None:
     for row in ROWS:
-        assert len(row) == 4, row
-        assert all(row), row
-        whose = row[2].split(", ")
+        assert all((row.feature, row.whose, row.here)), row
+        whose = row.whose.split(", ")
         in_order = [each for each in SYSTEMS if each in whose]
         assert whose in (in_order, ["ours"]), row
 
 
+def test_every_row_is_left_out_with_a_reason_or_shown() -> None:
+    for row in ROWS:
+        is_shown = bool(row.run and (row.shows or row.json or row.same)) or bool(row.test)
+        assert is_shown != row.is_left_out, row.number
+
+
 def test_nothing_is_put_off_or_left_out_without_a_reason() -> None:
-    for number, _, _, here in ROWS:
-        assert not re.search(r"\blater\b|\btodo\b|\bplanned\b", here, re.IGNORECASE), number
-        assert here.count("left out") == len(re.findall(r"\bleft out: \S", here)), number
+    for row in ROWS:
+        assert not re.search(r"\blater\b|\btodo\b|\bplanned\b", row.here, re.IGNORECASE), row.number
+        assert row.here.count("left out") == len(re.findall(r"\bleft out: \S", row.here)), (
+            row.number
+        )
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.run], ids=lambda row: row.number)
+def test_a_row_is_shown_by_its_commands(row: Row) -> None:
+    found = outcome(tuple(row.run), tuple(row.same))
+    assert found.code == row.code, found.text
+    for text in row.shows:
+        assert text in found.text, text
+    document = json.loads(found.last) if row.json else {}
+    values = {path: value_at(document, path) for path in row.json}
+    assert values == row.json
+    assert len(set(found.files)) <= 1
+
+
+def test_every_test_that_shows_a_row_is_there() -> None:
+    for path, _, name in (row.test.partition("::") for row in ROWS if row.test):
+        assert f"def {name}(" in (ROOT / path).read_text()
 
 
 def test_every_option_is_there() -> None:
     known = set().union(*map(options, (cli, *Commands().values())))
-    assert set(re.findall(r"--[a-z][a-z-]*", PAGE)) - known == set()
+    assert set(re.findall(r"--[a-z][a-z-]*", HERE)) - known == set()
 
 
 def test_every_command_has_the_options_it_is_named_with() -> None:
     commands = Commands()
-    for name, rest in re.findall(r"`compactctl ([\w-]+)([^`]*)`", PAGE):
+    for name, rest in re.findall(r"`compactctl ([\w-]+)([^`]*)`", HERE):
         assert name in commands
         assert set(re.findall(r"--[a-z][a-z-]*", rest)) - options(commands[name]) == set(), name
 
@@ -75,14 +100,14 @@ def test_every_stage_and_profile_is_there() -> None:
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    for path in re.findall(r"`(compactctl/[\w./-]+)`", PAGE):
+    for path in re.findall(r"`(compactctl/[\w./-]+)`", HERE):
         assert (ROOT / path).is_file(), path
 
 
 def test_every_section_that_is_linked_is_there() -> None:
-    for page, section in re.findall(r"\]\((\w[\w-]*\.md)#([\w-]+)\)", PAGE):
-        titles = re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
-        assert section in {title.lower().replace(" ", "-") for title in titles}, (page, section)
+    for name, section in re.findall(r"\]\((\w[\w-]*\.md)#([\w-]+)\)", HERE):
+        titles = re.findall(r"^#+ (.+)$", (ROOT / "docs" / name).read_text(), re.MULTILINE)
+        assert section in {title.lower().replace(" ", "-") for title in titles}, (name, section)
 
 
 def fields_in(value: Any) -> Iterator[str]:

@@ -101,6 +101,7 @@ def sent(loaded: Loaded, path: str) -> ViewResult:
         what="effective",
         lines=tuple(lines.values()),
         messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
+        warnings=loaded.transcript.warnings,
     )
 
 

@@ -24,7 +24,8 @@ StageSettings = Mapping[str, Mapping[str, OptionValue]]
 
 # NeuroLink compacts to 70 % of the available input after an overflow.
 RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
-# agent-code frees so many tokens when an error does not say how many were too much.
+# agent-code frees so many tokens when an error does not say how many were too much; where that is
+# more than NeuroLink frees of an input that is full, it is as much as NeuroLink frees.
 UNKNOWN_EXCESS = 20_000
 
 
@@ -121,18 +122,20 @@ def make_plan(options: PlanOptions, limits: Limits) -> Plan:
         keep=options.keep,
         gate=options.due if options.if_needed else None,
         texts=options.texts,
-        excess=_excess(options.overflow),
+        excess=_excess(options.overflow, whole),
         keep_turns=options.chosen.keep_turns,
         keep_steps=options.chosen.keep_steps,
         below=int(fires and _until(options).holds_at(target or 0, whole)),
     )
 
 
-def _excess(overflow: Overflow | None) -> int:
+def _excess(overflow: Overflow | None, whole: int) -> int:
     """Return the tokens to lose after an overflow: what was too much, and a tenth of it."""
     if overflow is None:
         return 0
-    return UNKNOWN_EXCESS if overflow.gap is None else -(-overflow.gap * 11 // 10)
+    if overflow.gap is None:
+        return min(UNKNOWN_EXCESS, whole - RECOVERY_TARGET.within(whole))
+    return -(-overflow.gap * 11 // 10)
 
 
 def _steps(options: PlanOptions, whole: int, target: int | None) -> Iterator[StageStep[Any]]:

@@ -108,8 +108,11 @@ class TranscriptBuilder:
         shown, orphaned = drop_hidden(effective)
         model = facts.pop("model", None) or _model_told(self.messages)
         if orphaned:
+            carry, are = (
+                ("message carries", "it is") if orphaned == 1 else ("messages carry", "they are")
+            )
             self.warnings.append(
-                f"{orphaned} messages carry a tag whose summary or marker is gone; they are shown"
+                f"{orphaned} {carry} a tag whose summary or marker is gone; {are} shown"
             )
         return Transcript(
             format=name,

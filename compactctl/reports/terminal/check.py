@@ -21,7 +21,9 @@ _STYLES: dict[str, TextStyle] = {
 
 def check_screen(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield what to print: the answer first, then what it rests on."""
-    answer = f"compaction is due: {result.fired}" if result.due else "compaction is not due"
+    answer = "compaction is not due"
+    if result.due:
+        answer = f"compaction is due: {result.trigger.told(result.situation)}"
     style: TextStyle = "bold red" if result.due else "bold"
     yield Accent(f"{path_name(result.stats.path)}: {answer}", style)
     yield Facts(tuple(_facts(result)))

@@ -102,6 +102,13 @@ def test_recovery_works_without_figures(ask: Ask, sample: Sample) -> None:
     assert found["tokensSaved"] >= 20_000
 
 
+def test_in_a_small_window_no_more_goes_than_that_of_a_full_one(ask: Ask, desk: Path) -> None:
+    arguments = ("--from-error", "prompt is too long", "--window", "20k", "--max-tokens", "4000")
+    found = json.loads(ask("compact", desk, "-n", "--json", *arguments).out)
+    assert found["targetTokens"] == min(11_200, found["tokensBefore"] - 4_800)
+    assert found["fits"]
+
+
 def test_an_error_about_something_else_is_refused(ask: Ask, desk: Path) -> None:
     outcome = ask("compact", desk, "--from-error", "429 rate limit exceeded")
     assert outcome.code == 2

@@ -103,6 +103,15 @@ def test_when_triggers_fire(trigger: str, situation: Situation, *, fires: bool) 
     assert bool(parse_trigger(trigger).fired(situation)) is fires
 
 
+def test_more_tokens_than_are_available_mean_those() -> None:
+    trigger = parse_trigger("tokens >= 2000")
+    assert not trigger.fired(at(tokens=999))
+    assert trigger.fired(at(tokens=1_000)) == "tokens >= 2,000"
+    assert trigger.told(at(tokens=1_000)) == "tokens >= 2,000, of which 1,000 are available"
+    assert parse_trigger("tokens >= 900").told(at(tokens=900)) == "tokens >= 900"
+    assert parse_trigger("always").told(at()) == "always"
+
+
 def test_the_condition_that_holds_is_named() -> None:
     trigger = parse_trigger("turns > 3 or ratio >= 0.5")
     assert trigger.fired(at(tokens=500)) == "ratio >= 0.5"

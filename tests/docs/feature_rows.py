@@ -1,0 +1,181 @@
+"""The rows of the table of features, what shows each of them, and the page made of them.
+
+A row is true when its commands print what it says they show; one that is left out has its reason.
+The commands are run in a folder with the bundled transcripts, and with the small inputs in
+``tests/features``.
+"""
+
+import json
+import os
+import shlex
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache, reduce
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from compactctl.__main__ import run
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "features.md"
+_ROWS = Path(__file__).parent / "features"
+_INPUTS = (Path("sample_transcripts"), Path("tests") / "features")
+_INTRODUCTION = """\
+# What five systems describe, and where it is here
+
+F001 to F255 are numbers of the features, counted over the documentation of NeuroLink (NL),
+Codebuddy (CB), agent-code (AC), Spring AI Session (SP) and VS Code Copilot Chat (VS); *ours* is
+what none of them has. What an option does stands in [commands](commands.md), or in
+[stages](stages.md) when it begins with a stage's name; JSON fields are explained in
+[JSON](json.md).
+
+Below each part stand commands that show its features, to be run from the root of a checkout, and
+what tells so in all that they print: a text, or a value in the JSON document of the last one, by
+its path. The exit code of the last one is 0 where no other is named. A test runs all of them.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A feature, and what shows that it is there.
+
+    ``shows`` are texts in what the commands of ``run`` print, ``json`` values in the document that
+    the last one prints, ``same`` files with the same bytes afterwards. ``test`` is what shows the
+    feature where no command can.
+    """
+
+    number: str
+    feature: str
+    whose: str
+    here: str
+    run: Sequence[str] = ()
+    shows: Sequence[str] = ()
+    json: Mapping[str, Any] = field(default_factory=dict)
+    same: Sequence[str] = ()
+    code: int = 0
+    test: str = ""
+
+    @property
+    def is_left_out(self) -> bool:
+        return self.here.startswith("left out: ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What commands printed on both streams, the last one on standard output, and its exit code.
+
+    ``files`` are the contents of the files that were asked for.
+    """
+
+    text: str
+    last: str
+    code: int
+    files: tuple[bytes, ...]
+
+
+def parts() -> Iterator[tuple[str, tuple[Row, ...]]]:
+    """Yield the parts of the table: title and rows."""
+    for path in sorted(_ROWS.glob("*.toml")):
+        part = tomllib.loads(path.read_text())
+        yield part["title"], tuple(Row(**row) for row in part["row"])
+
+
+def rows() -> tuple[Row, ...]:
+    return tuple(row for _, each in parts() for row in each)
+
+
+@cache
+def outcome(commands: tuple[str, ...], files: tuple[str, ...]) -> Outcome:
+    """Run commands in order, each as a shell would, in a folder of their own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for inputs in _INPUTS:
+            (folder / inputs).parent.mkdir(exist_ok=True)
+            (folder / inputs).symlink_to(ROOT / inputs)
+        text = last = ""
+        code = 0
+        for command in commands:
+            words, given = _parsed(command, folder)
+            last, told, code = _ran(words, folder, given)
+            text += last + told
+        content = tuple((folder / file).read_bytes() for file in files)
+    return Outcome(text=text, last=last, code=code, files=content)
+
+
+def _parsed(command: str, folder: Path) -> tuple[Sequence[str], bytes]:
+    words = shlex.split(command)[1:]
+    if "<" not in words:
+        return words, b""
+    at = words.index("<")
+    return words[:at], (folder / words[at + 1]).read_bytes()
+
+
+def _ran(words: Sequence[str], folder: Path, given: bytes) -> tuple[str, str, int]:
+    """Run the program in this process; return what it printed on its two streams and its code."""
+    out, told = (TextIOWrapper(BytesIO(), encoding="utf-8") for _ in range(2))
+    typed = TextIOWrapper(BytesIO(given), encoding="utf-8")
+    with (
+        chdir(folder),
+        redirect_stdout(out),
+        redirect_stderr(told),
+        patch.object(sys, "stdin", typed),
+        patch.dict(os.environ, COLUMNS="160"),
+    ):
+        code = run(list(words))
+    return _written(out), _written(told), code
+
+
+def _written(stream: TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+def value_at(document: Any, path: str) -> Any:
+    """Return what stands in a JSON document at keys and indexes joined by dots."""
+    return reduce(
+        lambda at, key: at[int(key) if isinstance(at, list) else key], path.split("."), document
+    )
+
+
+def page() -> str:
+    """Return the page: for each part its features, and below them what shows them."""
+    return _INTRODUCTION + "".join(_section(title, each) for title, each in parts())
+
+
+def _section(title: str, of: Sequence[Row]) -> str:
+    features = (f"| {r.number} | {_cell(r.feature)} | {r.whose} | {_cell(r.here)} |\n" for r in of)
+    seen = (f"| {r.number} | {_commands(r)} | {_evidence(r)} |\n" for r in of if not r.is_left_out)
+    return (
+        f"\n## {title}\n\n| number | feature | whose | here |\n| --- | --- | --- | --- |\n"
+        + "".join(features)
+        + "\n| number | run | it shows |\n| --- | --- | --- |\n"
+        + "".join(seen)
+    )
+
+
+def _commands(row: Row) -> str:
+    return "<br>".join(map(_code, row.run)) or f"test {_code(row.test)}"
+
+
+def _evidence(row: Row) -> str:
+    told = [
+        *map(_code, row.shows),
+        *(f"JSON {_code(f'{path} = {json.dumps(v)}')}" for path, v in row.json.items()),
+        *([" and ".join(map(_code, row.same)) + " with the same bytes"] if row.same else []),
+        *([f"exit {row.code}"] if row.code else []),
+    ]
+    return "<br>".join(told) or "that it passes"
+
+
+def _code(text: str) -> str:
+    return f"`{_cell(text)}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", "\\n")
