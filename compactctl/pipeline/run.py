@@ -18,8 +18,8 @@ from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
 
 # Undoing stubs can make room for others to be dropped, and what one stage leaves can give an
-# earlier one work again; a handful of rounds settles real files.
-_MAX_ROUNDS = 5
+# earlier one work again; real files have taken up to seven rounds to settle.
+_MAX_ROUNDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

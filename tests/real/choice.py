@@ -47,10 +47,15 @@ def name_of(path: Path) -> str:
 FILES = list(transcripts()) if REAL.is_dir() else []
 
 
-def usual() -> Iterator[Path]:
-    """Yield the file of each client that comes nearest to the usual size, many times or few."""
+def how_unusual(path: Path) -> float:
+    """Return how far the size of a file is from the usual one, many times or few."""
+    return abs(log(path.stat().st_size / _USUAL_BYTES))
+
+
+def usual(count: int = 1) -> Iterator[Path]:
+    """Yield so many files of each client, those whose sizes come nearest to the usual one."""
     for _, group in groupby(FILES, client_of):
-        yield min(group, key=lambda path: abs(log(path.stat().st_size / _USUAL_BYTES)))
+        yield from sorted(group, key=how_unusual)[:count]
 
 
 TRIED = FILES if LONG else list(usual())
