@@ -121,6 +121,33 @@ def test_neurolink_summarizes_and_a_summary_is_taken_back_by_its_tag(desk: Desk)
     assert "Previous conversation summary" not in desk.seen()
 
 
+def test_neurolink_s_own_tags_are_removed_group_by_group(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    summary = {**said("system", "So far: a1."), "condenseId": "c1", "metadata": {"isSummary": True}}
+    marker = {**said("system", "[cut]"), "truncationId": "t1", "isTruncationMarker": True}
+    desk.holds(
+        {**said("user", "a1"), "condenseParent": "c1"},
+        summary,
+        {**said("user", "b1"), "truncationParent": "t1"},
+        {**said("assistant", "b2"), "truncationParent": "t1"},
+        marker,
+        said("user", "c"),
+    )
+    assert run(["rewind", str(desk.talk), "--group", "none"]) == 2
+    assert "there are c1, t1" in capfd.readouterr().err
+    shown = {"t1": ["m1", "m2", "m3", "m5"], "c1": ["m0", "m4", "m5"]}
+    for group, left in shown.items():
+        desk.typed("rewind", desk.talk, "--group", group, "-o", desk.output, "--force")
+        found = json.loads(desk.typed("view", desk.output, "--json"))
+        assert [message["id"] for message in found["messages"]] == left
+        tags = {key for line in desk.output.read_text().splitlines() for key in json.loads(line)}
+        assert tags & ({"truncationParent", "condenseParent"}) == (
+            {"condenseParent"} if group == "t1" else {"truncationParent"}
+        )
+        assert desk.is_taken_back()
+
+
 # --- Codebuddy: the first tier that fits wins
 
 CODEBUDDY = ("--profile", "codebuddy", "--counter", "chars/4")

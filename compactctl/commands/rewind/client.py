@@ -48,10 +48,15 @@ def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
     """Tell whether ``group`` is one that a client tagged, which no archive knows."""
     if not options.group or options.group.encode() not in b"".join(source.lines):
         return False
+    return options.group in groups_by_client(options, source)
+
+
+def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
+    """Return the groups that a client tagged; none in what is not understood."""
     with suppress(NotUnderstoodError):
         loaded = loaded_from(source, options.path)
-        return any(each.id == options.group for each in tagged_groups(loaded.transcript))
-    return False
+        return tuple(each.id for each in tagged_groups(loaded.transcript))
+    return ()
 
 
 def undo_by_client(options: RewindOptions) -> RewindResult:

@@ -18,7 +18,11 @@ from compactctl.commands.rewind.appended import (
     move_over_appended,
     without_appended,
 )
-from compactctl.commands.rewind.client import is_tagged_by_client, undo_by_client
+from compactctl.commands.rewind.client import (
+    groups_by_client,
+    is_tagged_by_client,
+    undo_by_client,
+)
 from compactctl.commands.rewind.from_archive import originals_instead
 from compactctl.commands.rewind.move import Move
 from compactctl.commands.rewind.operation import rewind_operation
@@ -91,6 +95,9 @@ def _history(options: RewindOptions, source: Source) -> OperationHistory:
 def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
     """Return that there is nothing to undo; ArchiveError where there is, but no way back."""
     problem = _no_way_back(source, options.path)
+    known = groups_by_client(options, source) if options.group else ()
+    if known and not problem:
+        raise UsageError(f"no group {options.group!r} is in effect; there are {', '.join(known)}")
     if problem or options.to or options.group:
         nothing = f"{options.path}: there is no archive beside it and no compaction inside it"
         raise ArchiveError(problem or nothing)
