@@ -92,6 +92,7 @@ _SECTIONS = (
             "integrate": "Set up a client to run compactctl, or take that back.",
             "hook": "Tell what a compaction lost, as a hook of a client.",
             "statusline": "Print a line about a session for its client's status line.",
+            "mcp": "Answer an agent about its project's sessions, over MCP.",
         },
     ),
     _Section(

@@ -6,6 +6,9 @@ from typing import Protocol
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_transcripts"
 
+# Commands that answer a client until it leaves, in its own protocol, and come to no result.
+SERVERS = {"mcp"}
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -44,6 +44,7 @@ REFUSED = {
     "says what else is read": frozenset({
         "archive", "system", "tools", "prompt", "attach", "files-from", "summary-file",
         "from-error", "include", "exclude", "column", "prices", "baseline", "plan",
+        "all-projects",
     }),
     "says which program counts": frozenset({"counter-cmd"}),
     "says how much of this machine may be used": frozenset({

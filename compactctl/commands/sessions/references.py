@@ -109,7 +109,7 @@ class Sessions:
         """
         store = store_named(client)
         entries = [entry for entry in self._entries if entry.client == store.client]
-        found = [session for session in _shown(entries) if _is_fit(session, purpose)]
+        found = [session for session in shown(entries) if _is_fit(session, purpose)]
         if not found:
             raise NoInputError(f"{client}: {store.title} has no session here")
         return tuple(self._chosen(f"{client}:", session, purpose).path for session in found[::-1])
@@ -136,7 +136,7 @@ class Sessions:
         for store in stores:
             if f"{store.alias}:{LATEST}".startswith(beginning):
                 yield f"{store.alias}:{LATEST}", f"the newest session of {store.title}"
-        for session in _shown(e for e in self._entries if e.id.startswith(beginning)):
+        for session in shown(e for e in self._entries if e.id.startswith(beginning)):
             yield session.id, session.details.title
 
     @cached_property
@@ -154,13 +154,13 @@ class Sessions:
     def _latest(
         self, reference: str, entries: Sequence[Entry], purpose: Purpose
     ) -> Chosen | Choices:
-        newest = next(_shown(entries), None)
+        newest = next(shown(entries), None)
         if newest is None:
             raise NoInputError(f"{reference}: there is no session; see compactctl sessions --all")
         if purpose == "read":
             return self._chosen(reference, newest, purpose)
         limit = newest.entry.modified - CLOSE
-        close = list(_shown(entry for entry in entries if entry.modified > limit))
+        close = list(shown(entry for entry in entries if entry.modified > limit))
         if len(close) > 1:
             return self._choices(f"{reference}: these changed within five minutes", close)
         return self._chosen(reference, newest, purpose)
@@ -183,7 +183,7 @@ class Sessions:
     def _here(self, entries: Iterable[Entry]) -> Iterator[Session]:
         folder = Path(os.path.realpath(self.here))
         near = (e for e in entries if store_named(e.client).may_be_below(e, folder))
-        return (session for session in _shown(near) if is_of(session, folder))
+        return (session for session in shown(near) if is_of(session, folder))
 
     def _with_id(self, entries: Iterable[Entry], beginning: str) -> Iterator[Session]:
         """Yield the sessions whose id begins so; names of files may hold only a part of one."""
@@ -203,7 +203,7 @@ class Sessions:
     def _titled(
         self, reference: str, entries: Sequence[Entry], rest: str, purpose: Purpose
     ) -> Chosen | Choices:
-        found = _titled(_shown(entries), rest)
+        found = _titled(shown(entries), rest)
         if not found:
             raise NoInputError(
                 f"{reference}: there is no such file, and no session with that id or title; "
@@ -230,7 +230,7 @@ class Sessions:
                 f"{reference}: is in a database of {store.title}, which is never written, so there "
                 "is nothing to restore; name the file that compactctl compact -o wrote"
             )
-        return Chosen(path=_path(session), row=self._ids.row(session), is_told=is_told)
+        return Chosen(path=path_of(session), row=self._ids.row(session), is_told=is_told)
 
     def _choices(self, why: str, found: Sequence[Session]) -> Choices:
         return Choices(
@@ -246,7 +246,7 @@ class Sessions:
         return ShortIds(self._entries)
 
 
-def _shown(entries: Iterable[Entry]) -> Iterator[Session]:
+def shown(entries: Iterable[Entry]) -> Iterator[Session]:
     """Yield the sessions that clients themselves would list."""
     read = sessions_of(entry for entry in entries if entry.known.kind not in HIDDEN)
     return (session for session in read if not is_hidden(session))
@@ -275,7 +275,8 @@ def _titled(sessions: Iterable[Session], text: str) -> list[Session]:
     return same or found
 
 
-def _path(session: Session) -> str:
+def path_of(session: Session) -> str:
+    """Return the path by which commands read a session."""
     if session.entry.n_bytes is None:
         return database_path(session.id)
     return str(session.entry.path)

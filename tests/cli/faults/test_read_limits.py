@@ -195,6 +195,8 @@ NO_TRANSCRIPT = {
     "sessions",
     # What clients tell beside a session.
     *("integrate", "hook", "statusline"),
+    # An agent that asks cannot be asked to raise a limit.
+    "mcp",
     # What batches found out.
     *("report", "cache", "archives"),
 }

@@ -1,0 +1,31 @@
+"""``compactctl mcp``."""
+
+import os
+from pathlib import Path
+
+import click
+
+from compactctl.store.places import this_machine
+
+_HELP = """Answer an agent about its project's sessions, over MCP.
+
+A client starts this in the folder of a project and speaks to it on standard input and output. Its
+agent can list the sessions that were begun in that folder, see where their context went, search
+what left it, and read a message of it. Nothing is written. Needs the extra: pip install
+'compactctl[mcp]'.
+"""
+
+
+@click.command("mcp", help=_HELP)
+@click.option(
+    "--all-projects",
+    is_flag=True,
+    help="Also serve the sessions of all other projects on this machine.",
+)
+def command(*, all_projects: bool) -> None:
+    """Run ``compactctl mcp``."""
+    from compactctl.cli.integrations.serving import serve
+    from compactctl.commands.integrations.project_history import ProjectHistory
+
+    here = Path(os.path.realpath(Path.cwd()))
+    serve(ProjectHistory(machine=this_machine(), here=here, all_projects=all_projects))

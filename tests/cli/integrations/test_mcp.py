@@ -1,0 +1,126 @@
+"""The MCP server, asked by the client of the official SDK over standard input and output."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import Ask
+from sessions.homes import Home, Said
+
+READ_ONLY = {"list_sessions", "session_stats", "search_archived", "show_message"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """Return a home with a session of this project, and one of another."""
+    found = Home(root=tmp_path / "home")
+    for name in ("mine", "other"):
+        (tmp_path / name).mkdir()
+        found.claude(Said(name=name, project=str(tmp_path / name), prompt=f"Ask about {name}"))
+    return found
+
+
+Talk = Callable[[Any], Awaitable[None]]
+
+
+def speak(home: Home, folder: Path, talk: Talk, *options: str) -> None:
+    """Start the server in a folder, as clients do, and speak to it."""
+    client = pytest.importorskip("mcp.client.client", reason="the extra [mcp] is not installed")
+    stdio = pytest.importorskip("mcp.client.stdio")
+    server = stdio.StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "compactctl", "mcp", *options],
+        env={"HOME": str(home.root), "PATH": os.environ["PATH"], "PWD": str(folder)},
+        cwd=folder,
+    )
+
+    async def run() -> None:
+        async with client.Client(stdio.stdio_client(server)) as found:
+            await talk(found)
+
+    asyncio.run(run())
+
+
+def told(answer: Any) -> Any:
+    """Return what a tool answered."""
+    (content,) = answer.content
+    return content.text if answer.is_error else json.loads(content.text)
+
+
+def test_its_tools_only_read(home: Home, tmp_path: Path) -> None:
+    async def talk(client: Any) -> None:
+        tools = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == READ_ONLY
+        assert all(tool.annotations.read_only_hint for tool in tools)
+        assert all(tool.description for tool in tools)
+
+    speak(home, tmp_path / "mine", talk)
+
+
+def test_it_serves_the_project_that_it_was_started_in(home: Home, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()}
+
+    async def talk(client: Any) -> None:
+        (row,) = told(await client.call_tool("list_sessions", {}))["sessions"]
+        assert row["id"] == Said(name="mine").id
+        found = told(await client.call_tool("session_stats", {}))
+        assert found["session"] == row["id"]
+        assert found["messages"] > 0
+        assert told(await client.call_tool("search_archived", {"text": "ask"}))["found"] == 0
+
+    speak(home, tmp_path / "mine", talk)
+    assert {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()} == before
+
+
+def test_what_belongs_to_another_project_is_refused_and_it_goes_on(
+    home: Home, tmp_path: Path
+) -> None:
+    other = Said(name="other").id
+
+    async def talk(client: Any) -> None:
+        for session in (other, f"../other/{other}", str(tmp_path / "other"), "latest"):
+            answer = await client.call_tool("session_stats", {"session": session})
+            assert answer.is_error
+            assert "no session of this project" in told(answer)
+        wrong = await client.call_tool("show_message", {"message": "m", "offset": "far"})
+        assert wrong.is_error
+        assert not (await client.call_tool("list_sessions", {})).is_error
+
+    speak(home, tmp_path / "mine", talk)
+
+
+def test_all_projects_are_served_only_where_the_user_said_so(home: Home, tmp_path: Path) -> None:
+    async def talk(client: Any) -> None:
+        rows = told(await client.call_tool("list_sessions", {}))["sessions"]
+        assert {row["project"] for row in rows} == {
+            str(tmp_path / name) for name in ("mine", "other")
+        }
+
+    speak(home, tmp_path / "mine", talk, "--all-projects")
+
+
+def test_it_ends_when_its_input_does_and_prints_nothing_else(home: Home, tmp_path: Path) -> None:
+    pytest.importorskip("mcp.server.mcpserver", reason="the extra [mcp] is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "compactctl", "mcp"],
+        input=b"",
+        env={"HOME": str(home.root), "PATH": os.environ["PATH"]},
+        cwd=tmp_path / "mine",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_without_the_sdk_it_says_how_to_get_it(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    refused = ask("mcp")
+    assert refused.code == 2
+    assert "pip install 'compactctl[mcp]'" in refused.err
