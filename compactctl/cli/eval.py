@@ -10,6 +10,8 @@ from compactctl.cli.emit import emit
 from compactctl.cli.options.input import format_option, limit_options, strict_option
 from compactctl.cli.options.measure import measure_options
 from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.page import ready_page, unmasked_page_options
+from compactctl.cli.options.plan_file import plan_from, plan_option
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.values import ParsedText
@@ -26,6 +28,7 @@ from compactctl.tokens.budget import parse_share
 
 if TYPE_CHECKING:
     from compactctl.commands.evaluate.session import Answering
+    from compactctl.reports.html.choice import PageChoice
 
 _HELP = """Measure what compactions keep of what was needed later.
 
@@ -34,7 +37,7 @@ request; profiles and stages compact the part
 before, and the part behind tells what was needed: names and lines that the agent wrote again,
 rules, requests, errors, commands, files and tasks. Controls of the same size show what chance
 keeps. That words are still there is the most that a model can recall, not what it will. Nothing is
-written but what --report and --plot name.
+written but what --report, --plot and --html name.
 """
 
 
@@ -62,6 +65,10 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
     metavar="LIST",
     multiple=True,
     help="Evaluate these stages in this order (repeatable).",
+)
+@plan_option(
+    "Evaluate this plan, which compact --plan-out wrote when the session was shorter: it is cut "
+    "where it ended then."
 )
 @click.option(
     "--at",
@@ -123,6 +130,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 )
 @click.option("--report", metavar="FILE", help="Write a row per context to this Parquet file.")
 @click.option("--plot", metavar="FILE", help="Draw recall against tokens kept into this SVG file.")
+@unmasked_page_options
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @format_option
 @limit_options
@@ -135,6 +143,7 @@ def command(
     *,
     profiles: tuple[str, ...],
     stages: tuple[tuple[str, ...], ...],
+    planned: str | None,
     at: tuple[float, ...],
     every: int | None,
     keep: tuple[float, ...],
@@ -145,6 +154,7 @@ def command(
     seed: int,
     report: str | None,
     plot: str | None,
+    page: "PageChoice | None",
     force: bool,
     format_name: str | None,
     limits: ReadLimits,
@@ -154,15 +164,17 @@ def command(
     settings: StageSettings,
 ) -> int:
     """Run ``compactctl eval``."""
+    plan = plan_from(planned)
     options = EvaluateOptions(
         paths=paths,
-        policies=policies_of(_names(profiles), stages, settings),
+        policies=policies_of(_names(profiles), stages, settings, plan),
         keep=keep,
         gates=gates,
         baseline=None if baseline is None else read_baseline(baseline),
         session=SessionOptions(
             at=at,
             every=every,
+            planned=plan,
             seed=seed,
             format=format_name,
             limits=limits,
@@ -171,12 +183,13 @@ def command(
             answering=_answering(answers, answers_timeout),
         ),
     )
-    taken = [*paths]
+    taken = [*paths, *filter(None, (planned,))]
     for path in filter(None, (report, plot)):
         check_report(path, taken, force=force)
         taken.append(path)
+    page = ready_page(page, taken, force=force)
     result = _written(_evaluated(options), report=report, plot=plot, force=force)
-    emit(result, shown_as)
+    emit(result, shown_as, page=page)
     return result.exit_code
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby, islice, pairwise
 
 from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import cut_points
 from compactctl.history.turns import steps
-from compactctl.model.message import Message, ToolResultPart
+from compactctl.model.message import Message, MessageId, ToolResultPart
 from compactctl.model.transcript import Transcript
 
 FEWEST_LATER = 8
@@ -73,6 +73,17 @@ def cuts_every(
             passed = place.tokens // tokens
             if found.is_usable(place):
                 yield found.cut(place)
+
+
+def cuts_behind(
+    messages: Sequence[Message], name: MessageId, size: Callable[[Message], int]
+) -> Iterator[Cut]:
+    """Yield the first safe cut behind the message of that name, if it is among these."""
+    found = _safe(messages, size)
+    last = max((at for at, piece in enumerate(found.pieces) if piece.id == name), default=None)
+    if last is not None:
+        behind = (place for place in found.places if place.index > last)
+        yield from (found.cut(place) for place in islice(behind, 1) if found.is_usable(place))
 
 
 @dataclass(frozen=True, slots=True)

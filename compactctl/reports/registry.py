@@ -110,11 +110,13 @@ REPORTS = {
         json="json.many.batch:batch_json",
         terminal="terminal.many.batch:batch_screen",
         messages="terminal.many.batch:batch_messages",
+        page="html.many:batch_page",
     ),
     "ReportResult": Report(
         json="json.many.report:report_json",
         terminal="terminal.many.report:report_screen",
         messages="terminal.many.report:report_messages",
+        page="html.many:report_page",
     ),
     "CacheResult": Report(
         json="json.many.cache:cache_json", terminal="terminal.many.cache:cache_screen"
@@ -133,6 +135,7 @@ REPORTS = {
         json="json.evaluate:evaluate_json",
         terminal="terminal.evaluate:evaluate_screen",
         messages="terminal.evaluate:evaluate_messages",
+        page="html.evaluation:evaluate_page",
     ),
     "StagesResult": Report(
         json="json.reference.stages:stages_json",

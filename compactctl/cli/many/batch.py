@@ -1,6 +1,7 @@
 """``compactctl batch``."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -23,6 +24,7 @@ from compactctl.cli.options.measure import (
     measure_options,
 )
 from compactctl.cli.options.output import layout_options, shown_as_options
+from compactctl.cli.options.page import ready_page, unmasked_page_options
 from compactctl.cli.options.plan import plan_options, protect_options
 from compactctl.cli.options.sections import SectionedCommand, StageOption
 from compactctl.cli.options.summarizer import (
@@ -45,6 +47,9 @@ from compactctl.pipeline.layout import Layout
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
+
+if TYPE_CHECKING:
+    from compactctl.reports.html.choice import PageChoice
 
 _PLAN_OPTIONS = (
     "profile",
@@ -126,6 +131,7 @@ others; the highest of their exit codes is that of the batch.
     help="Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
     "finds out which runner.",
 )
+@unmasked_page_options
 @fail_over_option
 @click.option(
     "--fail-over-tokens",
@@ -227,6 +233,7 @@ def command(
     rounds_out: str | None,
     junit: str | None,
     runner: str,
+    page: "PageChoice | None",
     fail_over: float | None,
     fail_over_tokens: int | None,
     fail_on: tuple[Flag, ...],
@@ -289,6 +296,7 @@ def command(
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
         reports=(*report, *filter(None, (junit, messages_out, rounds_out))),
     )
+    page = ready_page(page, (*options.paths, *options.reports), force=force)
     from compactctl.reports.parquet.details import DetailFiles
     from compactctl.reports.rendering.progress import BatchProgress
 
@@ -300,7 +308,7 @@ def command(
         result = with_report(result, path, report_format(path, report_as), force=force)
     if junit is not None:
         result = with_report(result, junit, JUNIT, force=force)
-    emit(result, shown_as)
+    emit(result, shown_as, page=page)
     annotate(result, runner)
     return result.exit_code
 

@@ -1,13 +1,18 @@
 """``compactctl report``."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.many.tolerance import tolerance_option
 from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.page import ready_page, unmasked_page_options
 from compactctl.commands.report.report import ReportOptions, report
+
+if TYPE_CHECKING:
+    from compactctl.reports.html.choice import PageChoice
 
 _HELP = """Show what the reports of batches say together.
 
@@ -30,6 +35,7 @@ the median request of a project, its share of files that are read again, or that
     show_default=True,
     help="Show at most so many rows of a table.",
 )
+@unmasked_page_options
 @click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
 @shown_as_options
 def command(
@@ -39,6 +45,7 @@ def command(
     baseline: str | None,
     tolerance: float,
     top: int,
+    page: "PageChoice | None",
     force: bool,
     shown_as: str,
 ) -> int:
@@ -46,11 +53,12 @@ def command(
     options = ReportOptions(
         paths=paths, baseline=baseline, tolerance=tolerance, merge=merge, top=top, force=force
     )
+    page = ready_page(page, (*paths, *filter(None, (baseline, merge))), force=force)
     result = report(options)
     if merge is not None:
         from compactctl.reports.parquet.batch import write_values
 
         values = [row.values for row in result.rows]
         result = replace(result, merged=merge, warnings=write_values(values, merge, force=force))
-    emit(result, shown_as)
+    emit(result, shown_as, page=page)
     return result.exit_code

@@ -41,7 +41,7 @@ def page_options(function: F) -> F:
 
 
 def unmasked_page_options(function: F) -> F:
-    """Add the same to a command that asks about secrets itself."""
+    """Add the same where secrets are asked about already, or no text stands on the page."""
     return together("page", _page, (_HTML, _REDACT))(function)
 
 

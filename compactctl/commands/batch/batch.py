@@ -184,10 +184,11 @@ def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
 def _grown(
     rows: Sequence[BatchRow], earlier: Sequence[ReportRow], tolerance: float
 ) -> tuple[Rise, ...]:
-    return grown([_report_row(row) for row in rows], earlier, tolerance)
+    return grown([report_row(row) for row in rows], earlier, tolerance)
 
 
-def _report_row(row: BatchRow) -> ReportRow:
+def report_row(row: BatchRow) -> ReportRow:
+    """Return a row as reports of batches are read back."""
     return ReportRow(
         path=row.path,
         status=row.status,

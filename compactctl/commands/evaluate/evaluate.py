@@ -127,10 +127,15 @@ def _opened(item: Input, options: SessionOptions) -> EvaluatedSession:
 
 
 def _trials(session: EvaluatedSession, options: EvaluateOptions) -> Iterator[Trial]:
-    """Try everything at every share; of what compacts nothing there is one trial."""
+    """Try everything at every share; of what compacts nothing there is one trial.
+
+    Where there is a plan, the share is what it keeps.
+    """
+    decided = [policy for policy in options.policies if policy.decided is not None]
     for case in session.cases:
+        shares = tuple(session.share_of(case, policy) for policy in decided) or options.keep
         for policy in (*CONTROL_POLICIES, *options.policies):
-            for share in (1.0,) if policy.name == EVERYTHING else options.keep:
+            for share in (1.0,) if policy.name == EVERYTHING else shares:
                 trial, _ = session.tried(case, policy, share)
                 yield trial
 

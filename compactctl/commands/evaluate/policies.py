@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.commands.planning.plan import PlanOptions, StageSettings, make_plan
+from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import part_of, view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for
 from compactctl.errors import UsageError
 from compactctl.evaluation.controls import CONTROLS
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import given
+from compactctl.model.edit import Edit
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import run
 from compactctl.profiles.library import DEFAULT_PROFILE, load_profile
 
@@ -19,48 +22,69 @@ EVERYTHING = "none"
 """The control that compacts nothing."""
 
 
+PLANNED = "plan"
+"""What decided edits are called: those of a plan that stands in a file."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A way to make a context smaller; without a ``plan`` it is the control of that name."""
+    """A way to make a context smaller: what a ``plan`` comes to, or what was ``decided``.
+
+    Without either it is the control of that name.
+    """
 
     name: str
     plan: PlanOptions | None = None
+    decided: PlanFile | None = None
 
     @property
     def is_control(self) -> bool:
         """Whether it looks at nothing but sizes."""
-        return self.plan is None
+        return self.plan is None and self.decided is None
 
 
 CONTROL_POLICIES = tuple(Policy(name=name) for name in CONTROLS)
 
 
 def policies_of(
-    profiles: Sequence[str], stages: Sequence[tuple[str, ...]], settings: StageSettings
+    profiles: Sequence[str],
+    stages: Sequence[tuple[str, ...]],
+    settings: StageSettings,
+    decided: PlanFile | None = None,
 ) -> tuple[Policy, ...]:
-    """Return the named profiles and lists of stages, the default profile where there are none.
+    """Return what was decided, named profiles and lists of stages; of these the default profile.
 
     ``settings`` are options of stages for all of them. Raises UsageError for a profile that is
     none, and for two policies of one name.
     """
-    names = list(profiles) or ([] if stages else [DEFAULT_PROFILE])
+    names = list(profiles) or ([] if stages or decided else [DEFAULT_PROFILE])
     plans = {name: PlanOptions(profile=load_profile(name)) for name in names}
     plans |= {",".join(each): PlanOptions(stages=each) for each in stages}
-    taken = [*CONTROLS, *names, *(",".join(each) for each in stages)]
+    taken = [*CONTROLS, PLANNED, *names, *(",".join(each) for each in stages)]
     twice = next((name for name in taken if taken.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"{twice!r} is compared twice, or is the name of a control; leave one out")
-    return tuple(
+    found = (
         Policy(name=name, plan=replace(plan, settings=settings)) for name, plan in plans.items()
     )
+    return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *found)
 
 
 class Compactor:
-    """Makes contexts of a transcript's prefixes as ``compact --keep`` would, without a file."""
+    """Makes contexts of a transcript's prefixes as ``compact --keep`` would, without a file.
+
+    ``edits`` are those that were decided.
+    """
 
     def __init__(
-        self, transcript: Transcript, measured: Measure, options: MeasureOptions, seed: int
+        self,
+        transcript: Transcript,
+        measured: Measure,
+        options: MeasureOptions,
+        seed: int,
+        edits: tuple[Edit, ...] = (),
     ) -> None:
+        self._edits = edits
         self._transcript, self._measured = transcript, measured
         self._options, self._seed = options, seed
 
@@ -73,6 +97,8 @@ class Compactor:
         """
         meter = self._measured.meter
         room = part_of(prefix, share, meter)
+        if policy.decided is not None:
+            return apply(prefix, self._edits)
         if policy.plan is None:
             return self.control(policy.name, prefix, room - meter.total(given(prefix)))
         measured = self._measured_for(policy.plan)

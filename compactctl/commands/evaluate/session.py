@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from compactctl.commands.evaluate.planned import PlannedSession, planned_session
 from compactctl.commands.evaluate.policies import Compactor, Policy
 from compactctl.commands.evaluate.trial import Trial
 from compactctl.commands.loading.load import check_strict, scan
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.evaluation.cuts import Cut, cuts_at, cuts_every, stretches
+from compactctl.commands.planning.plan_file import PlanFile
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.evaluation.cuts import Cut, cuts_at, cuts_behind, cuts_every, stretches
 from compactctl.evaluation.questions import prompt, questions
 from compactctl.evaluation.reading import Reader
 from compactctl.evaluation.score import ANSWERS, Case, Tally
@@ -31,12 +33,15 @@ class SessionOptions:
     Attributes:
         at: the shares of a stretch's requests behind which it is cut, unless ``every`` says to
             cut wherever so many tokens have come together.
+        planned: the plan that is evaluated: the session is cut where it ended when that was made,
+            and nowhere else.
         seed: of random lines and of intervals.
         answering: the reader that is asked questions about every context; None asks nobody.
     """
 
     at: tuple[float, ...] = (0.6,)
     every: int | None = None
+    planned: PlanFile | None = None
     seed: int = 0
     format: str | None = None
     limits: ReadLimits = READ_LIMITS
@@ -52,15 +57,19 @@ class EvaluatedSession:
     """
 
     def __init__(self, path: str, options: SessionOptions) -> None:
-        transcript = scan(path, options.format, options.limits)
+        known = _planned(path, options)
+        transcript = known.transcript if known else scan(path, options.format, options.limits)
         if options.strict:
             check_strict(transcript, path)
         self.path, self.cwd, self._options = path, transcript.cwd, options
         self.measured = measure(transcript, options.measure)
         self.measured.meter.prime(transcript.messages)
-        self._compactor = Compactor(transcript, self.measured, options.measure, options.seed)
+        edits = known.edits if known else ()
+        self._compactor = Compactor(transcript, self.measured, options.measure, options.seed, edits)
         reader = Reader(transcript.cwd)
-        found = [Case(cut, reader, self.cwd) for cut in _cuts(transcript, self.measured, options)]
+        size = self.measured.meter.message
+        cuts = _behind(known, size) if known else _cuts(transcript, size, options)
+        found = [Case(cut, reader, self.cwd) for cut in cuts]
         self.cases = [case for case in found if len(case.demand.entities) >= FEWEST_DEMANDS]
         self.skipped = len(found) - len(self.cases)
 
@@ -72,6 +81,16 @@ class EvaluatedSession:
     def context(self, case: Case, policy: Policy, share: float) -> tuple[Message, ...]:
         """Return what a policy leaves of a case's prefix."""
         return self._compactor.context(policy, case.cut.prefix, share)
+
+    def share_of(self, case: Case, policy: Policy) -> float:
+        """Return what part of a case's tokens is left by what was decided, up to the next per mil.
+
+        What is given is no part of them.
+        """
+        size = self.measured.meter.total
+        fixed = size(given(case.cut.prefix))
+        left = size(self.context(case, policy, 1.0)) - fixed
+        return min(1.0, -(-1_000 * left // (case.cut.tokens - fixed)) / 1_000)
 
     def tried(self, case: Case, policy: Policy, share: float) -> tuple[Trial, tuple[Message, ...]]:
         """Let a policy keep a share of a case's prefix; return the trial, and what was left."""
@@ -110,8 +129,20 @@ class EvaluatedSession:
         return {ANSWERS: Tally(right, len(asked))}
 
 
-def _cuts(transcript: Transcript, measured: Measure, options: SessionOptions) -> Iterator[Cut]:
-    size = measured.meter.message
+def _planned(path: str, options: SessionOptions) -> PlannedSession | None:
+    if options.planned is None:
+        return None
+    return planned_session(path, options.planned, options.format, options.limits, options.measure)
+
+
+def _behind(known: PlannedSession, size: Callable[[Message], int]) -> Iterator[Cut]:
+    for messages in stretches(known.transcript):
+        yield from cuts_behind(messages, known.newest, size)
+
+
+def _cuts(
+    transcript: Transcript, size: Callable[[Message], int], options: SessionOptions
+) -> Iterator[Cut]:
     for messages in stretches(transcript):
         if options.every is None:
             yield from cuts_at(messages, options.at, size)

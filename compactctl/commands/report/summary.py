@@ -83,6 +83,19 @@ def summarised(rows: Sequence[ReportRow]) -> ReportSummary:
     )
 
 
+def by_week(rows: Sequence[ReportRow]) -> dict[str, tuple[RowGroup, ...]]:
+    """Return what each project came to by ISO week, of files that tell both and did not fail.
+
+    Weeks are in order, projects as they come; a week without any is left out.
+    """
+    told = [row for row in rows if row.status != "failed" and _week(row)]
+    weeks = sorted({_week(row) for row in told})
+    return {
+        week: groups([row for row in told if _week(row) == week], lambda row: row.project)
+        for week in weeks
+    }
+
+
 def groups(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tuple[RowGroup, ...]:
     """Return a group per name; rows without one are in none."""
     found: dict[str, list[ReportRow]] = defaultdict(list)

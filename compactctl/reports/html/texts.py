@@ -39,6 +39,10 @@ class PageNames:
         told = f" ({ending})" if _ENDING.fullmatch(ending) else ""
         return f"file {self._number('file', path)}{told}"
 
+    def project(self, project: str) -> str:
+        """Return a project's name; redacted, its number."""
+        return f"project {self._number('project', project)}" if self._redact else self.line(project)
+
     def tool(self, tool: str) -> str:
         """Return a tool's name; redacted, that of the kind that many clients have, or a number."""
         if not self._redact:
@@ -93,6 +97,14 @@ def holds_texts(choice: PageChoice, cut: int | None, unlisted: int) -> Iterator[
         yield f"Texts with more than {cut:,} characters are cut there." if cut else "No texts fit."
     if unlisted > 0:
         yield f"The {unlisted:,} smallest messages are not listed."
+
+
+def holds_names(choice: PageChoice) -> Iterator[str]:
+    """Yield what is on a page of figures about files."""
+    if choice.redact:
+        yield "This page holds figures only: no names of files or projects."
+        return
+    yield "This page holds figures, and names of files and projects; no text of the transcripts."
 
 
 def _cuts(messages: Sequence[Message]) -> Sequence[int]:

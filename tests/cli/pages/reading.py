@@ -1,6 +1,7 @@
 """A page as a reader without a script has it."""
 
 import json
+import re
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import takewhile
@@ -11,6 +12,9 @@ from cli.asking import Ask
 
 # Elements that end with the tag that begins them.
 _EMPTY = frozenset({"meta", "input", "link", "img", "br", "hr"})
+ALLOWED = frozenset(Path(__file__).with_name("elements.txt").read_text().split())
+# What the first column of a table is called.
+_TABLES = frozenset({"Request", "Stage", "Policy", "Session", "Project", "Model", "Week"})
 # What reads as lines that do not belong together.
 _BLOCKS = frozenset({"p", "li", "td", "th", "tr", "h1", "h2", "h3", "pre", "dt", "dd"})
 
@@ -41,7 +45,7 @@ class Page(HTMLParser):
         """Return the rows of the table whose first column has this title, by their titles."""
         at = next(at for at, row in enumerate(self.rows) if row[0] == title)
         titles, *rows = self.rows[at:]
-        rows = list(takewhile(lambda row: row[0] != "Stage", rows))
+        rows = list(takewhile(lambda row: row[0] not in _TABLES, rows))
         return [dict(zip(titles, row, strict=True)) for row in rows]
 
     @property
@@ -104,3 +108,16 @@ def page_of(ask: Ask, folder: Path, *arguments: str | Path) -> Page:
 def document_of(ask: Ask, *arguments: str | Path) -> Any:
     """Return the same as a document."""
     return json.loads(ask("stats", *arguments, "--rounds", "--json").out)
+
+
+def assert_inert(page: Page) -> None:
+    """Nothing on the page but what every page has: no handler, no style, nowhere to go."""
+    assert set(page.tags) <= ALLOWED
+    assert (page.tags["script"], page.tags["style"], page.tags["title"] > 0) == (1, 1, True)
+    for tag, name, value in page.attributes:
+        assert not name.startswith("on"), (tag, name)
+        assert name not in {"style", "src", "srcset", "action", "xlink:href"}, (tag, name)
+        assert name != "href" or re.fullmatch(r"#[a-z0-9]+", value), value
+    policies = [value for _, name, value in page.attributes if name == "content"]
+    assert policies[0].startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policies[0]

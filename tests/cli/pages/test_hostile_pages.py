@@ -1,12 +1,11 @@
 """Text of a transcript is text on a page, whatever it says."""
 
-import re
 from pathlib import Path
 
 import pytest
 from cli.asking import Ask
 from cli.pages.hostile import HOSTILE, session
-from cli.pages.reading import Page, page_of
+from cli.pages.reading import Page, assert_inert, page_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,20 +13,6 @@ pytest.importorskip("jinja2", reason="pages need the extra html")
 
 # Shown as escapes: they would reorder, hide or end what is on the page.
 CONTROLS = {"bidi": 0x202E, "isolate": 0x2066, "escape": 0x1B, "null": 0, "c1": 0x9B}
-ALLOWED = frozenset(Path(__file__).with_name("elements.txt").read_text().split())
-
-
-def assert_inert(page: Page) -> None:
-    """Nothing on the page but what every page has: no handler, no style, nowhere to go."""
-    assert set(page.tags) <= ALLOWED
-    assert (page.tags["script"], page.tags["style"], page.tags["title"] > 0) == (1, 1, True)
-    for tag, name, value in page.attributes:
-        assert not name.startswith("on"), (tag, name)
-        assert name not in {"style", "src", "srcset", "action", "xlink:href"}, (tag, name)
-        assert name != "href" or re.fullmatch(r"#[a-z0-9]+", value), value
-    policies = [value for _, name, value in page.attributes if name == "content"]
-    assert policies[0].startswith("default-src 'none'; style-src 'sha256-")
-    assert "unsafe" not in policies[0]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -43,12 +43,28 @@ def made(request: pytest.FixtureRequest, ask: Ask, sample: Sample, tmp_path: Pat
 
 
 @pytest.fixture(params=[*SESSIONS, "compaction"])
+def listing(request: pytest.FixtureRequest, ask: Ask, sample: Sample, tmp_path: Path) -> Path:
+    """Return a page that lists messages."""
+    return page_named(request.param, ask, sample, tmp_path)
+
+
+@pytest.fixture(params=[*SESSIONS, "compaction", "evaluation", "batch"])
 def any_page(request: pytest.FixtureRequest, ask: Ask, sample: Sample, tmp_path: Path) -> Path:
-    if request.param != "compaction":
-        return session_page(request.param, ask, sample, tmp_path)
-    page = tmp_path / "page.html"
-    asked = ("--stages", "dedup,prune,summarize", "--prune-min-savings", "0", "--html", page)
-    assert ask("compact", "-n", sample("claude-code-session"), *asked).code == 0
+    return page_named(request.param, ask, sample, tmp_path)
+
+
+def page_named(name: str, ask: Ask, sample: Sample, folder: Path) -> Path:
+    """Return a page of the kind that is asked for."""
+    if name in SESSIONS:
+        return session_page(name, ask, sample, folder)
+    page, path = folder / "page.html", sample("claude-code-session")
+    asked: dict[str, tuple[str | Path, ...]] = {
+        "compaction": ("compact", "-n", path, "--stages", "dedup,prune,summarize",
+                       "--prune-min-savings", "0"),
+        "evaluation": ("eval", path, "--counter", "chars/4", "--stages", "distill"),
+        "batch": ("batch", path, sample("codex-session"), sample("openai-chat"), "--no-cache"),
+    }  # fmt: skip
+    assert ask(*asked[name], "--html", page).code == 0
     return page
 
 
@@ -116,9 +132,9 @@ def _request(page: "Page", row: int) -> str:
 
 
 def test_the_keyboard_reaches_messages_and_what_finds_them(
-    browser: "Browser", any_page: Path
+    browser: "Browser", listing: Path
 ) -> None:
-    page = opened(browser, any_page, 1_024)
+    page = opened(browser, listing, 1_024)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "To the content"
     first = page.locator(".m summary").first

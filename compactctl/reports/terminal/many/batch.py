@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.row import BatchRow
 from compactctl.reports.rendering.data_set_rows import summed_up
+from compactctl.reports.rendering.growth import grown_text
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Column, number, table, text
 from compactctl.reports.rendering.text import (
@@ -16,7 +17,6 @@ from compactctl.reports.rendering.text import (
     size_text,
 )
 from compactctl.reports.rendering.wording import BASES, tokens_text
-from compactctl.reports.terminal.many.growth import grown_text
 
 _MOST_ERRORS = 5
 _STATUSES = ("ok", "unchanged", "over", "flagged", "failed")

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from compactctl.commands.report.report import ReportResult
 from compactctl.commands.report.rows import ReportRow
 from compactctl.commands.report.summary import RowGroup
+from compactctl.reports.rendering.growth import grown_text
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Table, bar_cell, number, table, text
 from compactctl.reports.rendering.text import line_text, one_line, plural, share_text
 from compactctl.reports.rendering.wording import tokens_text
-from compactctl.reports.terminal.many.growth import grown_text
 
 
 def report_screen(result: ReportResult) -> Iterator[ScreenItem]:

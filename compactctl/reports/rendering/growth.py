@@ -12,10 +12,11 @@ _GROWTH: Mapping[Figure, str] = {
 }
 
 
-def grown_text(growth: Rise) -> str:
-    """Say on one line what grew in a project."""
+def grown_text(growth: Rise, project: str | None = None) -> str:
+    """Say on one line what grew in a project, which may be called by another name."""
     before, after = (
         f"{size:,.0f}" if growth.figure == "context" else share_text(size)
         for size in (growth.before, growth.after)
     )
-    return f"{line_text(growth.project)}: {_GROWTH[growth.figure]} grew from {before} to {after}"
+    name = line_text(growth.project if project is None else project)
+    return f"{name}: {_GROWTH[growth.figure]} grew from {before} to {after}"
