@@ -20,7 +20,8 @@ FILE is undone. Lines appended since are kept. A rewind is an operation too and 
 undone with --to.
 
 What FILE's own client compacted is undone with --client: as a new session where FILE is one in
-its client's store, else where -o says, or in FILE with --in-place. rewind undoes that as well.
+its client's store, else where -o says, in FILE with --in-place, or behind it with --native. rewind
+undoes that as well.
 """
 
 
@@ -51,6 +52,12 @@ its client's store, else where -o says, or in FILE with --in-place. rewind undoe
     is_flag=True,
     help="With --client, and groups that a client tagged, replace FILE itself.",
 )
+@click.option(
+    "--native",
+    is_flag=True,
+    help="With --client, append to FILE what undoes it; no byte of it changes. For Claude Code, "
+    "Codex and pi.",
+)
 @while_open_option
 @click.option(
     "-f",
@@ -71,6 +78,7 @@ def command(
     check: bool,
     output: str | None,
     in_place: bool,
+    native: bool,
     while_open: bool,
     force: bool,
     archive: Path | None,
@@ -89,6 +97,7 @@ def command(
         check=check,
         output=output,
         in_place=in_place,
+        native=native,
         while_open=while_open,
         force=force,
         archive=archive,

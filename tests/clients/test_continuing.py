@@ -101,3 +101,22 @@ def test_what_its_client_compacted_is_appended_to(led: Led) -> None:
     since = ("And what else?", "Understood.", "And back?")
     [sent] = led.say("And back?", led.session)
     assert sent[1:] == [*whole[1:], *map(typed, since)]
+
+
+def test_what_its_client_compacted_is_undone_by_what_is_appended(led: Led) -> None:
+    if led.client.name not in NATIVE:
+        pytest.skip(f"nothing is appended to sessions of {led.client.name}")
+    whole = [*viewed(led.desk, led.session)]
+    led.say("And now?", led.session, limit=int(led.full * LIMIT))
+    led.say("And then?", led.session)
+    before, small = bytes_of(led), [*viewed(led.desk, led.session)]
+    compactctl(led.desk, "rewind", led.session, "--client", *APPENDED)
+    assert bytes_of(led)[: len(before)] == before
+    since = ("And now?", "Understood.", "And then?", "Understood.")
+    everything = [*viewed(led.desk, led.session)]
+    # Codex keeps what it was answered when it asked for its summary.
+    assert everything[: len(whole)] == whole
+    assert everything[-len(since) :] == [*map(typed, since)]
+    assert led.say("And back?", led.session, limit=None) == [[*everything, typed("And back?")]]
+    compactctl(led.desk, "rewind", led.session, "--while-open")
+    assert [*viewed(led.desk, led.session)][: len(small)] == small

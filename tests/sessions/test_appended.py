@@ -241,9 +241,9 @@ def test_a_newer_client_gets_a_new_session_unless_one_insists(home: Home, ask: A
 @pytest.mark.parametrize(
     ("write", "version", "told"),
     [
-        (session, "1.0.98", "version 1.0.98 of its client"),
-        (codex_session, "0.21.0", "version 0.21.0 of its client"),
-        (pi_session, 2, "version 2 of its file"),
+        (session, "1.0.98", "its client is of version 1.0.98"),
+        (codex_session, "0.21.0", "its client is of version 0.21.0"),
+        (pi_session, 2, "its file is of version 2"),
     ],
 )
 def test_an_older_version_is_refused(

@@ -102,6 +102,43 @@ def test_in_place_it_is_the_same_session(home: Home, ask: Ask, client: str) -> N
     assert path.read_bytes() == before
 
 
+@EACH
+def test_by_appending_it_is_the_same_session_and_no_byte_of_it_changes(
+    home: Home, ask: Ask, client: str
+) -> None:
+    path = WRITERS[client](home)
+    before = path.read_bytes()
+    refused = ask("rewind", SAID.id, "--native")
+    assert refused.code == 2
+    assert "goes with --client" in refused.err
+    outcome = ask("rewind", SAID.id, "--client", "--native", "--while-open", "--force", "--json")
+    assert outcome.code == 0, outcome.err
+    result = json.loads(outcome.out)
+    assert path.read_bytes().startswith(before)
+    assert result["layout"] == "native"
+    assert result["appendedLines"] > 0
+    assert SAID.id in result["continueWith"]
+    shown = ask("view", path).out
+    assert OLD in shown
+    assert NEW in shown
+    assert SUMMARY not in shown
+    log = json.loads(ask("log", path, "--json").out)
+    assert [each["inEffect"] for each in log["byClient"]] == [False]
+    assert [each["appended"] for each in log["operations"]] == [True]
+    assert ask("rewind", path, "--while-open").code == 0
+    assert path.read_bytes().startswith(before)
+    shown = ask("view", path).out
+    assert OLD not in shown
+    assert SUMMARY in shown
+
+
+@pytest.mark.parametrize("more", [("--in-place",), ("-o", "x.jsonl")])
+def test_what_contradicts_appending_is_refused(home: Home, ask: Ask, more: tuple[str, ...]) -> None:
+    outcome = ask("rewind", claude(home), "--client", "--native", *more)
+    assert outcome.code == 2
+    assert "contradict" in outcome.err
+
+
 def test_a_session_in_a_database_is_made_whole_as_a_document(home: Home, ask: Ask) -> None:
     own = opencode(home)
     pair = (

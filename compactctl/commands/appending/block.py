@@ -1,12 +1,12 @@
 """The records behind a session that make its client read it otherwise."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from compactctl.commands.appending.conditions import has_to_insist, version_of
 from compactctl.commands.loading.load import Loaded, parse
-from compactctl.commands.loading.verify_output import meant_by
-from compactctl.errors import UsageError
+from compactctl.commands.loading.verify_output import meant_by, prove_layout
+from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.format import Appending
 from compactctl.formats.registry import appending_of
 from compactctl.model.operation import OperationId
@@ -47,7 +47,10 @@ def with_block(whole: Loaded, wanted: Sequence[bytes], operation: OperationId) -
 
 def block_of(whole: Loaded, wanted: Sequence[bytes], operation: OperationId) -> tuple[bytes, ...]:
     """Return these records as lines, the first behind the end of an unterminated one."""
-    found = rules_of(whole).block(whole.lines, wanted, operation)
+    try:
+        found = rules_of(whole).block(whole.lines, wanted, operation)
+    except UsageError as error:
+        raise UsageError(f"{_name(whole)}: {error}") from None
     if found and whole.source.is_open:
         found[0] = b"\n" + found[0]
     return tuple(found)
@@ -62,6 +65,14 @@ def insists_on_undo(whole: Loaded) -> bool:
     """Tell whether the way back has to be insisted on: nothing tells whether a session is open."""
     rules = rules_of(whole)
     return has_to_insist(_name(whole), rules, version_of(whole.transcript, rules))
+
+
+def check_read_as(whole: Loaded, wanted: Transcript, now: Iterable[bytes]) -> None:
+    """Raise UsageError unless the session as it is ``now`` to be reads as ``wanted`` does."""
+    try:
+        prove_layout(now, whole.format, meant_by(wanted.effective), _name(whole))
+    except IntegrityError:
+        raise cannot_be_appended(_name(whole)) from None
 
 
 def cannot_be_appended(path: str) -> UsageError:

@@ -26,10 +26,31 @@ def version_text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
-def proven_text(rules: Appending) -> str:
+def _proven_text(rules: Appending) -> str:
     """Return the versions that were seen to honour what is appended, as people write them."""
     both = dict.fromkeys((version_text(rules.oldest), version_text(rules.newest)))
     return " to ".join(both)
+
+
+def untold_text(rules: Appending, version: Version | None) -> str:
+    """Say that a version is not one that was seen to honour what is appended."""
+    wrote = "no version that is told" if version is None else f"version {version_text(version)}"
+    seen = f"only {_proven_text(rules)} was seen to honour what is appended"
+    return f"its {rules.of} is of {wrote}, and {seen}"
+
+
+def is_newer(rules: Appending, version: Version | None) -> bool:
+    """Tell whether a version may be newer than those that were seen to honour what is appended."""
+    return version is None or version > rules.newest
+
+
+def check_proven(path: str, rules: Appending, version: Version | None, *, force: bool) -> None:
+    """Raise UsageError for a version that is too old, or too new and not insisted on."""
+    if is_newer(rules, version) and not force:
+        what = untold_text(rules, version)
+        raise UsageError(f"{path}: {what}; leave out --native, or insist with --force")
+    if version is not None and version < rules.oldest:
+        raise UsageError(f"{path}: {untold_text(rules, version)}; leave out --native")
 
 
 def check_loose(

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 from compactctl.commands.appending.conditions import (
     check_loose,
-    proven_text,
+    check_proven,
+    is_newer,
+    untold_text,
     version_of,
-    version_text,
 )
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.forking.new_session import new_session
 from compactctl.commands.loading.database_path import is_in_database
 from compactctl.commands.loading.load import scan
 from compactctl.errors import UsageError
-from compactctl.formats.format import Appending, Version
 from compactctl.formats.registry import appending_of, format_named
 from compactctl.store.files.lines import STANDARD_INPUT
 
@@ -36,13 +36,12 @@ def appended_if_proven(options: CompactOptions) -> tuple[CompactOptions, _Told]:
             "send less; leave out --native"
         )
     version = version_of(transcript, rules)
-    if not options.force and (version is None or version > rules.newest):
-        return _forked(options, rules, version)
-    if version is not None and version < rules.oldest:
-        raise UsageError(
-            f"{options.path}: version {version_text(version)} of its {rules.of} is not known to "
-            f"honour what is appended, {proven_text(rules)} is; leave out --native"
-        )
+    is_forked = is_newer(rules, version) and not options.force
+    if is_forked and new_session(options.path) is not None:
+        what = untold_text(rules, version)
+        told = f"{what}: a new session is written (or --force)"
+        return replace(options, layout="split"), (told,)
+    check_proven(options.path, rules, version, force=options.force)
     check_loose(
         options.path,
         rules,
@@ -70,17 +69,3 @@ def _check_place(options: CompactOptions) -> None:
             f"{options.path}: is in a database, which is never written to, and what its client "
             "imports cannot be taken back; without --native a new session is made of it"
         )
-
-
-def _forked(
-    options: CompactOptions, rules: Appending, version: Version | None
-) -> tuple[CompactOptions, _Told]:
-    """Return options for a new session; UsageError for what is in no store."""
-    wrote = "no version that is told" if version is None else f"version {version_text(version)}"
-    what = (
-        f"its {rules.of} is of {wrote}, and only {proven_text(rules)} was seen to honour what is "
-        "appended"
-    )
-    if new_session(options.path) is None:
-        raise UsageError(f"{options.path}: {what}; leave out --native, or insist with --force")
-    return replace(options, layout="split"), (f"{what}: a new session is written (or --force)",)

@@ -5,20 +5,19 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.commands.appending.block import (
     block_of,
-    cannot_be_appended,
+    check_read_as,
     insists_on_undo,
     rules_of,
 )
 from compactctl.commands.appending.conditions import check_loose, version_of
 from compactctl.commands.appending.unfinished import operation_behind
 from compactctl.commands.loading.load import Loaded, loaded_from, parse
-from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import Archived, OperationStep
 from compactctl.commands.rewind.move import Move
 from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions
-from compactctl.errors import IntegrityError, UsageError
+from compactctl.errors import UsageError
 from compactctl.formats.registry import appending_of
 from compactctl.model.operation import OperationId
 from compactctl.pipeline.archive_rows import plain_rows
@@ -75,7 +74,7 @@ def move_over_appended(
     name = _name(source, content, chain)
     block = b"".join(block_of(whole, wanted, name))
     now = Content.of((*whole.lines, block))
-    _prove(whole, wanted, now)
+    check_read_as(whole, parse(wanted, whole.format), split_lines(b"".join(now.pieces)))
     operation = rewind_operation(
         source.digest, now.digest, history.chain, chain[-1] if chain else None, name
     )
@@ -150,13 +149,3 @@ def _is_cut_off(options: RewindOptions, whole: Loaded, wanted: Sequence[bytes]) 
 def _name(source: Source, wanted: Content, chain: Sequence[OperationId]) -> OperationId:
     content = "\n".join(("append", source.digest.sha256, wanted.digest.sha256, *chain))
     return OperationId(hashlib.sha256(content.encode()).hexdigest()[:12])
-
-
-def _prove(whole: Loaded, wanted: Sequence[bytes], now: Content) -> None:
-    """Raise UsageError unless the session will read as it is to."""
-    expected = meant_by(parse(wanted, whole.format).effective)
-    path = str(whole.source.path)
-    try:
-        prove_layout(split_lines(b"".join(now.pieces)), whole.format, expected, path)
-    except IntegrityError:
-        raise cannot_be_appended(path) from None

@@ -14,6 +14,12 @@ from compactctl.commands.forking.outside_stores import check_outside_stores
 from compactctl.commands.forking.written import Destination, Written, earlier_archives, write
 from compactctl.commands.loading.load import Loaded, load, loaded_from
 from compactctl.commands.operations.history import OperationHistory, history_behind
+from compactctl.commands.rewind.client_appended import (
+    append_undone,
+    appendable,
+    check_appended,
+    undone_behind,
+)
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.sessions.fork import Fork
@@ -23,12 +29,16 @@ from compactctl.store.files.lines import STANDARD_INPUT, Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
-    """A transcript as it was read, what is to be undone in it, and where that goes."""
+    """A transcript as it was read, what is to be undone in it, and where that goes.
+
+    ``whole`` is the session that is appended to, None for another place.
+    """
 
     options: RewindOptions
     source: Source
     history: OperationHistory
     loaded: Loaded
+    whole: Loaded | None
     fork: Fork | None
     wanted: tuple[ClientCompaction, ...]
 
@@ -63,7 +73,8 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     """Undo the client's newest compaction in effect, or what ``all``, ``to``, ``group`` ask for.
 
     What is left is a new session where the transcript is one in its client's store, and else goes
-    where ``output`` says; it is in place with ``in_place``. An archive leads back.
+    where ``output`` says; it is in place with ``in_place``, and behind the session
+    with ``native``. An archive leads back.
 
     Raises as reading does, UsageError where nothing can be undone or nobody said where to write,
     IntegrityError when what was hidden would still not be sent, and as publishing does.
@@ -71,14 +82,20 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     job = _job(options)
     if not job.wanted:
         return _result(job, Content.of(job.source.lines))
-    chain = job.history.chain
-    undone = undo(job.loaded, job.wanted, chain[-1].id if chain else None)
+    undone = _undone(job)
     result = _result(job, undone.content, undone)
     if options.check:
         return result
     if options.output == STANDARD_INPUT:
         return replace(result, written=Written(output=STANDARD_INPUT), data=undone.content.pieces)
     return _published(job, undone, result)
+
+
+def _undone(job: _Job) -> Undone:
+    if job.whole is not None:
+        return undone_behind(job.whole, job.loaded, job.wanted, job.history)
+    chain = job.history.chain
+    return undo(job.loaded, job.wanted, chain[-1].id if chain else None)
 
 
 def _job(options: RewindOptions) -> _Job:
@@ -88,11 +105,15 @@ def _job(options: RewindOptions) -> _Job:
     else:
         loaded = load(options.path, limits=options.limits)
         source, history = loaded.source, history_behind(loaded)
+    whole = loaded if options.native else None
+    if whole is not None:
+        loaded = appendable(options, whole, history)
     return _Job(
         options=options,
         source=source,
         history=history,
         loaded=loaded,
+        whole=whole,
         fork=fork,
         wanted=_wanted(options, compactions_of(present(loaded))),
     )
@@ -100,6 +121,9 @@ def _job(options: RewindOptions) -> _Job:
 
 def _checked_place(options: RewindOptions) -> Fork | None:
     """Return the new session to be written, None for another place; UsageError without any."""
+    if options.native:
+        check_appended(options)
+        return None
     if options.in_place and options.output is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
     if options.in_place or options.check or options.output == STANDARD_INPUT:
@@ -138,7 +162,7 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
     chain = tuple(step.id for step in job.history.chain)
     return RewindResult(
         path=job.options.path,
-        layout="split",
+        layout="split" if job.whole is None else "native",
         before=job.source.digest,
         after=content.digest,
         undone=tuple(each.id for each in reversed(job.wanted)),
@@ -152,6 +176,9 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
 
 
 def _published(job: _Job, undone: Undone, result: RewindResult) -> RewindResult:
-    archives = [*earlier_archives(job.place, job.source, job.history), undone.archive]
-    written = write(job.place, job.source, undone.content, archives)
+    if job.whole is not None:
+        written = append_undone(job.options, job.whole, undone)
+    else:
+        archives = [*earlier_archives(job.place, job.source, job.history), undone.archive]
+        written = write(job.place, job.source, undone.content, archives)
     return replace(result, written=written, warnings=(*result.warnings, *written.warnings))

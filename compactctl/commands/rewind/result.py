@@ -15,9 +15,9 @@ class RewindOptions:
     """Where to go: one of ``to``, ``group`` and ``all``, or none for the last compaction.
 
     With ``client`` it is the client's own newest compaction that is undone, with ``all`` every one;
-    ``in_place`` replaces the transcript then. What was appended is undone by appending also
-    ``while_open``. ``archive`` is the folder of its archive, where that
-    is not in its place.
+    ``in_place`` replaces the transcript then, ``native`` appends to it. That, and undoing what was
+    appended, is done also ``while_open``. ``archive`` is the folder of its archive, where that is
+    not in its place.
     """
 
     path: str
@@ -26,6 +26,7 @@ class RewindOptions:
     all: bool = False
     client: bool = False
     in_place: bool = False
+    native: bool = False
     while_open: bool = False
     check: bool = False
     output: str | None = None

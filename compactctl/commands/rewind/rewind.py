@@ -57,8 +57,9 @@ def rewind(options: RewindOptions) -> RewindResult:
     source = open_input(options.path, options.limits)
     if is_tagged_by_client(options, source):
         return undo_by_client(options)
-    if options.in_place:
-        raise UsageError("--in-place goes with --client, and with groups that a client tagged")
+    if options.in_place or options.native:
+        name = "--in-place" if options.in_place else "--native"
+        raise UsageError(f"{name} goes with --client, and with groups that a client tagged")
     try:
         history, late = _with_late(_history(options, source))
     except ChangedError as error:

@@ -71,6 +71,11 @@ class Superseding:
         here, there = self.line(name), goal.line(name)
         return here != there and _said(here) != _said(there)
 
+    def reads_like(self, goal: "Superseding") -> bool:
+        """Tell whether the records of ``goal`` are in effect here, in the same order."""
+        here, there = self.chain, goal.chain
+        return (here.path, here.included) == (there.path, there.included)
+
     def settled(self) -> Iterator[bytes]:
         """Yield the lines, each record once; what was appended anew stands before what follows."""
         before, last = self._inserted()
