@@ -85,7 +85,7 @@ class EvaluatedSession:
     def share_of(self, case: Case, policy: Policy) -> float:
         """Return what part of a case's tokens is left by what was decided, up to the next per mil.
 
-        What is given is no part of them.
+        What is given is not part of them.
         """
         size = self.measured.meter.total
         fixed = size(given(case.cut.prefix))
