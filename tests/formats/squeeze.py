@@ -19,8 +19,8 @@ from compactctl.pipeline.spans import element_spans
 from compactctl.stages.registry import ALL_STAGES
 
 # What small documents do not hold: parted pairs, records that are never sent, tools without use,
-# pictures, a size to reach.
-_NOTHING_TO_DO = {"repair", "unsent", "drop", "images", "prioritize", "shorten"}
+# pictures, a size to reach, the ends of a span that somebody names.
+_NOTHING_TO_DO = {"repair", "unsent", "drop", "images", "prioritize", "shorten", "span"}
 ALL = tuple(stage.name for stage in ALL_STAGES if stage.name not in _NOTHING_TO_DO)
 PLANS = (*((stage,) for stage in ALL), ALL)
 # A change is tried with one stage of each kind, and all together; a long run with every one.
