@@ -50,6 +50,8 @@ def test_every_line_is_a_message_metadata_or_opaque(written: Written) -> None:
 def test_a_line_that_no_edit_names_stays_the_same(written: Written, way: dict[str, Any]) -> None:
     with bench(written.data) as at:
         before = read(at)
+        # What is never sent leaves many lines by one edit, which names none of them.
+        assume("unsent" not in way["plan"].stages)
         result = compact(at.options(**way))
         assume(result.compacted)
         after = load(str(at.out), before.format.name).lines
