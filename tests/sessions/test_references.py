@@ -1,6 +1,7 @@
 """Sessions by what people call them: which are taken, which are refused, what is written where."""
 
 import json
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -13,6 +14,7 @@ from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
 from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions, is_file
 from compactctl.errors import NoInputError, NotUnderstoodError
+from compactctl.store.archive.names import archive_folder
 from compactctl.store.places import Machine
 
 READING = ("stats", "check", "view", "log", "simulate", "prompt", "chunks")
@@ -107,11 +109,63 @@ def test_no_latest_is_written_to_when_two_changed_shortly(home: Home, known: Ses
     assert chosen(fresh, "latest", "write") == str(newest)
 
 
+def test_the_latest_to_rewind_is_one_that_was_compacted(home: Home, ask: Ask) -> None:
+    """A session and what rescue wrote of it changed within five minutes; one can be rewound."""
+    nothing = ask("rewind", "latest")
+    assert (nothing.code, nothing.out) == (3, "")
+    path = stored(home)
+    home.codex(Said(name="other", age=0))
+    assert "compactctl compacted no session" in ask("rewind", "latest").err
+    before = folder_of(path)
+    assert ask("rescue", Said(name="full").id).code == 0
+    (new,) = [each for each in path.parent.iterdir() if each.name not in before]
+    os.utime(path)
+    undone = ask("rewind", "latest")
+    assert undone.code == 0
+    assert f"wrote {new}" in undone.err
+    assert path.read_bytes() == before[path.name]
+    # A second one, and the first with nothing in effect any more.
+    assert ask("compact", Said(name="full").id, "--stages", "dedup").code == 0
+    os.utime(new)
+    again = ask("rewind", "latest")
+    assert again.code == 0
+    assert f"wrote {new}" not in again.err
+    # Now neither has anything to undo, and which of them goes on is for the user to say.
+    assert ask("rewind", "latest").code == 2
+
+
+@pytest.mark.parametrize("options", [["--in-place"], ["--native", "--while-open"]])
+def test_a_compacted_session_whose_archive_is_gone_stays_the_latest_to_rewind(
+    home: Home, known: Sessions, ask: Ask, options: list[str]
+) -> None:
+    """Rewind has to say that the archive is missing, not to undo what came before."""
+    path = stored(home)
+    assert ask("compact", Said(name="full").id, "--stages", "dedup", *options).code == 0
+    shutil.rmtree(home.root / ".local" / "state" / "compactctl")
+    home.codex(Said(name="other", age=0))
+    assert chosen(known, "latest", "restore") == str(path)
+
+
+@pytest.mark.parametrize("purpose", ["write", "restore"])
+def test_a_session_that_no_command_can_do_anything_with_is_no_candidate(
+    home: Home, known: Sessions, purpose: Purpose
+) -> None:
+    readable = home.claude(Said(name="one", age=MINUTE))
+    shutil.copy(SAMPLES / "claude-code-session.jsonl", readable)
+    archive = archive_folder(readable)
+    archive.mkdir(parents=True)
+    (archive / "0001-compact-0123456789ab.parquet").touch()
+    home.vscode(Said(name="closed", age=0))
+    home.codex(Said(name="old", age=DAY))
+    assert chosen(known, "latest", purpose) == str(readable)
+
+
 def test_what_is_not_clear_is_listed(home: Home, known: Sessions) -> None:
     home.claude(Said(name="1", title="Tide windows", age=HOUR))
     home.codex(Said(name="2", title="Tide tables", age=2 * HOUR))
     assert choices(known, "tide") == ["Tide windows", "Tide tables"]
-    assert choices(known, "tide tables", "write") == ["Tide tables"]
+    assert choices(known, "tide", "write") == ["Tide windows", "Tide tables"]
+    assert chosen(known, "tide tables", "write") == chosen(known, "tide tables")
     home.pi(Said(name="3", title="Tide", age=3 * HOUR))
     fresh = Sessions(machine=known.machine, here=known.here, now=known.now)
     assert chosen(fresh, "TIDE") == chosen(fresh, Said(name="3").id)

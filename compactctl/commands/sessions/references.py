@@ -2,18 +2,21 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.loading.database_path import database_path
 from compactctl.commands.loading.discover import TRANSCRIPTS
+from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.sessions.row import Row, ShortIds
 from compactctl.commands.sessions.wanted import is_hidden, is_of
-from compactctl.errors import NoInputError, NotUnderstoodError
+from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
+from compactctl.model.tags import OWN_KEY
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import (
     ALL_STORES,
@@ -24,6 +27,7 @@ from compactctl.sessions.registry import (
 )
 from compactctl.sessions.session import HIDDEN, Entry, Session
 from compactctl.store.archive.names import archive_files, archive_folder
+from compactctl.store.files.lines import open_input, read_lines
 from compactctl.store.places import Machine
 
 Purpose = Literal["read", "write", "restore"]
@@ -37,7 +41,13 @@ MOST = 15
 """How many candidates are listed."""
 # Fewer characters of an id are as likely a word.
 _LEAST = 4
+_OWN_OBJECT = re.compile(rf'"{OWN_KEY}":\s*\{{'.encode())
 _FILES = (*TRANSCRIPTS, "*.parquet")
+_NONE: Mapping[Purpose, str] = {
+    "read": "there is no session",
+    "write": "there is no session",
+    "restore": "compactctl compacted no session",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +119,7 @@ class Sessions:
         """
         store = store_named(client)
         entries = [entry for entry in self._entries if entry.client == store.client]
-        found = [session for session in shown(entries) if _is_fit(session, purpose)]
+        found = [s for s in shown(entries) if purpose != "restore" or s.entry.n_bytes is not None]
         if not found:
             raise NoInputError(f"{client}: {store.title} has no session here")
         return tuple(self._chosen(f"{client}:", session, purpose).path for session in found[::-1])
@@ -154,16 +164,18 @@ class Sessions:
     def _latest(
         self, reference: str, entries: Sequence[Entry], purpose: Purpose
     ) -> Chosen | Choices:
-        newest = next(shown(entries), None)
+        candidates = (session for session in shown(entries) if _is_fit(session, purpose))
+        newest = next(candidates, None)
         if newest is None:
-            raise NoInputError(f"{reference}: there is no session; see compactctl sessions --all")
+            raise NoInputError(f"{reference}: {_NONE[purpose]}; see compactctl sessions --all")
         if purpose == "read":
             return self._chosen(reference, newest, purpose)
         limit = newest.entry.modified - CLOSE
-        close = list(shown(entry for entry in entries if entry.modified > limit))
-        if len(close) > 1:
-            return self._choices(f"{reference}: these changed within five minutes", close)
-        return self._chosen(reference, newest, purpose)
+        close = [newest, *takewhile(lambda session: session.entry.modified > limit, candidates)]
+        ready = close if len(close) == 1 else [s for s in close if _is_ready(s, purpose)]
+        if len(ready) == 1:
+            return self._chosen(reference, ready[0], purpose)
+        return self._choices(f"{reference}: these changed within five minutes", ready or close)
 
     def _newest_here(
         self, reference: str, entries: Sequence[Entry], purpose: Purpose
@@ -178,7 +190,8 @@ class Sessions:
         if purpose == "read":
             return self._chosen(reference, newest, purpose)
         why = f"{reference}: a command that writes takes one of these by its id"
-        return self._choices(why, [newest, *found])
+        fit = [session for session in (newest, *found) if _is_fit(session, purpose)]
+        return self._choices(why, fit or [newest])
 
     def _here(self, entries: Iterable[Entry]) -> Iterator[Session]:
         folder = Path(os.path.realpath(self.here))
@@ -209,9 +222,7 @@ class Sessions:
                 f"{reference}: there is no such file, and no session with that id or title; "
                 "compactctl sessions lists what there is"
             )
-        if purpose != "read":
-            why = f"{reference}: a command that writes takes a session by its id, not by its title"
-            return self._choices(why, found)
+        found = [session for session in found if _is_fit(session, purpose)] or found
         if len(found) > 1:
             return self._choices(f"{reference}: several titles have these words", found)
         return self._chosen(reference, found[0], purpose)
@@ -253,13 +264,44 @@ def shown(entries: Iterable[Entry]) -> Iterator[Session]:
 
 
 def _is_compacted(session: Session) -> bool:
+    """Tell whether compactctl wrote a session: it has an archive, or records with our tags."""
+    if session.entry.n_bytes is None:
+        return False
     path = session.entry.path
-    return session.entry.n_bytes is not None and bool(archive_files(archive_folder(path)))
+    return bool(archive_files(archive_folder(path))) or _has_tags(str(path))
+
+
+def _has_tags(path: str) -> bool:
+    """Tell whether records carry our tags; only a file with our key in it has to be parsed."""
+    try:
+        is_marked = any(_OWN_OBJECT.search(line.data) for line in read_lines(path))
+        return is_marked and is_tagged(open_input(path).lines, path)
+    except CompactctlError:
+        return False
 
 
 def _is_fit(session: Session, purpose: Purpose) -> bool:
-    """Tell whether a session can be what is wanted; nothing in a database is ever restored."""
-    return purpose != "restore" or session.entry.n_bytes is not None
+    """Tell whether a session can be meant: to be restored, it must have been compacted."""
+    return purpose != "restore" or _is_compacted(session)
+
+
+def _is_ready(session: Session, purpose: Purpose) -> bool:
+    """Tell whether there is something to do: a compaction to undo, a transcript to compact."""
+    if purpose == "restore":
+        return _is_in_effect(session)
+    return not store_named(session.entry.client).instead
+
+
+def _is_in_effect(session: Session) -> bool:
+    """Tell whether a compaction is in effect; where that cannot be told, rewind says why."""
+    # With what reads archives, which no command that only reads sessions has a use for.
+    from compactctl.commands.operations.history import history_of
+
+    path = session.entry.path
+    try:
+        return bool(history_of(open_input(str(path)), str(path)).chain)
+    except CompactctlError:
+        return True
 
 
 def _may_be_called(entry: Entry, beginning: str) -> bool:
