@@ -38,7 +38,8 @@ def _document(path: Path, session: str) -> bytes | None:
         if row is None:
             return None
         parts = _parts(database, session)
-        query = "select id, data from message where session_id = ? order by id"
+        # As the client sorts: the time in its ids has 48 bits and wrapped on 14 August 2026.
+        query = "select id, data from message where session_id = ? order by time_created, id"
         rows = database.execute(query, (session,)).fetchall()
     messages = [
         {
@@ -51,7 +52,7 @@ def _document(path: Path, session: str) -> bytes | None:
 
 
 def _parts(database: sqlite3.Connection, session: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the parts of a session's messages, in order, by the ids of those."""
+    """Return the parts of each message by its id, in the order of the client: by their own ids."""
     found: dict[str, list[dict[str, Any]]] = {}
     query = "select id, message_id, data from part where session_id = ? order by id"
     for row in database.execute(query, (session,)):

@@ -127,7 +127,11 @@ class Home:
         return path
 
     def opencode(self, said: Said, *, parent: str | None = None, archived: bool = False) -> str:
-        """Write a session of OpenCode; return its id."""
+        """Write a session of OpenCode; return its id.
+
+        The answer's id sorts before the prompt's, as across 14 August 2026, when the time in the
+        client's ids wrapped; the client sorts messages by their time.
+        """
         path = self.root / ".local" / "share" / "opencode" / "opencode.db"
         path.parent.mkdir(parents=True, exist_ok=True)
         number = sha256(said.name.encode()).hexdigest()
@@ -149,10 +153,10 @@ class Home:
                  updated if archived else None),
             )  # fmt: skip
             for at, (message, text) in enumerate(zip(messages, texts, strict=True)):
-                name = f"msg_{number[:20]}{at}"
-                row = (name, own, json.dumps(message))
-                database.execute("insert into message values (?, ?, 1, 1, ?)", row)
-                part = (f"prt_{number[:20]}{at}", name, own,
+                name = f"msg_{9 - at}{number[:20]}"
+                row = (name, own, at + 1, json.dumps(message))
+                database.execute("insert into message values (?, ?, ?, 1, ?)", row)
+                part = (f"prt_{9 - at}{number[:20]}", name, own,
                         json.dumps({"type": "text", "text": text}))  # fmt: skip
                 database.execute("insert into part values (?, ?, ?, 1, 1, ?)", part)
             database.commit()

@@ -2,11 +2,14 @@
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from cli.asking import Ask
 from sessions.homes import DAY, HOUR, WRITERS, Home, Said
 
 from compactctl.commands.sessions.sessions import SessionsOptions, sessions
@@ -46,6 +49,30 @@ def test_a_session_is_told_of(home: Home, listed: Listed, client: str) -> None:
     assert session.entry.modified == pytest.approx(home.now - said.age, abs=1)
     if client not in {"opencode", "cline"}:
         assert session.id == said.id
+
+
+def test_messages_of_opencode_are_in_the_order_of_their_creation(
+    home: Home, listed: Listed, ask: Ask
+) -> None:
+    # Ids hold the time in 48 bits, which wrapped on 14 August 2026: the newest sort first.
+    own = home.opencode(Said(prompt="one", model="old-model"))
+    newer = (
+        ("msg_0001", 3, {"role": "user"}, "three"),
+        ("msg_0002", 4, {"role": "assistant", "modelID": "new-model", "tokens": {"input": 9}}, "4"),
+    )
+    path = home.root / ".local" / "share" / "opencode" / "opencode.db"
+    with closing(sqlite3.connect(path)) as database:
+        for name, time, message, text in newer:
+            row = (name, own, time, json.dumps(message))
+            database.execute("insert into message values (?, ?, ?, 1, ?)", row)
+            part = (f"prt_{name}", name, own, json.dumps({"type": "text", "text": text}))
+            database.execute("insert into part values (?, ?, ?, 1, 1, ?)", part)
+        database.commit()
+    (session,) = listed()
+    assert (session.details.model, session.details.context) == ("new-model", 9)
+    view = ask("view", own, "--jsonl").out
+    places = [view.index(f'"{text}"') for text in ("one", "Done.", "three", "4")]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(

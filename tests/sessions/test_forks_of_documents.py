@@ -19,6 +19,12 @@ def ids_in(document: dict[str, Any]) -> list[str]:
     ]
 
 
+def ranks(document: dict[str, Any]) -> list[int]:
+    """Return the places that messages have when sorted by their ids."""
+    ids = [message["info"]["id"] for message in document["messages"]]
+    return list(map(sorted(ids).index, ids))
+
+
 def test_a_session_of_opencode_is_a_document_to_import(home: Home, ask: Ask) -> None:
     own = opencode(home)
     before = everything_below(home.root / ".local" / "share")
@@ -49,8 +55,7 @@ def test_all_that_the_document_names_is_new_and_in_order(home: Home, ask: Ask) -
 
     assert set(ids_in(old)).isdisjoint(ids_in(new))
     assert len(set(ids_in(new))) == len(ids_in(old))
-    order = [each["info"]["id"] for each in new["messages"]]
-    assert order == sorted(order)
+    assert ranks(new) == ranks(old)
     known = set(ids_in(new))
     parents = {m["info"]["parentID"] for m in new["messages"] if "parentID" in m["info"]}
     assert parents <= known

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.opencode.parts import is_encrypted, is_typed, message_parts
-from compactctl.formats.opencode.sent import OpenCodeRecord, effective
+from compactctl.formats.opencode.sent import OpenCodeRecord, by_time, effective
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.containers import ContainedRecord, Container
 from compactctl.formats.records.json_values import (
@@ -50,7 +50,7 @@ class OpenCodeReader:
         said = [one for entry in container.entries if (one := self._said(entry)) is not None]
         if not container.entries:
             self.gather.meta("empty conversation", container.decoded.n_bytes)
-        self.effective += effective(said, session)
+        self.effective += effective(by_time(said), session)
         self._count += 1
 
     def finish(self) -> Transcript:

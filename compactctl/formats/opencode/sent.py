@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from compactctl.formats.opencode.parts import cleared_at, message_parts
@@ -29,6 +30,18 @@ class OpenCodeRecord:
     def parts(self) -> list[Any]:
         """The record's parts, sent or not."""
         return list_or_empty(self.record.get("parts"))
+
+
+def by_time(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
+    """Return records in the order of their creation, as the client sorts what it imports.
+
+    Records of one time stay as they stand, and so do all where one of them has no time: not even
+    ids tell then, whose time wrapped on 14 August 2026.
+    """
+    times = [object_or_empty(record.info.get("time")).get("created") for record in records]
+    if not all(isinstance(time, int | float) for time in times):
+        return list(records)
+    return [record for _, record in sorted(zip(times, records, strict=True), key=itemgetter(0))]
 
 
 def effective(said: Sequence[OpenCodeRecord], session: Mapping[str, Any]) -> tuple[Message, ...]:

@@ -70,7 +70,9 @@ def _entry(path: Path, row: Mapping[str, Any]) -> Entry:
 
 def _details(entry: Entry) -> Details:
     """Return what the newest answer says; the counts in the session's own row are sums."""
-    query = "select data from message where session_id = ? order by id desc limit ?"
+    query = (
+        "select data from message where session_id = ? order by time_created desc, id desc limit ?"
+    )
     with read_only(entry.path) as database:
         newest = [row["data"] for row in database.execute(query, (entry.id, _NEWEST))]
     for message in map(_parsed, newest):

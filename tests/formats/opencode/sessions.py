@@ -1,5 +1,6 @@
 """Messages of a session of OpenCode, one call each."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from formats.jsonl import read
@@ -7,6 +8,7 @@ from formats.jsonl import read
 from compactctl.model.transcript import Transcript
 
 SESSION: dict[str, object] = {"id": "ses_1", "directory": "/work/app", "version": "1.2.20"}
+CREATED = 1_700_000_000_000
 
 
 def user(name: str, *parts: dict[str, Any]) -> dict[str, Any]:
@@ -14,7 +16,6 @@ def user(name: str, *parts: dict[str, Any]) -> dict[str, Any]:
         "id": name,
         "sessionID": "ses_1",
         "role": "user",
-        "time": {"created": 1_700_000_000_000},
         "agent": "build",
         "model": {"providerID": "p", "modelID": "m-1"},
     }
@@ -26,7 +27,6 @@ def assistant(name: str, *parts: dict[str, Any], **info: object) -> dict[str, An
         "id": name,
         "sessionID": "ses_1",
         "role": "assistant",
-        "time": {"created": 1_700_000_000_500},
         "agent": "build",
         "providerID": "p",
         "modelID": "m-1",
@@ -44,7 +44,15 @@ def tool(call_id: str, name: str, arguments: object, **state: object) -> dict[st
 
 
 def opencode(*messages: dict[str, Any], **info: object) -> Transcript:
-    return read("opencode", {"info": SESSION | info, "messages": [*messages]})
+    return read("opencode", {"info": SESSION | info, "messages": one_second_apart(messages)})
+
+
+def one_second_apart(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages in the order of their creation; a time of their own stays."""
+    return [
+        {**message, "info": {"time": {"created": CREATED + 1_000 * number}, **message["info"]}}
+        for number, message in enumerate(messages)
+    ]
 
 
 def message_id(number: int) -> str:
@@ -65,4 +73,4 @@ def session(turns: int = 6) -> dict[str, Any]:
             assistant(message_id(3 * turn + 1), text("Reading first."), read_file, command),
             assistant(message_id(3 * turn + 2), text(f"Fixed part {turn} in parser.py.")),
         ]
-    return {"info": SESSION, "messages": messages}
+    return {"info": SESSION, "messages": one_second_apart(messages)}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from formats.jsonl import read, texts
 from formats.opencode.sessions import (
+    CREATED,
     SESSION,
     assistant,
     opencode,
@@ -186,11 +187,12 @@ def test_usage_is_the_sum_of_what_was_sent_and_the_rest_of_the_total() -> None:
 
 
 def test_ids_that_were_redacted_do_not_make_messages_alike() -> None:
-    found = opencode(assistant("REDACTED", text("a")), assistant("REDACTED", text("b")))
+    second = assistant("REDACTED", text("b"), time={"created": CREATED + 1_000})
+    found = opencode(assistant("REDACTED", text("a")), second)
 
     assert len({m.id for m in found.messages}) == 2
     assert len({m.response_id for m in found.messages}) == 2
-    again = opencode(assistant("REDACTED", text("b")))
+    again = opencode(second)
     assert again.messages[0].id == found.messages[1].id
 
 

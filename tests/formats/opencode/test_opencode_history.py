@@ -2,11 +2,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from formats.jsonl import texts
+from formats.jsonl import read, texts
 from formats.opencode.sessions import (
     SESSION,
     assistant,
     message_id,
+    one_second_apart,
     opencode,
     session,
     text,
@@ -14,6 +15,8 @@ from formats.opencode.sessions import (
     user,
 )
 from formats.squeeze import ALL, each_plan, pretty, squeezed
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
@@ -41,6 +44,26 @@ def test_the_history_starts_at_the_newest_compaction() -> None:
     assert texts(found.effective) == [AGAIN, "All so far.", "three", "third"]
     assert [m.summary for m in found.effective] == [False, True, False, False]
     assert len(found.messages) == 8
+
+
+@given(st.permutations(range(6)))
+def test_messages_are_sent_in_the_order_of_their_creation(order: list[int]) -> None:
+    # The ids of the newer ones sort first, as those do that were made after 14 August 2026.
+    messages = one_second_apart(
+        [user(message_id(-number), text(f"question {number}")) for number in range(6)]
+    )
+    document = {"info": SESSION, "messages": [messages[place] for place in order]}
+
+    assert texts(read("opencode", document).effective) == [f"question {n}" for n in range(6)]
+
+
+def test_messages_without_times_stay_as_they_stand() -> None:
+    messages = [user("msg_9", text("first")), user("msg_1", text("second"))]
+
+    assert texts(read("opencode", {"info": SESSION, "messages": messages}).effective) == [
+        "first",
+        "second",
+    ]
 
 
 def test_what_a_compaction_rests_on_must_stay() -> None:
