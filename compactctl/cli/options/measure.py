@@ -9,7 +9,7 @@ from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange, ParsedText
 from compactctl.commands.sizing.extra_content import ExtraOptions
-from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.sizing.measure import MeasureOptions, unlisted_model
 from compactctl.tokens.counters.choose import COUNTER_NAMES
 from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
@@ -69,7 +69,18 @@ def measure_options(function: F) -> F:
             "system]",
         ),
     )
-    return together("measure", MeasureOptions, options)(function)
+    return together("measure", _measure, options)(function)
+
+
+def _measure(**values: Any) -> MeasureOptions:  # noqa: ANN401 - of several options
+    """Return the options; warn of a model whose window would be a mere default."""
+    measure = MeasureOptions(**values)
+    warning = unlisted_model(measure)
+    if warning:
+        from compactctl.reports.rendering.screen import tell
+
+        tell(f"warning: {warning}")
+    return measure
 
 
 def windows_option(function: F) -> F:

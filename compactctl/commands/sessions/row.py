@@ -57,7 +57,7 @@ def _window(session: Session) -> int | None:
     if details.window:
         return details.window
     model = resolve_model(details.model)
-    if not model.known:
+    if not (model.known or model.inferred):
         return None
     if details.context is not None and details.context > model.window:
         return window_holding(model, details.context)

@@ -17,7 +17,7 @@ from compactctl.tokens.counters.fast import WORTH_LOADING
 from compactctl.tokens.fit import Base, Limits, limits_of
 from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.meter import Meter
-from compactctl.tokens.models.lookup import ModelInfo, resolve_model
+from compactctl.tokens.models.lookup import ModelInfo, model_suggestion, resolve_model
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
 from compactctl.tokens.models.windows import parse_window
 
@@ -85,6 +85,20 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     meter = Meter(counter, _image_tokens(options))
     framed = FramedMeter(meter, framing_for(model, counter))
     return Measure(model=model, meter=meter, framed=framed, limits=limits)
+
+
+def unlisted_model(options: MeasureOptions) -> str:
+    """Return what to warn of where a model was asked for and nothing is known of it, else ""."""
+    if not options.model or options.window:
+        return ""
+    model = resolve_model(options.model, options.own)
+    if model.rule != "unknown":
+        return ""
+    guess = model_suggestion(options.model)
+    return (
+        f"--model {options.model} is not a listed model: a window of {model.window:,} tokens is"
+        f" assumed, --window sets it{guess and f'; {guess}'}"
+    )
 
 
 def limits_for(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Limits:

@@ -56,11 +56,23 @@ def _recorded(transcript: Transcript) -> Window | None:
 
 
 def _of_model(model: ModelInfo, where: str) -> Window:
+    """Return a model's window; the source also says by what it is guessed, if it is."""
     source = f"{model.name}, {where}"
-    if not model.known:
-        source = "default for unknown models"
-    elif model.longer is not None:
-        source = f"{source}; assumed, it may have {model.longer:,}"
+    match model.rule:
+        case "unknown":
+            source = "default for unknown models"
+        case "provider default":
+            source += f"; not a listed model, default of {model.match.rstrip('/')}"
+        case "longest prefix":
+            source += (
+                f"; not a listed model, inferred from the beginning of its name, {model.match}"
+            )
+        case "Claude version" | "Claude line":
+            source += f"; not a listed model, inferred from {model.match}"
+        case "own table" | "name":
+            pass
+    if model.longer is not None:
+        source += f"; assumed, it may have {model.longer:,}"
     return Window(tokens=model.window, source=source, for_input=model.for_input)
 
 

@@ -29,13 +29,15 @@ def counter_text(measured: Measure) -> str:
 
 
 def model_text(measured: Measure) -> str:
-    """Return the model, or that nothing is known of it."""
+    """Return the model and, where the tables do not list it, what is used instead."""
     model = measured.model
     if model.known:
         return f"model {one_line(model.name)}"
     if model.name == _UNNAMED:
         return "no model is recorded; name it with --model"
-    return f"model {one_line(model.name)} is not in the table; see --counter and --window"
+    if model.inferred:
+        return f"model {one_line(model.name)} is not listed; measured as {one_line(model.match)}"
+    return f"model {one_line(model.name)} is not listed; set --counter and --window"
 
 
 def window_facts(measured: Measure) -> Iterator[Fact]:

@@ -5,14 +5,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from compactctl.errors import suggestion
 from compactctl.tokens.models import table
-from compactctl.tokens.models.names import bare_name, dashed, is_beginning, plain_name
+from compactctl.tokens.models.names import bare_name, dashed, is_beginning, is_edition, plain_name
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModel, OwnModels
 from compactctl.tokens.models.table import Family, VocabularyName
 
-# Which rule found what is known of a model.
+# How a model was looked up: by its own name, or else by what its name is like.
 Rule = Literal[
-    "own table", "longest prefix", "Claude version", "Claude line", "provider default", "unknown"
+    "own table",
+    "name",
+    "longest prefix",
+    "Claude version",
+    "Claude line",
+    "provider default",
+    "unknown",
 ]
 
 
@@ -28,8 +35,7 @@ class ModelInfo:
         reconstruction: the counter that an optional package offers for the family, or "".
         window: context window in tokens.
         max_output: longest answer in tokens; None when not known.
-        known: whether a table knows the name; if not, window and family are defaults.
-        match: the row it was found by: a beginning of the name or a provider; "" for none.
+        match: the row it was found by: a name, a beginning of it, or a provider; "" for none.
         rule: how that row was chosen.
         longer: the longer window that the model can have as well; None when there is one alone.
         for_input: whether the window is for input alone, beside the answer.
@@ -46,13 +52,22 @@ class ModelInfo:
     reconstruction: str
     window: int
     max_output: int | None
-    known: bool
     match: str
     rule: Rule
     longer: int | None = None
     for_input: bool = False
     keeps_reasoning: bool = False
     own: OwnModel | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether a table names this model; if not, window and family are inferred or defaults."""
+        return self.rule in ("own table", "name")
+
+    @property
+    def inferred(self) -> bool:
+        """Whether window and family are those of a model with a similar name."""
+        return self.rule in ("longest prefix", "Claude version", "Claude line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +90,7 @@ _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 
 
 def resolve_model(name: str | None, own: OwnModels = NO_MODELS) -> ModelInfo:
-    """Look a model up by the longest beginning of its name that a table knows.
+    """Look a model up by its name, else by the longest beginning of it that a table has.
 
     Providers, regions and gateways in front of the name and dates, variants and API versions
     behind it do not matter. What the user's own table says counts more than the built-in one.
@@ -91,7 +106,6 @@ def resolve_model(name: str | None, own: OwnModels = NO_MODELS) -> ModelInfo:
         max_output=row.max_output or built_in.max_output,
         longer=None if row.window else built_in.longer,
         for_input=built_in.for_input and row.window is None,
-        known=True,
         match=row.prefix,
         rule="own table",
         own=row,
@@ -110,12 +124,15 @@ def window_holding(model: ModelInfo, tokens: int) -> int:
 
 def listed_models() -> Iterator[ModelInfo]:
     """Yield what is known for every row of the built-in tables, in their order."""
-    for line, (major, minor), _, _ in table.CLAUDE_LIMITS:
-        yield resolve_model(_claude_match(line, (major, minor)))
-    for prefix, *_ in table.MODELS:
-        yield resolve_model(prefix)
-    for provider in table.PROVIDERS:
-        yield resolve_model(f"{provider}/")
+    names = (name for row in table.MODELS for name in _names(row[0]))
+    versions = (_claude_name(line, version) for line, version, _, _ in _CLAUDES)
+    for name in (*versions, *names, *(f"{provider}/" for provider in table.PROVIDERS)):
+        yield resolve_model(name)
+
+
+def model_suggestion(name: str) -> str:
+    """Return "did you mean …?" with the listed model that a name is most like; "" for none."""
+    return suggestion(plain_name(name), (m.name for m in listed_models() if m.known), "")
 
 
 def _built_in(name: str | None) -> ModelInfo:
@@ -133,12 +150,11 @@ def _built_in(name: str | None) -> ModelInfo:
         reconstruction=row.family.reconstruction,
         window=row.window if own == bare else max(row.window, table.LONG_WINDOW),
         max_output=row.max_output,
-        known=found is not None,
         match=row.match,
         rule=row.rule,
         longer=row.longer if own == bare else None,
         for_input=row.match in table.INPUT_WINDOWS and own == bare,
-        keeps_reasoning=row.match in table.KEEP_REASONING,
+        keeps_reasoning=row.match.startswith(table.KEEP_REASONING),
     )
 
 
@@ -152,7 +168,19 @@ def _letters(name: str) -> str:
     return re.sub("[^a-z]", "", name)
 
 
-_ROWS = {dashed(row[0]): _Row(row[0], "longest prefix", *row[1:]) for row in table.MODELS}
+def _names(names: str) -> list[str]:
+    """Return the names of a row without the star of those that are beginnings only."""
+    return names.replace("*", "").split()
+
+
+_ROWS = {
+    dashed(name): _Row(name, "longest prefix", *row[1:])
+    for row in table.MODELS
+    for name in _names(row[0])
+}
+_BEGINNINGS = {
+    dashed(name[:-1]) for row in table.MODELS for name in row[0].split() if name[-1] == "*"
+}
 _WINDOWS = {
     family.label: {row[2] for row in table.MODELS if row[1] is family}
     for family in {row[1] for row in table.MODELS}
@@ -168,7 +196,8 @@ def _longest_match(bare: str) -> _Row | None:
     for end in range(min(len(bare), _LONGEST_ROW), 0, -1):
         row = _ROWS.get(bare[:end])
         if row and is_beginning(bare[:end], bare):
-            return row
+            is_name = bare[:end] not in _BEGINNINGS and is_edition(bare[end:])
+            return replace(row, rule="name") if is_name else row
     return None
 
 
@@ -178,7 +207,7 @@ def _claude(bare: str) -> _Row | None:
     if start is None:
         return None
     line = _CLAUDE_LINE.search(bare)
-    rows = [row for row in table.CLAUDE_LIMITS if line and row[0] == line[0]]
+    rows = [row for row in _CLAUDES if line and row[0] == line[0]]
     name = f"claude-{line[0]}" if line else "claude"
     version = _CLAUDE_VERSION.search(bare, start.start())
     if version is None:
@@ -187,14 +216,27 @@ def _claude(bare: str) -> _Row | None:
         return _Row(name, "Claude line", table.CLAUDE, window)
     number = (int(version[1]), int(version[2] or 0))
     family = table.CLAUDE if number >= table.NEW_CLAUDE_VOCABULARY else table.CLAUDE_OLD
-    reached = [row for row in rows if row[1] <= number]
+    reached = [row for row in rows if _version_number(row[1]) <= number]
     if not reached:
         return _Row(name, "Claude line", family, table.CLAUDE_WINDOW)
-    which, first, window, max_output = max(reached, key=lambda row: row[1])
-    longer = table.LONG_WINDOW if (which, first) in table.CLAUDE_OR_LONG else None
-    match = _claude_match(which, first)
-    return _Row(match, "Claude version", family, window, max_output, longer)
+    which, newest, window, max_output = max(reached, key=lambda row: _version_number(row[1]))
+    longer = table.LONG_WINDOW if (which, newest) in table.CLAUDE_OR_LONG else None
+    rule: Rule = "name" if _version_number(newest) == number else "Claude version"
+    return _Row(_claude_name(which, newest), rule, family, window, max_output, longer)
 
 
-def _claude_match(line: str, version: tuple[int, int]) -> str:
-    return f"claude-{line}-{version[0]}.{version[1]}"
+def _claude_name(line: str, version: str) -> str:
+    return f"claude-{line}-{version}"
+
+
+def _version_number(version: str) -> tuple[int, int]:
+    major, _, minor = version.partition(".")
+    return int(major), int(minor or 0)
+
+
+# A row for each version.
+_CLAUDES = [
+    (line, version, window, max_output)
+    for line, versions, window, max_output in table.CLAUDE_LIMITS
+    for version in versions.split()
+]

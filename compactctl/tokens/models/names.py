@@ -9,6 +9,12 @@ _PREFIX = re.compile(
     r"(?:(?:us-gov|us|eu|apac|global|jp|au|ca|sa)\.)?"
     r"(?:(?:anthropic|amazon|google|meta|minimax|mistral|moonshotai|moonshot|openai|qwen|zai)\.)?"
 )
+# What may stand behind the name of a model and still be that model: dates and versions of it, its
+# size where the weights are open, and a tag.
+_EDITION = re.compile(
+    r"(?:-(?:\d{4}|\d{6}|\d{8}|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?|v\d+|latest|preview|default|exp|beta"
+    r"|(?:a|x)?\d+(?:-\d+)?[be]|instruct|it|chat|fp8|maas)|@[-\w]+|:[-\w]+)*"
+)
 
 
 def plain_name(name: str | None) -> str:
@@ -36,3 +42,8 @@ def is_beginning(prefix: str, name: str) -> bool:
         return False
     before, after = prefix[-1], name[len(prefix) : len(prefix) + 1]
     return not (after.isalnum() and before.isalnum()) or (before.isalpha() and after.isdigit())
+
+
+def is_edition(rest: str) -> bool:
+    """Tell whether what stands behind a model's dashed name only says which edition of it."""
+    return _EDITION.fullmatch(rest) is not None

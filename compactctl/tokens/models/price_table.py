@@ -22,7 +22,9 @@ _ANTHROPIC: tuple[_Row, ...] = (
     ("claude-opus-5 claude-opus-4.8 claude-opus-4.7", 5, 0.5, 6.25, 10, 25, 0),
     ("claude-opus-4.6 claude-opus-4.5", 5, 0.5, 6.25, 10, 25, 0),
     ("claude-opus-4.1 claude-opus-4 claude-opus-4.0", 15, 1.5, 18.75, 30, 75, 0),
-    ("claude-sonnet-5.5 claude-sonnet-5", 2, 0.2, 2.5, 4, 10, 0),
+    # Read from a cache as in the table of Claude Code 2.1.331.
+    ("claude-sonnet-5.5", 2, 0.1, 2.5, 4, 10, 0),
+    ("claude-sonnet-5", 2, 0.2, 2.5, 4, 10, 0),
     ("claude-sonnet-4.6 claude-sonnet-4.5", 3, 0.3, 3.75, 6, 15, 0),
     ("claude-sonnet-4 claude-sonnet-4.0", 3, 0.3, 3.75, 6, 15, 0),
     ("claude-sonnet-4.5 claude-sonnet-4 claude-sonnet-4.0", 6, 0.6, 7.5, 12, 22.5, 200_000),
@@ -51,6 +53,8 @@ _OPENAI: tuple[_Row, ...] = (
     ("gpt-4.1-mini", 0.4, 0.1, 0.4, 0.4, 1.6, 0),
     ("gpt-4.1-nano", 0.1, 0.025, 0.1, 0.1, 0.4, 0),
     ("gpt-4o", 2.5, 1.25, 2.5, 2.5, 10, 0),
+    # Without a price for what is cached: it costs what sending it costs.
+    ("gpt-4o-2024-05-13", 5, 5, 5, 5, 15, 0),
     ("gpt-4o-mini", 0.15, 0.075, 0.15, 0.15, 0.6, 0),
     ("o3", 2, 0.5, 2, 2, 8, 0),
     ("o4-mini", 1.1, 0.275, 1.1, 1.1, 4.4, 0),

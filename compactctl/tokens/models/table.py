@@ -4,8 +4,8 @@
 the smaller window is listed: one taken for larger than it is would hide that a transcript no
 longer fits. A row that names a model counts more than a rule for all names of its kind, such as
 agent-code's 128,000 for everything that begins with ``gpt-4``. A client may use less than the
-model has (Claude Code runs Claude 4.6 to 4.8 with 200,000 unless told otherwise, Codex gpt-5.4 and
-gpt-5.5 with 272,000), so a window that a transcript records counts more than this table.
+model has (Claude Code runs Claude 4.6 with 200,000 unless told otherwise, Codex gpt-5.4 and gpt-5.5
+with 272,000), so a window that a transcript records counts more than this table.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ VocabularyName = Literal["o200k_base", "cl100k_base"]
 SOURCES: tuple[tuple[str, str], ...] = (
     ("window tables of NeuroLink, Codebuddy and agent-code", "2026-08"),
     ("the vendors' model pages", "2026-11"),
-    ("the models.dev and genai-prices registries", "2026-11"),
+    ("the table of Claude Code 2.1.331, for its models", "2026-11"),
+    ("the models.dev, genai-prices and litellm registries", "2026-11"),
 )
 
 
@@ -68,157 +69,159 @@ LONG_WINDOW = 1_000_000
 # Anthropic announced a new vocabulary with Opus 4.7; Haiku has it from 5.5 on.
 NEW_CLAUDE_VOCABULARY = (4, 7)
 
-# Line, first version, window, output limit. A row holds up to the line's next one.
-CLAUDE_LIMITS: tuple[tuple[str, tuple[int, int], int, int], ...] = (
-    ("opus", (3, 0), 200_000, 4_096),
-    ("opus", (4, 0), 200_000, 32_000),
-    ("opus", (4, 5), 200_000, 64_000),
-    ("opus", (4, 6), 200_000, 128_000),
-    ("opus", (5, 0), 1_000_000, 128_000),
-    ("sonnet", (3, 0), 200_000, 4_096),
-    ("sonnet", (3, 5), 200_000, 8_192),
-    ("sonnet", (3, 7), 200_000, 64_000),
-    ("sonnet", (4, 6), 200_000, 128_000),
-    ("sonnet", (5, 0), 1_000_000, 128_000),
-    ("haiku", (3, 0), 200_000, 4_096),
-    ("haiku", (3, 5), 200_000, 8_192),
-    ("haiku", (4, 5), 200_000, 64_000),
-    ("haiku", (5, 0), 1_000_000, 128_000),
-    ("fable", (5, 0), 1_000_000, 128_000),
-    ("mythos", (5, 0), 1_000_000, 128_000),
+# Line, versions, window, output limit. A version that is not here has the row of the one before it.
+# From Opus 4.7 on, and for all of 5, Claude Code 2.1.331 lists 1,000,000 without being asked to.
+CLAUDE_LIMITS: tuple[tuple[str, str, int, int], ...] = (
+    ("opus", "3", 200_000, 4_096),
+    ("opus", "4 4.1", 200_000, 32_000),
+    ("opus", "4.5", 200_000, 64_000),
+    ("opus", "4.6", 200_000, 128_000),
+    ("opus", "4.7 4.8 5 5.5", 1_000_000, 128_000),
+    ("sonnet", "3", 200_000, 4_096),
+    ("sonnet", "3.5", 200_000, 8_192),
+    ("sonnet", "3.7 4 4.5", 200_000, 64_000),
+    ("sonnet", "4.6", 200_000, 128_000),
+    ("sonnet", "5 5.5", 1_000_000, 128_000),
+    ("haiku", "3", 200_000, 4_096),
+    ("haiku", "3.5", 200_000, 8_192),
+    ("haiku", "4.5", 200_000, 64_000),
+    ("haiku", "5.5", 1_000_000, 128_000),
+    ("fable", "5 5.1 5.2", 1_000_000, 128_000),
+    ("mythos", "5 5.1 5.2", 1_000_000, 128_000),
 )
-# Rows whose models can have ``LONG_WINDOW`` tokens as well: sessions with Claude 4.6 to 4.8 were
-# compacted by their client at 167,000 to 178,000, so the smaller window is the one to assume.
-CLAUDE_OR_LONG = frozenset({("opus", (4, 6)), ("sonnet", (4, 6))})
+# Models that can have ``LONG_WINDOW`` tokens as well: sessions with them were compacted by their
+# client at 167,000 to 178,000, so the smaller window is the one to assume.
+CLAUDE_OR_LONG = frozenset({("opus", "4.6"), ("sonnet", "4.6")})
 # For a Claude without a version in its name (NeuroLink's default for its provider).
 CLAUDE_WINDOW = 200_000
 
-# Beginning of the name, family, window, output limit where known. The longest match counts.
+# Names, family, window, output limit where known. Each name is also a beginning of others, of
+# which the longest counts; one with a star behind it is a beginning only, and no model.
 MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     # agent-code, for every name that begins like this.
-    ("gpt-3.5", OPENAI_OLD, 16_384, 4_096),
-    ("gpt-3.5-turbo", OPENAI_OLD, 16_385, 4_096),
-    ("gpt-35-turbo", OPENAI_OLD, 16_385, 4_096),
+    ("gpt-3.5*", OPENAI_OLD, 16_384, 4_096),
+    ("gpt-3.5-turbo gpt-35-turbo", OPENAI_OLD, 16_385, 4_096),
     ("gpt-4", OPENAI_OLD, 8_192, 8_192),
     ("gpt-4-32k", OPENAI_OLD, 32_768, 8_192),
-    ("gpt-4-turbo", OPENAI_OLD, 128_000, 4_096),
-    ("gpt-4-1106", OPENAI_OLD, 128_000, 4_096),
-    ("gpt-4-0125", OPENAI_OLD, 128_000, 4_096),
-    ("gpt-4-vision", OPENAI_OLD, 128_000, 4_096),
-    ("gpt-4o", OPENAI, 128_000, 16_384),
-    ("chatgpt-4o", OPENAI, 128_000, 16_384),
-    ("gpt-4.1", OPENAI, 1_047_576, 32_768),
+    ("gpt-4-turbo gpt-4-1106 gpt-4-0125 gpt-4-vision", OPENAI_OLD, 128_000, 4_096),
+    ("gpt-4o gpt-4o-mini chatgpt-4o", OPENAI, 128_000, 16_384),
+    ("gpt-4.1 gpt-4.1-mini gpt-4.1-nano", OPENAI, 1_047_576, 32_768),
     ("gpt-4.5", OPENAI, 128_000, 16_384),
-    ("gpt-5", OPENAI, 400_000, 128_000),
-    ("gpt-5-chat", OPENAI, 128_000, 16_384),
+    ("gpt-5 gpt-5-mini gpt-5-nano gpt-5.1 gpt-5.2 gpt-5.2-pro", OPENAI, 400_000, 128_000),
     ("gpt-5-pro", OPENAI, 400_000, 272_000),
-    ("gpt-5.1-chat", OPENAI, 128_000, 16_384),
-    ("gpt-5.2-chat", OPENAI, 128_000, 16_384),
-    ("gpt-5.3-chat", OPENAI, 128_000, 16_384),
+    ("gpt-5-chat gpt-5.1-chat gpt-5.2-chat gpt-5.3-chat", OPENAI, 128_000, 16_384),
     # Codex fills the input side alone, 400,000 less 128,000; it reports 95 % of it, 258,400.
-    ("gpt-5-codex", OPENAI, 272_000, 128_000),
-    ("gpt-5.1-codex", OPENAI, 272_000, 128_000),
-    ("gpt-5.2-codex", OPENAI, 272_000, 128_000),
-    ("gpt-5.3-codex", OPENAI, 272_000, 128_000),
+    ("gpt-5-codex gpt-5-codex-mini", OPENAI, 272_000, 128_000),
+    ("gpt-5.1-codex gpt-5.1-codex-max gpt-5.1-codex-mini", OPENAI, 272_000, 128_000),
+    ("gpt-5.2-codex gpt-5.3-codex", OPENAI, 272_000, 128_000),
     # Codex reports 121,600 for it, which is 95 % of this.
     ("gpt-5.3-codex-spark", OPENAI, 128_000, 32_000),
-    ("gpt-5.4", OPENAI, 1_050_000, 128_000),
-    ("gpt-5.4-mini", OPENAI, 400_000, 128_000),
-    ("gpt-5.4-nano", OPENAI, 400_000, 128_000),
-    ("gpt-5.5", OPENAI, 1_050_000, 128_000),
-    ("gpt-5.6", OPENAI, 1_050_000, 128_000),
-    ("gpt-6", OPENAI_NEXT, 1_050_000, None),
+    ("gpt-5.4 gpt-5.4-pro gpt-5.5 gpt-5.5-pro", OPENAI, 1_050_000, 128_000),
+    ("gpt-5.4-mini gpt-5.4-nano", OPENAI, 400_000, 128_000),
+    ("gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna", OPENAI, 1_050_000, 128_000),
+    ("gpt-5.6-cyber", OPENAI, 272_000, 128_000),
+    ("gpt-6* gpt-6-sol gpt-6-luna gpt-6-astra", OPENAI_NEXT, 1_050_000, 128_000),
+    ("gpt-6.1-sol gpt-6.1-terra", OPENAI_NEXT, 1_050_000, 128_000),
     ("gpt-oss", OPENAI, 128_000, None),
     ("codex-mini", OPENAI, 200_000, 100_000),
-    ("o1", OPENAI, 200_000, 100_000),
+    ("o1 o1-pro o3 o3-mini o3-pro o4-mini", OPENAI, 200_000, 100_000),
     ("o1-mini", OPENAI, 128_000, 65_536),
     ("o1-preview", OPENAI, 128_000, 32_768),
-    ("o3", OPENAI, 200_000, 100_000),
-    ("o4-mini", OPENAI, 200_000, 100_000),
-    ("gemini", GEMINI, 1_048_576, None),
-    ("gemini-1.0", GEMINI, 32_768, 8_192),
+    ("gemini*", GEMINI, 1_048_576, None),
+    ("gemini-1.0*", GEMINI, 32_768, 8_192),
     ("gemini-1.5-pro", GEMINI, 2_097_152, 8_192),
-    ("gemini-1.5-flash", GEMINI, 1_048_576, 8_192),
-    ("gemini-2.0", GEMINI, 1_048_576, 8_192),
-    ("gemini-2.5", GEMINI, 1_048_576, 65_536),
+    ("gemini-1.5-flash gemini-1.5-flash-8b", GEMINI, 1_048_576, 8_192),
+    ("gemini-2.0* gemini-2.0-flash gemini-2.0-flash-lite", GEMINI, 1_048_576, 8_192),
+    ("gemini-2.5* gemini-2.5-pro", GEMINI, 1_048_576, 65_536),
+    ("gemini-2.5-flash gemini-2.5-flash-lite", GEMINI, 1_048_576, 65_536),
+    ("gemini-2.5-computer-use", GEMINI, 128_000, 64_000),
     ("gemini-2.5-flash-image", GEMINI, 32_768, None),
-    ("gemini-3", GEMINI, 1_048_576, 65_536),
+    ("gemini-2.5-pro-preview-tts", GEMINI, 8_192, 16_384),
+    ("gemini-3* gemini-3-flash gemini-3-pro", GEMINI, 1_048_576, 65_536),
+    ("gemini-3.1-pro gemini-3.1-flash-lite", GEMINI, 1_048_576, 65_536),
+    ("gemini-3.5-flash gemini-3.5-flash-lite", GEMINI, 1_048_576, 65_536),
+    ("gemini-3.6-flash gemini-3.7-flash gemini-3.8-flash", GEMINI, 1_048_576, 65_536),
     ("gemini-3-pro-image", GEMINI, 65_536, None),
-    ("gemma", GEMINI, 8_192, None),
-    ("gemma-3", GEMINI, 131_072, None),
-    ("gemma3", GEMINI, 131_072, None),
-    ("gemma-4", GEMINI, 262_144, 32_768),
-    ("gemma4", GEMINI, 262_144, 32_768),
-    ("mistral", MISTRAL, 128_000, None),
+    ("gemini-omni* gemini-omni-flash", GEMINI, 131_072, 57_920),
+    ("gemini-robotics* gemini-robotics-er-2", GEMINI, 131_072, 65_536),
+    ("gemini-robotics-er-1.5", GEMINI, 1_048_576, 65_535),
+    ("gemma*", GEMINI, 8_192, None),
+    ("gemma-3 gemma3", GEMINI, 131_072, None),
+    ("gemma-4 gemma4", GEMINI, 262_144, 32_768),
+    ("mistral*", MISTRAL, 128_000, None),
     ("mistral-large", MISTRAL, 256_000, None),
-    ("mistral-medium", MISTRAL, 128_000, None),
+    ("mistral-large-4", MISTRAL, 1_048_576, None),
+    ("mistral-medium", MISTRAL, 262_144, None),
+    ("mistral-medium-2505 mistral-medium-2508", MISTRAL, 128_000, None),
     ("mistral-small", MISTRAL, 128_000, None),
     ("mistral-small-2603", MISTRAL, 256_000, None),
-    ("ministral", MISTRAL, 128_000, None),
-    ("magistral", MISTRAL, 128_000, None),
-    ("devstral", MISTRAL, 128_000, None),
-    ("devstral-2512", MISTRAL, 256_000, None),
-    ("devstral-small-2512", MISTRAL, 256_000, None),
+    ("mistral-tiny", MISTRAL, 32_000, 8_191),
+    ("ministral*", MISTRAL, 128_000, None),
+    ("ministral-8b-latest ministral-8b-2512 ministral-14b", MISTRAL, 262_144, None),
+    ("ministral-3-8b-2512 ministral-3-14b-2512", MISTRAL, 262_144, None),
+    ("magistral*", MISTRAL, 128_000, None),
+    ("magistral-medium-latest magistral-small-latest", MISTRAL, 262_144, None),
+    ("devstral*", MISTRAL, 128_000, None),
+    ("devstral-2512 devstral-small-2512", MISTRAL, 256_000, None),
     ("codestral", MISTRAL, 256_000, None),
-    ("pixtral", MISTRAL, 128_000, None),
-    ("mixtral-8x7b", MISTRAL, 32_768, None),
-    ("mixtral-8x22b", MISTRAL, 64_000, None),
-    ("open-mixtral-8x7b", MISTRAL, 32_768, None),
-    ("open-mixtral-8x22b", MISTRAL, 64_000, None),
-    ("deepseek", DEEPSEEK, 64_000, None),
-    ("deepseek-chat", DEEPSEEK, 64_000, 8_192),
+    ("pixtral*", MISTRAL, 128_000, None),
+    ("mixtral-8x7b open-mixtral-8x7b", MISTRAL, 32_768, None),
+    ("mixtral-8x22b open-mixtral-8x22b", MISTRAL, 64_000, None),
+    ("deepseek*", DEEPSEEK, 64_000, None),
+    ("deepseek-chat", DEEPSEEK, 131_072, 8_192),
+    ("deepseek-reasoner", DEEPSEEK, 131_072, 65_536),
     ("deepseek-coder", DEEPSEEK, 64_000, 8_192),
     ("deepseek-r1", DEEPSEEK, 128_000, None),
-    ("deepseek-v3", DEEPSEEK, 128_000, None),
-    ("deepseek-v4", DEEPSEEK, 1_000_000, 384_000),
-    ("qwen", QWEN, 131_072, None),
+    ("deepseek-v3 deepseek-v3.1 deepseek-v3.2", DEEPSEEK, 128_000, None),
+    ("deepseek-v4* deepseek-v4-flash deepseek-v4-pro", DEEPSEEK, 1_000_000, 384_000),
+    ("deepseek-flash deepseek-v4.1-flash", DEEPSEEK, 1_000_000, 384_000),
+    ("qwen*", QWEN, 131_072, None),
     ("qwq", QWEN, 131_072, 8_192),
     ("qwen-plus", QWEN, 131_072, 32_768),
+    ("qwen-plus-latest", QWEN, 997_952, 32_768),
     ("qwen-turbo", QWEN, 131_072, 16_384),
     ("qwen-max", QWEN, 32_768, 8_192),
     ("qwen-flash", QWEN, 1_000_000, 32_768),
+    ("qwen-coder", QWEN, 1_000_000, 16_384),
     ("qwen3-coder", QWEN, 262_144, 65_536),
+    ("qwen3-coder-plus qwen3-coder-flash", QWEN, 997_952, 65_536),
     ("qwen3-vl-8b", QWEN, 32_768, None),
-    ("qwen3-max", QWEN, 262_144, 65_536),
-    ("qwen3.5", QWEN, 262_144, 65_536),
-    ("qwen3.6", QWEN, 262_144, 65_536),
-    ("qwen3.7", QWEN, 1_000_000, 65_536),
-    ("llama", LLAMA, 128_000, None),
-    ("llama-3", LLAMA, 8_192, None),
-    ("llama-3.1", LLAMA, 128_000, 4_096),
-    ("llama-3.2", LLAMA, 128_000, 4_096),
-    ("llama-3.3", LLAMA, 128_000, 4_096),
-    ("llama3", LLAMA, 8_192, None),
-    ("llama3.1", LLAMA, 128_000, 4_096),
-    ("llama3.2", LLAMA, 128_000, 4_096),
-    ("llama3.3", LLAMA, 128_000, 4_096),
-    ("llama-4", LLAMA, 128_000, 4_096),
-    ("glm", GLM, 128_000, None),
-    ("glm-4.5", GLM, 131_072, 98_304),
+    ("qwen3-max qwen3-next", QWEN, 262_144, 65_536),
+    ("qwen3.5 qwen3.6", QWEN, 262_144, 65_536),
+    ("qwen3.5-plus", QWEN, 991_808, 65_536),
+    ("qwen3.7 qwen3.7-max qwen3.7-plus", QWEN, 1_000_000, 65_536),
+    ("qwen3.8* qwen3.8-max qwen3.8-flash", QWEN, 991_808, 131_072),
+    ("llama*", LLAMA, 128_000, None),
+    ("llama-3 llama3", LLAMA, 8_192, None),
+    ("llama-3.1 llama3.1 llama-3.2 llama3.2", LLAMA, 128_000, 4_096),
+    ("llama-3.3 llama3.3", LLAMA, 128_000, 4_096),
+    ("llama-4* llama4*", LLAMA, 128_000, 4_096),
+    ("llama-4-maverick llama4-maverick", LLAMA, 1_000_000, 4_028),
+    ("llama-4-scout llama4-scout", LLAMA, 10_000_000, 4_028),
+    ("glm* glm-4 glm-4-plus", GLM, 128_000, None),
+    ("glm-4.5 glm-4.5-air", GLM, 131_072, 98_304),
     ("glm-4.6", GLM, 204_800, 131_072),
-    ("glm-4.7", GLM, 200_000, 131_072),
-    ("glm-5", GLM, 200_000, 131_072),
-    ("glm-5.2", GLM, 1_000_000, None),
-    ("glm-5.3", GLM, 1_000_000, None),
-    ("kimi", KIMI, 131_072, None),
-    ("kimi-k2", KIMI, 262_144, None),
+    ("glm-4.7 glm-5 glm-5.1", GLM, 200_000, 131_072),
+    ("glm-5.2 glm-5.3", GLM, 1_000_000, 128_000),
+    ("kimi*", KIMI, 131_072, None),
+    ("kimi-k2 kimi-k2-thinking kimi-k2.5 kimi-k2.6", KIMI, 262_144, None),
     ("kimi-k2-0711", KIMI, 131_072, 16_384),
     ("kimi-k3", KIMI, 1_048_576, None),
     ("moonshot-v1-8k", KIMI, 8_192, None),
     ("moonshot-v1-32k", KIMI, 32_768, None),
     ("moonshot-v1-128k", KIMI, 131_072, None),
-    ("minimax-m2", MINIMAX, 196_608, 128_000),
+    ("minimax-m2 minimax-m2.1 minimax-m2.5", MINIMAX, 196_608, 128_000),
     ("minimax-m3", MINIMAX, 1_000_000, 128_000),
-    ("grok", GROK, 131_072, None),
+    ("grok*", GROK, 131_072, None),
     ("grok-4", GROK, 256_000, None),
-    ("grok-4-fast", GROK, 2_000_000, None),
-    ("grok-4.1-fast", GROK, 2_000_000, None),
-    ("grok-code", GROK, 256_000, None),
+    ("grok-4-fast grok-4.1-fast", GROK, 2_000_000, None),
+    ("grok-4.20 grok-4.3", GROK, 1_000_000, None),
+    ("grok-4.5 grok-4.6 grok-4.7", GROK, 500_000, None),
+    ("grok-code* grok-code-fast grok-code-fast-1 grok-build*", GROK, 256_000, None),
+    ("grok-build-latest", GROK, 500_000, None),
     ("nova-micro", NOVA, 128_000, None),
-    ("nova-lite", NOVA, 300_000, None),
-    ("nova-pro", NOVA, 300_000, None),
-    ("nova-premier", NOVA, 1_000_000, None),
-    ("nova-2-lite", NOVA, 1_000_000, None),
+    ("nova-lite nova-pro", NOVA, 300_000, None),
+    ("nova-premier nova-2-lite", NOVA, 1_000_000, None),
     ("phi-4", PHI, 16_384, None),
     ("writer.palmyra-x4", PALMYRA, 128_000, None),
     ("writer.palmyra-x5", PALMYRA, 1_000_000, None),
@@ -226,13 +229,23 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("nvidia-nemotron-3-nano-30b", NEMOTRON, 1_000_000, None),
 )
 
-# Rows whose window is for input alone: the answer has room of its own beside it.
-INPUT_WINDOWS = frozenset({"gpt-5-codex", "gpt-5.1-codex", "gpt-5.2-codex", "gpt-5.3-codex"})
+# Models whose window is for input alone: the answer has room of its own beside it.
+INPUT_WINDOWS = frozenset(
+    {
+        "gpt-5-codex",
+        "gpt-5-codex-mini",
+        "gpt-5.1-codex",
+        "gpt-5.1-codex-max",
+        "gpt-5.1-codex-mini",
+        "gpt-5.2-codex",
+        "gpt-5.3-codex",
+    }
+)
 
-# Rows whose models read the reasoning of earlier turns again: OpenAI's API renders it from GPT-5.6
-# on (``reasoning.context``; issue 33496 of openai/codex). Over 20 turns of gpt-5.6 contexts kept it
-# to the token, over 310 of older models they fell by it.
-KEEP_REASONING = frozenset({"gpt-5.6", "gpt-6"})
+# Beginnings of the models that read the reasoning of earlier turns again: OpenAI's API renders it
+# from GPT-5.6 on (``reasoning.context``; issue 33496 of openai/codex). Over 20 turns of gpt-5.6
+# contexts kept it to the token, over 310 of older models they fell by it.
+KEEP_REASONING = ("gpt-5.6", "gpt-6")
 
 # NeuroLink's defaults for a model it does not know, by the provider in front of the name.
 PROVIDERS: dict[str, tuple[Family, int]] = {

@@ -41,17 +41,37 @@ def test_the_table_fits_a_terminal(tmp_path: Path, width: int) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("gpt-4.1-2025-04-14", ("longest beginning", "gpt-4.1", "1,047,576", "983,576")),
+        ("gpt-4.1-2025-04-14", ("its name: gpt-4.1", "1,047,576", "983,576")),
+        ("grok-4.9", ("the beginning of its name: grok-4; this model itself is not listed",)),
+        ("claude-opus-4-8", ("1,000,000 tokens", "its name: claude-opus-4.8")),
         ("claude-opus-4-6", ("200,000", "1,000,000 once a larger request was answered")),
         ("gpt-5.3-codex", ("272,000 tokens for input alone",)),
-        ("anthropic/new", ("provider anthropic", "200,000", "136,000")),
+        ("anthropic/new", ("its provider: anthropic", "200,000", "136,000")),
         ("none-such", ("unknown models", "128,000", "83,200")),
+        ("gpt5", ("did you mean gpt-5?", "the default for unknown models")),
     ],
 )
 def test_how_a_name_is_looked_up(ask: Ask, name: str, words: tuple[str, ...]) -> None:
     outcome = ask("models", name)
     assert outcome.code == 0
     assert [word for word in words if word not in outcome.out] == []
+
+
+def test_an_unlisted_model_is_never_a_silent_default(ask: Ask, sample: Sample) -> None:
+    codex = sample("codex-session")
+    for command in ("check", "stats", "simulate"):
+        outcome = ask(command, codex, "--model", "gpt5")
+        assert outcome.err == (
+            "warning: --model gpt5 is not a listed model: a window of 128,000 tokens is assumed,"
+            " --window sets it; did you mean gpt-5?\n"
+        )
+        assert "warning" not in ask(command, codex, "--model", "gpt5", "--window", "9k").err
+    assert "warning" not in ask("stats", codex, "--model", "grok-4.9").err
+    found = json.loads(ask("stats", codex, "--model", "grok-4.9", "--json").out)
+    assert not found["modelKnown"]
+    assert found["windowSource"] == (
+        "grok-4.9, --model; not a listed model, inferred from the beginning of its name, grok-4"
+    )
 
 
 def test_the_documents(ask: Ask) -> None:

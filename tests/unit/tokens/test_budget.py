@@ -39,7 +39,7 @@ def test_reserve(window: int, max_tokens: int | None, reserve: int) -> None:
         ("gpt-4.1-2025-04-14", None, 983_576),
         ("amazon.nova-pro-v1:0", None, 236_000),
         ("huggingface/any", None, 20_800),
-        ("mistral-medium-latest", None, 83_200),
+        ("codestral-latest", None, 192_000),
         ("unknown", None, 83_200),
         ("gpt-4", 10_000, 0),
     ],

@@ -8,7 +8,7 @@ from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line
 from compactctl.reports.rendering.wording import tokens_text
 from compactctl.tokens.clients import Client
-from compactctl.tokens.models.lookup import ModelInfo
+from compactctl.tokens.models.lookup import ModelInfo, model_suggestion
 
 
 def models_screen(result: ModelsResult) -> Iterator[ScreenItem]:
@@ -56,7 +56,8 @@ def _facts(found: KnownModel) -> Iterator[Fact]:
     yield Fact("found by", _rule(model))
     yield Fact("family", model.family)
     yield Fact("counter", f"{found.counter.id} ({found.counter.exactness})")
-    yield Fact("window", f"{tokens_text(model.window)}{_also(model)}")
+    default = "" if model.rule != "unknown" else ", the default for unknown models"
+    yield Fact("window", f"{tokens_text(model.window)}{default}{_also(model)}")
     if model.max_output:
         yield Fact("max output", tokens_text(model.max_output))
     yield Fact("output reserve", tokens_text(budget.output_reserve))
@@ -77,13 +78,16 @@ def _rule(model: ModelInfo) -> str:
         case "own table":
             source = one_line(model.own.source) if model.own else ""
             return f"your own table: {row} in {source}"
+        case "name":
+            return f"its name: {row}"
         case "longest prefix":
-            return f"the longest beginning of the name in the table: {row}"
+            return f"the beginning of its name: {row}; this model itself is not listed"
         case "Claude version":
-            return f"line and version of a Claude: {row} and later"
+            return f"line and version: {row}, the newest listed before it"
         case "Claude line":
-            return f"line of a Claude without a version in the table: {row}"
+            return f"the line of a Claude: {row}, without a listed version"
         case "provider default":
-            return f"no such model is known; the default of the provider {row.rstrip('/')}"
+            return f"its provider: {row.rstrip('/')}; this model itself is not listed"
         case "unknown":
-            return "neither model nor provider is known; the default for unknown models"
+            guess = one_line(model_suggestion(model.name))
+            return f"nothing: neither model nor provider is listed{guess and f'; {guess}'}"

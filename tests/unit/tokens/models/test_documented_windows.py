@@ -18,12 +18,15 @@ from compactctl.tokens.models.windows import parse_window
 # | NeuroLink  | vertex claude-sonnet-4@…     | 1,048,576  | no prefix match behind a provider    |
 # | NeuroLink  | GoogleAI/unknown             | 128,000    | its key has a dash, the name has not |
 # | NeuroLink  | gpt-5                        | 1,047,576  | corrected later by itself            |
-# | NeuroLink  | mistral-large, -medium       | 128k, 32k  | corrected later by itself            |
+# | NeuroLink  | mistral-large-latest         | 128,000    | corrected later by itself            |
+# | NeuroLink  | mistral-medium, magistral    | 128,000    | what the vendor offers now is longer |
+# | NeuroLink  | deepseek-reasoner            | 64,000     | the same                             |
 # | NeuroLink  | claude-opus-4-6              | 1,000,000  | clients run it with 200,000          |
 # | NeuroLink  | gpt-5-codex and its like     | 400,000    | its client uses 272,000              |
 # | NeuroLink  | gpt-4 with 10,000 for output | -1,808     | nothing is available, not less       |
 # | Codebuddy  | an unknown model             | 16,000     | NeuroLink's and agent-code's 128,000 |
 # | Codebuddy  | gpt-4o-2024-08-06            | 16,000     | only exact names are in its table    |
+# | Codebuddy  | deepseek-chat                | 64,000     | what the vendor offers now is longer |
 # | Codebuddy  | window "1.5k"                | 1          | reads digits up to the first other   |
 # | Codebuddy  | window "128 k", "-5"         | 128, -5    | refused: it would mislead            |
 # | Codebuddy  | window "banana", ""          | 16,000     | refused: it would mislead            |
@@ -39,7 +42,10 @@ OURS_INSTEAD = {
     "GoogleAI/unknown": 1_048_576,
     "gpt-5": 400_000,
     "mistral-large-latest": 256_000,
-    "mistral-medium-latest": 128_000,
+    "mistral-medium-latest": 262_144,
+    "magistral-medium-latest": 262_144,
+    "deepseek-reasoner": 131_072,
+    "deepseek-chat": 131_072,
     "claude-opus-4-6": 200_000,
     "gpt-5-codex": 272_000,
     "": 128_000,
@@ -57,7 +63,6 @@ NEUROLINK_AVAILABLE = {
     "gpt-4.1": 983_576,
     "amazon.nova-pro-v1:0": 236_000,
     "huggingface/any": 20_800,
-    "mistral-medium-latest": 83_200,
     "unknown/unknown": 83_200,
 }
 NEUROLINK_LATER = {
@@ -70,7 +75,6 @@ NEUROLINK_LATER = {
     "mistral-large-2512": 256_000,
     "devstral-2512": 256_000,
     "devstral-small-2512": 256_000,
-    "magistral-medium-latest": 128_000,
     "amazon.nova-2-lite-v1:0": 1_000_000,
     "writer.palmyra-x5-v1:0": 1_000_000,
     "writer.palmyra-x4-v1:0": 128_000,
@@ -78,7 +82,6 @@ NEUROLINK_LATER = {
     "nvidia-nemotron-3-nano-30b": 1_000_000,
     "qwen3-vl-8b-instruct": 32_768,
     "microsoft/phi-4": 16_384,
-    "deepseek-reasoner": 64_000,
 }
 PROVIDERS = {
     "anthropic": 200_000,
@@ -170,8 +173,10 @@ def test_what_codebuddy_guesses_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "rule", "match"),
     [
-        ("gpt-4.1-2025-04-14", "longest prefix", "gpt-4.1"),
-        ("claude-opus-4-7", "Claude version", "claude-opus-4.6"),
+        ("gpt-4.1-2025-04-14", "name", "gpt-4.1"),
+        ("gpt-4.1-large", "longest prefix", "gpt-4.1"),
+        ("claude-opus-4-8", "name", "claude-opus-4.8"),
+        ("claude-opus-4-9", "Claude version", "claude-opus-4.8"),
         ("claude-opus", "Claude line", "claude-opus"),
         ("claude-2.1", "Claude line", "claude"),
         ("openai/none-such", "provider default", "openai/"),

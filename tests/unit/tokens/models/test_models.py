@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.tokens.models.lookup import resolve_model
+from compactctl.tokens.models.lookup import listed_models, model_suggestion, resolve_model
 
-# The windows NeuroLink documents, with its own later corrections of gpt-5 and two Mistrals.
+# The windows NeuroLink documents, with its own later corrections of gpt-5 and mistral-large.
 NEUROLINK = {
     "claude-opus-4-20250514": 200_000,
     "claude-sonnet-4-20250514": 200_000,
@@ -44,7 +44,6 @@ NEUROLINK = {
     "amazon.nova-pro-v1:0": 300_000,
     "amazon.nova-lite-v1:0": 300_000,
     "mistral-large-latest": 256_000,
-    "mistral-medium-latest": 128_000,
     "mistral-small-latest": 128_000,
     "codestral-latest": 256_000,
     "claude-sonnet-4-6": 200_000,
@@ -61,7 +60,6 @@ CODEBUDDY = {
     "llama-3.3-70b": 128_000,
     "llama-3.1-70b": 128_000,
     "mixtral-8x7b": 32_768,
-    "deepseek-chat": 64_000,
     "deepseek-coder": 64_000,
     "qwen-plus": 131_072,
     "qwen-turbo": 131_072,
@@ -83,14 +81,92 @@ LONGEST_PREFIX = {
     "kimi-k2-0711-preview": 131_072,
     "kimi-k2-thinking": 262_144,
 }
+# As of November 2026, by the vendors' keys of the litellm registry and the table of Claude Code
+# 2.1.331.
+VENDORS = {
+    "claude-opus-4-7": 1_000_000,
+    "claude-opus-4-8": 1_000_000,
+    "claude-fable-5-2": 1_000_000,
+    "xai/grok-4.20": 1_000_000,
+    "xai/grok-4.3-latest": 1_000_000,
+    "xai/grok-4.5": 500_000,
+    "xai/grok-4.6": 500_000,
+    "xai/grok-4.7": 500_000,
+    "xai/grok-build-latest": 500_000,
+    "mistral/mistral-large-4": 1_048_576,
+    "mistral/mistral-medium-latest": 262_144,
+    "mistral/mistral-medium-2604": 262_144,
+    "mistral/ministral-8b-2512": 262_144,
+    "mistral/ministral-14b-latest": 262_144,
+    "mistral/ministral-3-14b-2512": 262_144,
+    "mistral/magistral-medium-latest": 262_144,
+    "deepseek/deepseek-flash": 1_000_000,
+    "deepseek/deepseek-chat": 131_072,
+    "deepseek/deepseek-reasoner": 131_072,
+    "dashscope/qwen3-coder-plus": 997_952,
+    "dashscope/qwen-plus-latest": 997_952,
+    "dashscope/qwen-coder": 1_000_000,
+    "dashscope/qwen3.8-max": 991_808,
+    "meta_llama/Llama-4-Scout-17B-16E-Instruct-FP8": 10_000_000,
+    "meta.llama4-scout-17b-instruct-v1:0": 10_000_000,
+    "meta_llama/Llama-4-Maverick-17B-128E-Instruct-FP8": 1_000_000,
+    "gemini/gemini-robotics-er-2-preview": 131_072,
+    "gemini/gemini-omni-flash-preview": 131_072,
+    "gemini-2.5-computer-use-preview-10-2025": 128_000,
+    "gpt-5.6-cyber": 272_000,
+}
 
 
 @pytest.mark.parametrize(
-    ("name", "window"), [*NEUROLINK.items(), *CODEBUDDY.items(), *LONGEST_PREFIX.items()]
+    ("name", "window"),
+    [*NEUROLINK.items(), *CODEBUDDY.items(), *LONGEST_PREFIX.items(), *VENDORS.items()],
 )
 def test_documented_windows(name: str, window: int) -> None:
     model = resolve_model(name)
     assert (model.window, model.known, model.name) == (window, True, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        ("grok-4.9", "grok-4"),
+        ("gpt-5-large", "gpt-5"),
+        ("gpt-4o-audio", "gpt-4o"),
+        ("mistral:7b", "mistral"),
+        ("gemini-5-pro", "gemini"),
+        ("claude-opus-4-9", "claude-opus-4.8"),
+        ("claude-opus-6", "claude-opus-5.5"),
+        ("claude-haiku-5", "claude-haiku-4.5"),
+        ("claude-2.1", "claude"),
+        ("opus", "claude-opus"),
+    ],
+)
+def test_a_model_with_a_similar_name_is_inferred_and_not_known(name: str, match: str) -> None:
+    model = resolve_model(name)
+    assert (model.known, model.inferred, model.match) == (False, True, match)
+
+
+def test_a_name_that_goes_on_in_words_is_never_known() -> None:
+    for listed in listed_models():
+        if listed.known:
+            longer = resolve_model(f"{listed.name}-oddity")
+            assert (longer.known, longer.inferred, longer.match) == (False, True, listed.match) or (
+                "claude" in listed.name
+            )
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"),
+    [
+        ("gpt5", "did you mean gpt-5?"),
+        ("opus4.8", "did you mean claude-opus-4.8?"),
+        ("gtp-4o", "did you mean gpt-4o?"),
+        ("zzzz", ""),
+    ],
+)
+def test_a_listed_model_is_suggested_for_a_mistyped_name(name: str, guess: str) -> None:
+    assert resolve_model(name).rule == "unknown"
+    assert model_suggestion(name) == guess
 
 
 @pytest.mark.parametrize(
@@ -152,9 +228,9 @@ def test_one_model_under_its_many_names(name: str) -> None:
         ("claude-haiku-4-5-20251001", 1.18, 200_000),
         ("claude-opus-4-6", 1.18, 200_000),
         ("claude-sonnet-4.6", 1.18, 200_000),
-        ("claude-opus-4-7", 1.52, 200_000),
-        ("claude-opus-4.8", 1.52, 200_000),
-        ("claude-opus-4-10", 1.52, 200_000),
+        ("claude-opus-4-7", 1.52, 1_000_000),
+        ("claude-opus-4.8", 1.52, 1_000_000),
+        ("claude-opus-4-10", 1.52, 1_000_000),
         ("claude-sonnet-5", 1.52, 1_000_000),
         ("claude-opus-5", 1.52, 1_000_000),
         ("claude-fable-5", 1.52, 1_000_000),
@@ -215,7 +291,7 @@ def test_the_long_window_never_shortens_a_longer_one() -> None:
 )
 def test_whose_tokens_a_model_counts(name: str, counter: str, vocabulary: str) -> None:
     model = resolve_model(name)
-    assert (model.counter, model.known) == (counter, True)
+    assert (model.counter, model.known or model.inferred) == (counter, True)
     assert model.exact == (vocabulary == "own")
 
 
