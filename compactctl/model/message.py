@@ -232,6 +232,11 @@ class Message:
         return any(isinstance(part, ReasoningPart) and part.opaque for part in self.parts)
 
     @property
+    def is_thought(self) -> bool:
+        """Whether there is nothing but reasoning in this message."""
+        return bool(self.parts) and all(isinstance(part, ReasoningPart) for part in self.parts)
+
+    @property
     def starts_turn(self) -> bool:
         """Whether a person wrote this message, which starts a turn."""
         return self.role == "user" and not (self.injected or self.summary or self.results)

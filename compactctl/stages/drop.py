@@ -55,19 +55,15 @@ def _wanted(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[Messa
     found = [
         message
         for index, message in enumerate(messages)
-        if not _only_thinks(message)
+        if not message.is_thought
         and all(
             Place(index, n) in places or isinstance(part, ReasoningPart)
             for n, part in enumerate(message.parts)
         )
     ]
     responses = {message.response_id for message in found} - {None}
-    thoughts = (m for m in messages if m.response_id in responses and _only_thinks(m))
+    thoughts = (m for m in messages if m.response_id in responses and m.is_thought)
     return [message.id for message in (*found, *thoughts)]
-
-
-def _only_thinks(message: Message) -> bool:
-    return all(isinstance(part, ReasoningPart) for part in message.parts)
 
 
 def _marker(options: DropOptions) -> Marker:

@@ -8,7 +8,7 @@ from compactctl.errors import UsageError
 from compactctl.history.pairs import units
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import Message, MessageId, ReasoningPart
+from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.stage import Stage, option, within_target, without_target
 from compactctl.stages.support.truncation import Hiding, Marker, hide_messages
 from compactctl.tokens.meter import Meter
@@ -119,7 +119,7 @@ def _kind(message: Message) -> PriorityKind:
         return "tool_calls"
     if message.role == "user":
         return "injected" if message.injected else "user"
-    if message.parts and all(isinstance(part, ReasoningPart) for part in message.parts):
+    if message.is_thought:
         return "reasoning"
     return "tool_results" if message.role == "tool" else "assistant"
 

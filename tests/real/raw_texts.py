@@ -127,7 +127,7 @@ def _claude_texts(record: Record, cleared: set[str]) -> Iterator[Text]:
         yield "said", record["content"]
     elif record["type"] in ("user", "assistant"):
         message = record["message"]
-        if message.get("model") != "<synthetic>" and not record.get("isApiErrorMessage"):
+        if not record.get("isApiErrorMessage"):
             said = "assistant" if record["type"] == "assistant" else "said"
             yield from _blocks(message["content"], said, cleared)
 

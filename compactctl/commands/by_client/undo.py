@@ -13,7 +13,7 @@ from compactctl.commands.by_client.states import PastState, present
 from compactctl.commands.by_client.tagged import untagged
 from compactctl.commands.loading.load import Loaded, parse
 from compactctl.errors import IntegrityError
-from compactctl.model.message import Message, MessageId, ReasoningPart, RecordPlace
+from compactctl.model.message import Message, MessageId, RecordPlace
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.model.transcript import Link, Transcript
 from compactctl.pipeline.archive_rows import moved_rows
@@ -112,7 +112,7 @@ def _prove(
     gone = {place for each in wanted for place in each.places}
     names = {name for each in wanted for name in each.hidden}
     names |= {message.id for message in loaded.transcript.effective}
-    due = [m for m in loaded.transcript.messages if m.id in names and not _is_thought(m)]
+    due = [m for m in loaded.transcript.messages if m.id in names and not m.is_thought]
     places = {_moved(m, gone, new) for m in due if not {(m.line, ()), (m.line, m.element)} & gone}
     lost = places - {(message.line, message.element) for message in transcript.effective}
     if lost:
@@ -121,11 +121,6 @@ def _prove(
             f"{len(lost):,} of {len(places):,} messages would still not be sent; nothing was "
             "written, please report this"
         )
-
-
-def _is_thought(message: Message) -> bool:
-    """Tell whether there is only reasoning in a message, which ends with its turn."""
-    return all(isinstance(part, ReasoningPart) for part in message.parts)
 
 
 def _moved(message: Message, gone: Collection[RecordPlace], new: NewFile) -> RecordPlace:

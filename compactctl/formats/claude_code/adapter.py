@@ -67,6 +67,7 @@ _COUNTS = CountFields(
     ),
     answer=("output_tokens",),
 )
+_SYNTHETIC = "<synthetic>"
 _COPIED = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
 _UNSENT = (
     UnsentRule(kind="progress", where=of_type("progress")),
@@ -239,6 +240,8 @@ class _Reader:
             role = "tool"
         tags = tags_of(record)
         written = is_written(tags)
+        # What the client put into the conversation itself is sent, and nobody was asked for it.
+        is_answer = response is not None and response.get("model") != _SYNTHETIC
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
         name = self.named(own_id(uuid, tags))
         return Message(
@@ -247,8 +250,8 @@ class _Reader:
             parts=parts,
             line=decoded.index,
             response_id=None if response is None else text_or_none(response.get("id")) or name,
-            model=None if response is None else text_or_none(response.get("model")),
-            usage=None if response is None else reported_usage(response),
+            model=text_or_none(response.get("model")) if response and is_answer else None,
+            usage=reported_usage(response) if response and is_answer else None,
             injected=injected or written,
             summary=record.get("isCompactSummary") is True,
             synthetic=written,
@@ -302,9 +305,7 @@ def _attachment_type(record: Mapping[str, Any]) -> str | None:
 
 
 def _is_client_error(record: Mapping[str, Any]) -> bool:
-    inner = record.get("message")
-    synthetic = isinstance(inner, dict) and inner.get("model") == "<synthetic>"
-    return record.get("isApiErrorMessage") is True or synthetic
+    return record.get("isApiErrorMessage") is True
 
 
 def _is_injected(record: Mapping[str, Any], parts: tuple[Part, ...]) -> bool:

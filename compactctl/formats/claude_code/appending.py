@@ -10,17 +10,20 @@ from typing import Literal
 
 from compactctl.errors import UsageError
 from compactctl.formats.claude_code.adapter import chain_of
+from compactctl.formats.claude_code.chain import ClaudeChain
 from compactctl.formats.claude_code.marks import Boundary, boundary_of
 from compactctl.formats.format import Version
 from compactctl.formats.records.decode import decode, decode_lines
 from compactctl.formats.records.superseding import Superseding, marked
 from compactctl.model.appended import MARK
 from compactctl.model.transcript import RawLine
-from compactctl.pipeline.record_splice import dump
+from compactctl.pipeline.record_splice import dump, with_fields
+from compactctl.pipeline.spans import line_span
 
 # Of a file larger than this, in bytes, the client reads nothing before its newest compaction that
 # kept no messages verbatim: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
 _READ_WHOLE = 5 * 2**20
+_Session = Superseding[ClaudeChain]
 _KEPT_FIELDS = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version")
 
 
@@ -42,12 +45,11 @@ class ClaudeAppending:
     def block(self, now: Sequence[bytes], wanted: Sequence[bytes], operation: str) -> list[bytes]:
         """Return records that stand for earlier ones, and the newest of the conversation last."""
         there, goal = _session(now), _session(wanted)
-        changed = there.changed(goal)
+        changed = _changed(there, goal)
         if not changed and there.reads_like(goal):
             return []
         tip = goal.chain.path[0]
-        changed.pop(tip, None)
-        end = marked(goal.line(tip), operation)
+        end = marked(changed.pop(tip, goal.line(tip)), operation)
         found = [marked(line, operation) for line in changed.values()]
         # What hung beside a record that is hidden may hang beside one that is left.
         beside = _session((*now, *found, end)).chain.included - goal.chain.included
@@ -55,6 +57,33 @@ class ClaudeAppending:
         found += [marked(_silenced(there.line(name)), operation) for name in names]
         _check_reach((*now, *found, end), goal.chain.included)
         return [*found, end]
+
+
+def _changed(there: _Session, goal: _Session) -> dict[str, bytes]:
+    """Return the records of ``goal`` that say something else than here, or follow another one.
+
+    The client passes over ``progress`` records and does not read them again: what followed one
+    names the record before it instead.
+    """
+    before, after = there.chain.parents, goal.chain.parents
+    names = [name for name in there.changed(goal) if name in after]
+    moved = {name for name in goal.chain.included if before.get(name) != after[name]}
+    names += sorted(moved.difference(names), key=goal.newest.__getitem__)
+    lines = {name: _following(goal.line(name), after[name]) for name in names}
+    return {
+        name: line
+        for name, line in lines.items()
+        if name in moved or name not in there.newest or not there.says(name, line)
+    }
+
+
+def _following(line: bytes, parent: str | None) -> bytes:
+    """Return the line of a record that names ``parent`` as the one before it."""
+    text = line.decode()
+    start, end = line_span(text)
+    if decode(line)[0][0].get("parentUuid") == parent:
+        return line
+    return with_fields(text[start:end], {"parentUuid": parent}).encode()
 
 
 def _check_reach(lines: Sequence[bytes], included: Collection[str]) -> None:
@@ -75,7 +104,7 @@ def _check_reach(lines: Sequence[bytes], included: Collection[str]) -> None:
         )
 
 
-def _session(lines: Sequence[bytes]) -> Superseding:
+def _session(lines: Sequence[bytes]) -> _Session:
     return Superseding(lines, "uuid", chain_of)
 
 

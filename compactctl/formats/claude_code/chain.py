@@ -2,17 +2,25 @@
 
 Records form a tree by ``parentUuid``. Of several with one uuid the last counts, at the place that
 its parent gives it. The path from the newest record to its root is effective, and with it what
-parallel tool calls hung beside the path: results of calls on it, records of the same response, and
-attachments of those. Found with clients 2.0.76 to 2.1.330 by what they send.
+parallel tool calls hung beside the path: other records of a response on it, results that follow any
+record of that response, and attachments of those. Found with clients 2.0.76 to 2.1.330 by what they
+send.
+
+A ``progress`` record is never part of the chain. As the client reads the file it notes which record
+a progress record follows, and gives that parent to what follows the progress record on a later
+line. What it has read before stays as it is, so a progress record that is appended once more with
+another parent changes nothing.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from compactctl.formats.claude_code.marks import Boundary, boundary_of, cleared_by
+from compactctl.formats.records.json_values import text_or_none
 from compactctl.model.appended import is_appended
-from compactctl.model.message import CallId, FilePart, Message, Part, ToolResultPart
+from compactctl.model.message import FilePart, Message, Part, ToolResultPart
 
 # What the client sends in place of results and attachments it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
@@ -29,6 +37,7 @@ class _ClaudeNode:
     parent: str | None
     type: str
     sidechain: bool
+    time: str = ""
     appended: bool = False
     boundary: Boundary | None = None
     cleared: frozenset[str] = frozenset()
@@ -45,18 +54,23 @@ class ClaudeChain:
 
     ``resumed`` then tells which record follows which where the parent it names is not in the file,
     ``path`` the records from the newest one back to where the conversation begins, ``included``
-    those and what hangs beside them.
+    those and what hangs beside them. ``parents`` tells which record each of the chain follows, past
+    any ``progress`` record between them.
     """
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self._nodes: dict[str, _ClaudeNode] = {}
+        # Which record a progress record follows, past those before it.
+        self._bridges: dict[str, str | None] = {}
         self._loose: list[Message] = []
         self._held: dict[str, str] = {}
         self._gaps: list[int] = []
         self._pointed: tuple[str, int] | None = None
         # Which record follows which where a compaction kept some behind its anchor.
         self._spliced: dict[str, str | None] = {}
+        # Behind which record of the path what belongs to its response stands, and at which place.
+        self._beside: dict[str, tuple[str, int]] = {}
         self.resumed: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
@@ -71,14 +85,20 @@ class ClaudeChain:
 
     def add(self, record: Mapping[str, Any], line: int) -> None:
         """Take in a record that has a uuid; it stands for an earlier one that has the same."""
-        uuid, parent = record["uuid"], record.get("parentUuid")
+        uuid, parent = record["uuid"], text_or_none(record.get("parentUuid"))
+        if parent is not None:
+            parent = self._bridges.get(parent, parent)
+        if record["type"] == "progress":
+            self._bridges[uuid] = parent
+            return
         earlier = self._nodes.get(uuid)
         node = self._nodes[uuid] = _ClaudeNode(
             line=earlier.line if earlier else line,
             newest=line,
-            parent=parent if isinstance(parent, str) else None,
+            parent=parent,
             type=record["type"],
             sidechain=record.get("isSidechain") is True,
+            time=text_or_none(record.get("timestamp")) or "",
             appended=is_appended(record),
         )
         if "subtype" in record:
@@ -89,6 +109,11 @@ class ClaudeChain:
         node.messages = [message for message in earlier.messages if message.tags.parents]
         if not node.messages:
             self.hold(uuid, "the file holds an earlier record of it, which would count again")
+
+    @property
+    def parents(self) -> Mapping[str, str | None]:
+        """Return which record each one follows."""
+        return {uuid: node.parent for uuid, node in self._nodes.items()}
 
     def point(self, uuid: str, line: int) -> None:
         """Take in that the client names ``uuid`` as the record to go on from."""
@@ -107,8 +132,8 @@ class ClaudeChain:
         path = self._path(leaf)
         included = self._with_side_records(path)
         self.path, self.included = tuple(path), frozenset(included)
-        ordered = _clear(self._ordered(path, included), self._cleared_ids(included))
-        return tuple(self._kept(ordered, included))
+        ordered = _without_lone_thoughts(self._ordered(path, included))
+        return tuple(self._kept(_clear(ordered, self._cleared_ids(included)), included))
 
     def _kept(self, messages: tuple[Message, ...], included: dict[str, None]) -> Iterator[Message]:
         """Yield the messages, with the reasons why some must stay."""
@@ -217,17 +242,45 @@ class ClaudeChain:
         return main[-1] if main else None
 
     def _with_side_records(self, path: dict[str, None]) -> dict[str, None]:
+        """Add what parallel calls hung beside the path, which the client collects so.
+
+        Each response of which a record is on the path comes with its other records, and with the
+        results that follow any of them. They stand behind its last record on the path: records,
+        then results, both by time.
+        """
         included = dict(path)
+        responses, results = self._by_response()
+        ends = {
+            message.response_id: uuid
+            for uuid in reversed(path)
+            for message in self._nodes[uuid].messages
+            if message.response_id
+        }
+        self._beside = {}
+        for response, end in ends.items():
+            group = responses[response]
+            answers = [uuid for member in group for uuid in results.get(member, ())]
+            after = (*sorted(group, key=self._time), *sorted(answers, key=self._time))
+            aside = [uuid for uuid in after if uuid not in included]
+            self._beside.update({uuid: (end, place) for place, uuid in enumerate(aside, 1)})
+            included.update(dict.fromkeys(aside))
         start = self._start(path)
-        messages = [message for uuid in path for message in self._nodes[uuid].messages]
-        responses = {m.response_id for m in messages if m.response_id}
-        calls = {call.call_id for m in messages for call in m.calls}
         side = {u: n for u, n in self._nodes.items() if u not in included and n.line >= start}
-        for uuid, node in side.items():
-            if _answers(node, calls) or any(m.response_id in responses for m in node.messages):
-                included[uuid] = None
-                calls |= {call.call_id for m in node.messages for call in m.calls}
         return self._with_attachments(included, side)
+
+    def _time(self, uuid: str) -> str:
+        return self._nodes[uuid].time
+
+    def _by_response(self) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+        """Return the records of each response, and the tool results that follow each record."""
+        responses: dict[str, list[str]] = defaultdict(list)
+        results: dict[str, list[str]] = defaultdict(list)
+        for uuid, node in self._nodes.items():
+            for response in {m.response_id for m in node.messages if m.response_id}:
+                responses[response].append(uuid)
+            if node.parent is not None and any(message.results for message in node.messages):
+                results[node.parent].append(uuid)
+        return responses, results
 
     def _with_attachments(
         self, included: dict[str, None], side: dict[str, _ClaudeNode]
@@ -263,10 +316,10 @@ class ClaudeChain:
         return boundary[0] if boundary else 0
 
     def _ordered(self, path: dict[str, None], included: dict[str, None]) -> tuple[Message, ...]:
-        """Return the messages in the order of the path, what is beside it in file order."""
+        """Return the messages in the order of the path, and what hangs beside it in file order."""
         stretches = self._stretches(path)
-        placed = [(self._stretch_of(uuid, stretches), self._nodes[uuid]) for uuid in included]
-        placed.sort(key=lambda each: (each[0], each[1].line))
+        placed = [(self._order_of(uuid, stretches), self._nodes[uuid]) for uuid in included]
+        placed.sort(key=lambda each: each[0])
         start = max((node.line for _, node in placed if node.boundary), default=0)
         return tuple(
             # What was reported for what was kept describes a context that the compaction ended.
@@ -274,6 +327,11 @@ class ClaudeChain:
             for _, node in placed
             for message in node.messages
         )
+
+    def _order_of(self, uuid: str, stretches: dict[str, int]) -> tuple[int, int, int]:
+        """Return where a record stands: its stretch, its line, its place behind another record."""
+        end, place = self._beside.get(uuid, (uuid, 0))
+        return self._stretch_of(end, stretches), self._nodes[end].line, place
 
     def _stretches(self, path: dict[str, None]) -> dict[str, int]:
         """Number the stretches of a path whose records stand in the file as they follow."""
@@ -309,8 +367,10 @@ def _may_end(node: _ClaudeNode) -> bool:
     return node.type in _LEAF_TYPES and not alone
 
 
-def _answers(node: _ClaudeNode, calls: set[CallId]) -> bool:
-    return any(result.call_id in calls for message in node.messages for result in message.results)
+def _without_lone_thoughts(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Leave out the reasoning of a response that was interrupted before it said anything."""
+    complete = {message.response_id for message in messages if not message.is_thought}
+    return tuple(m for m in messages if not m.is_thought or m.response_id in complete)
 
 
 def _clear(messages: tuple[Message, ...], cleared: dict[str, int]) -> tuple[Message, ...]:

@@ -41,7 +41,7 @@ class PiAppending:
         return [marked(line, operation) for line in (*changed.values(), goal.line(tip))]
 
 
-def _session(lines: Sequence[bytes]) -> Superseding:
+def _session(lines: Sequence[bytes]) -> Superseding[PiChain]:
     return Superseding(lines, "id", _chain_of)
 
 

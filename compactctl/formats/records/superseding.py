@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from compactctl.formats.records.decode import Decoded, decode, decode_lines
 from compactctl.model.appended import APPENDED, is_appended, without_mark
@@ -25,14 +25,17 @@ class Chain(Protocol):
     included: frozenset[str]
 
 
-class Superseding:
+ChainType = TypeVar("ChainType", bound=Chain)
+
+
+class Superseding(Generic[ChainType]):
     """The lines of a session by the name of their record, ``newest`` the last with each.
 
     ``field`` is where records are named, and ``chain_of`` tells how they follow one another.
     """
 
     def __init__(
-        self, lines: Sequence[bytes], field: str, chain_of: Callable[[Iterable[Decoded]], Chain]
+        self, lines: Sequence[bytes], field: str, chain_of: Callable[[Iterable[Decoded]], ChainType]
     ) -> None:
         self._lines = lines
         self._field = field
@@ -61,17 +64,19 @@ class Superseding:
         """Return the newest line of a record."""
         return self._lines[self.newest[name]]
 
-    def changed(self, goal: "Superseding") -> dict[str, bytes]:
+    def changed(self, goal: "Superseding[ChainType]") -> dict[str, bytes]:
         """Return the records of ``goal`` that say something else than here, or are not here."""
         return {name: goal.line(name) for name in goal.newest if self._differs(goal, name)}
 
-    def _differs(self, goal: "Superseding", name: str) -> bool:
-        if name not in self.newest:
-            return True
-        here, there = self.line(name), goal.line(name)
-        return here != there and _said(here) != _said(there)
+    def _differs(self, goal: "Superseding[ChainType]", name: str) -> bool:
+        return name not in self.newest or not self.says(name, goal.line(name))
 
-    def reads_like(self, goal: "Superseding") -> bool:
+    def says(self, name: str, line: bytes) -> bool:
+        """Tell whether a record says the same as a line, whatever has appended either of them."""
+        here = self.line(name)
+        return here == line or _said(here) == _said(line)
+
+    def reads_like(self, goal: "Superseding[ChainType]") -> bool:
         """Tell whether the records of ``goal`` are in effect here, in the same order."""
         here, there = self.chain, goal.chain
         return (here.path, here.included) == (there.path, there.included)

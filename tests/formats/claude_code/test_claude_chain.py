@@ -45,7 +45,7 @@ def test_parallel_calls_and_their_results_are_all_effective() -> None:
     assert orphans(found.effective) == frozenset()
 
 
-def test_results_between_the_lines_of_one_response_keep_their_place() -> None:
+def test_results_beside_the_path_stand_behind_the_last_record_of_their_response() -> None:
     assert shown(
         user("u", None, "go"),
         called("a1", "u", "c1", "r"),
@@ -53,7 +53,52 @@ def test_results_between_the_lines_of_one_response_keep_their_place() -> None:
         called("a2", "a1", "c2", "r"),
         answered("r2", "a2", "c2"),
         said("a3", "r2", "done"),
-    ) == ["u", "a1", "r1", "a2", "r2", "a3"]
+    ) == ["u", "a1", "a2", "r1", "r2", "a3"]
+
+
+def test_records_of_a_response_beside_the_path_stand_behind_those_on_it() -> None:
+    assert shown(
+        user("u", None, "go"),
+        called("a1", "u", "c1", "r"),
+        called("a2", "a1", "c2", "r"),
+        answered("r1", "a1", "c1"),
+        called("a3", "r1", "c3", "r"),
+        answered("r2", "a2", "c2"),
+        answered("r3", "a3", "c3"),
+        said("a4", "r3", "done"),
+    ) == ["u", "a1", "r1", "a3", "a2", "r2", "r3", "a4"]
+
+
+def test_a_result_that_follows_no_record_of_the_response_is_not_sent() -> None:
+    assert shown(
+        user("u", None, "go"),
+        called("a1", "u", "c1", "r"),
+        answered("r0", "u", "c1", "of another branch"),
+        answered("r1", "a1", "c1"),
+        said("a2", "r1", "done"),
+    ) == ["u", "a1", "r1", "a2"]
+
+
+def test_a_progress_record_gives_its_parent_to_what_is_read_later() -> None:
+    progress = [record("progress", f"p{n}", f"p{n - 1}" if n else "a1") for n in range(3)]
+    assert shown(
+        user("u", None, "go"), said("a1", "u", "1"), *progress, user("u2", "p2", "next")
+    ) == ["u", "a1", "u2"]
+    # The client does not know the progress records yet when it reads what follows them.
+    assert shown(
+        user("u", None, "go"), said("a1", "u", "1"), user("u2", "p2", "next"), *progress
+    ) == ["u2"]
+
+
+def test_another_progress_record_with_the_same_id_moves_nothing() -> None:
+    assert shown(
+        user("u", None, "go"),
+        said("a1", "u", "1"),
+        record("progress", "p", "a1"),
+        user("u2", "p", "next"),
+        record("progress", "p", "u"),
+        said("a2", "u2", "done"),
+    ) == ["u", "a1", "u2", "a2"]
 
 
 def test_only_the_newer_branch_of_an_edited_prompt_is_effective() -> None:

@@ -7,7 +7,6 @@ from formats.claude_code.sessions import (
     attached,
     called,
     record,
-    response_line,
     said,
     user,
 )
@@ -105,15 +104,25 @@ def test_what_is_written_into_an_attachment_is_read_back(
 def test_client_errors_are_no_messages() -> None:
     found = claude(
         user("u", None, "go"),
-        said("e1", "u", "API Error", isApiErrorMessage=True),
-        response_line(
-            "e2", "e1", {"type": "text", "text": "x"}, "m", inner={"model": "<synthetic>"}
-        ),
-        said("a", "e2", "fine"),
+        said("e1", "u", "API Error", isApiErrorMessage=True, inner={"model": "<synthetic>"}),
+        said("a", "e1", "fine"),
     )
 
     assert texts(found.effective) == ["go", "fine"]
-    assert found.meta["assistant/client error"].count == 2
+    assert found.meta["assistant/client error"].count == 1
+    assert found.model == "m"
+
+
+def test_what_the_client_answers_itself_is_sent_and_reports_nothing() -> None:
+    none = {"input_tokens": 0, "output_tokens": 0}
+    found = claude(
+        user("u", None, "go"),
+        said("a", "u", "fine", inner={"usage": USAGE}),
+        said("n", "a", "No response requested.", inner={"model": "<synthetic>", "usage": none}),
+    )
+
+    assert texts(found.effective) == ["go", "fine", "No response requested."]
+    assert [m.usage is not None for m in found.effective] == [False, True, False]
     assert found.model == "m"
 
 
