@@ -98,9 +98,7 @@ class _AnthropicConversation:
     def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
         definitions = tool_definitions(document.get("tools"), ("tools",))
         if definitions:
-            fixed = "tool definitions of the request"
-            draft = MessageDraft(role="system", parts=definitions, injected=True, fixed=fixed)
-            yield ("tools",), draft
+            yield ("tools",), MessageDraft(role="system", parts=definitions, injected=True)
         system = content_parts(document.get("system"), ("system",))
         if system:
             yield ("system",), MessageDraft(role="system", parts=system, fixed="system prompt")

@@ -116,8 +116,7 @@ class _OpenAIConversation:
         for key in ("tools", "functions"):
             parts = tool_definitions(document.get(key), (key,))
             if parts:
-                fixed = "tool definitions of the request"
-                yield (key,), MessageDraft(role="system", parts=parts, injected=True, fixed=fixed)
+                yield (key,), MessageDraft(role="system", parts=parts, injected=True)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)

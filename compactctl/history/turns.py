@@ -52,9 +52,9 @@ def leading_system(messages: Sequence[Message]) -> int:
 
 
 def given(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return what comes before all conversation: the system prompt and definitions of tools.
+    """Return what is not the conversation: the system prompt, tool definitions, fixed records.
 
-    They stay whatever is compacted, so that a share of a conversation is one of the rest.
+    They stay whatever is compacted, so that a share of the conversation is one of the rest.
     """
     front = leading_system(messages)
     return tuple(m for index, m in enumerate(messages) if index < front or m.fixed)

@@ -151,7 +151,7 @@ def test_tool_definitions_stand_in_front_and_stay() -> None:
 
     first = found.effective[0]
     assert first.role == "system"
-    assert first.fixed == "tool definitions of the request"
+    assert first.fixed == "it defines tools the model may call"
     assert first.parts == (
         ToolDefinitionPart(name="f", text='{"description":"d"}', path=("tools", 0)),
     )

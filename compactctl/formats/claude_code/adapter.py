@@ -13,7 +13,7 @@ from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import (
     TranscriptBuilder,
-    damage_reason,
+    fixed_reason,
     is_written,
     own_id,
     uuid_for,
@@ -255,7 +255,7 @@ class _Reader:
             injected=injected or written,
             summary=record.get("isCompactSummary") is True,
             synthetic=written,
-            fixed=damage_reason(decoded),
+            fixed=fixed_reason(decoded, parts),
             tags=tags,
             time=time_of(record),
             aside=record.get("isSidechain") is True,

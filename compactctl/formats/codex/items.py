@@ -137,8 +137,7 @@ def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -
         path=(*path, "output"),
     )
     definitions = tool_definitions(item.get("tools"), (*path, "tools"))
-    fixed = "it defines tools the model may call" if definitions else None
-    return MessageDraft(role="tool", parts=(result, *definitions), fixed=fixed)
+    return MessageDraft(role="tool", parts=(result, *definitions))
 
 
 def _failed(text: str) -> bool:

@@ -10,7 +10,15 @@ import orjson
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.timestamps import time_of
-from compactctl.model.message import NO_TAGS, JsonPath, Message, MessageId, Tags
+from compactctl.model.message import (
+    NO_TAGS,
+    JsonPath,
+    Message,
+    MessageId,
+    Part,
+    Tags,
+    ToolDefinitionPart,
+)
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
 
@@ -78,7 +86,7 @@ class TranscriptBuilder:
             injected=draft.injected or written or tags.is_truncation_marker,
             summary=draft.summary or (written and tags.condense_id is not None),
             synthetic=written,
-            fixed=damage_reason(decoded) or draft.fixed,
+            fixed=fixed_reason(decoded, draft.parts, draft.fixed),
             anchored=draft.anchored,
             tags=tags,
             usage=draft.usage,
@@ -191,8 +199,16 @@ def drop_hidden(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], int
     return shown, orphaned
 
 
-def damage_reason(decoded: Decoded) -> str | None:
-    """Return why a record of this line must stay as it is, or None."""
-    if decoded.damage is None:
-        return None
-    return f"its line is damaged ({decoded.damage}) and is carried verbatim"
+def fixed_reason(
+    decoded: Decoded, parts: Sequence[Part], of_format: str | None = None
+) -> str | None:
+    """Return why a record of this line must stay as it is, or None.
+
+    Tool definitions stay wherever they stand: without them the model cannot call the tool.
+    ``of_format`` is the reason that the format itself has.
+    """
+    if decoded.damage is not None:
+        return f"its line is damaged ({decoded.damage}) and is carried verbatim"
+    if of_format is None and any(isinstance(part, ToolDefinitionPart) for part in parts):
+        return "it defines tools the model may call"
+    return of_format
