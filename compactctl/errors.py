@@ -67,6 +67,10 @@ class NotUnderstoodError(CompactctlError):
     exit_code = 4
 
 
+class NotATranscriptError(NotUnderstoodError):
+    """The input is whole, and no format fits: some other data, or a format that is new."""
+
+
 class DoesNotFitError(CompactctlError):
     """The context is still over its target after all chosen stages (``--require-fit``)."""
 

@@ -1,10 +1,11 @@
 """All formats, in the order in which they are tried."""
 
-from collections.abc import Iterable, Mapping
-from itertools import islice
+import codecs
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
-from compactctl.errors import NotUnderstoodError, UsageError, suggestion
+from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError, suggestion
 from compactctl.formats.agent_code import AgentCode
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.claude_code.adapter import ClaudeCode
@@ -20,6 +21,7 @@ from compactctl.formats.openai_chat import OpenAIChat
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.appending import PiAppending
+from compactctl.formats.records.cut_off import completed
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.spring_ai.adapter import SpringAi
 from compactctl.formats.unsupported import foreign_file, foreign_records
@@ -60,6 +62,7 @@ _JSON_TYPES = {
     list: "array",
 }
 
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Enough to get past leading metadata records, as few as an interactive answer allows.
 SNIFFED_RECORDS = 50
 
@@ -90,26 +93,57 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     ``head`` is the start of the file, to name in the error what is not JSON at all.
 
     Raises:
-        NotUnderstoodError: no format fits; the error names a format that is known by sight.
+        NotATranscriptError: no format fits.
+        NotUnderstoodError: it is of a format that is known by sight, or what is left of a
+            transcript that was cut off or overwritten.
     """
-    values = (value for line in lines for value in line.values)
+    rest = iter(lines)
+    opening = [line for line in islice(rest, 1) if line.values or line.damage]
+    values = (value for line in chain(opening, rest) for value in line.values)
     first = list(islice(values, SNIFFED_RECORDS))
     records = _records(first)
     foreign = foreign_file(head) or foreign_records(records)
     if foreign is not None:
         raise NotUnderstoodError(f"{where}: {foreign}; --format forces one of {_names()}")
+    fitting = _fitting(first)
+    if fitting is not None:
+        return fitting
+    if not any(isinstance(line.values[0], Mapping | list) for line in opening if not line.damage):
+        _check_whole(head, where)
+    if not first:
+        raise NotATranscriptError(f"{where}: holds no JSON; transcripts are JSON or JSON lines")
+    if all(value in ([], {}) for value in first):
+        raise NotATranscriptError(f"{where}: holds empty JSON only, so there is no message in it")
+    what = _what_it_is(first, records)
+    raise NotATranscriptError(f"{where}: {what}; name one with --format ({_names()})")
+
+
+def _fitting(first: Sequence[Any]) -> Format | None:
+    """Return the first format that recognizes these values."""
+    records = _records(first)
     # A stray array among records is damage, and does not make the file one of arrays.
     arrays = not any(isinstance(value, Mapping) for value in first)
     for candidate in ALL_FORMATS:
         if (candidate.reads_arrays or not arrays) and candidate.sniff(records):
             return candidate
-    if not first:
-        raise NotUnderstoodError(f"{where}: holds no JSON; transcripts are JSON or JSON lines")
-    what = _what_it_is(first, records)
-    raise NotUnderstoodError(f"{where}: {what}; name one with --format ({_names()})")
+    return None
 
 
-def _records(first: list[Any]) -> list[Mapping[str, Any]]:
+def _check_whole(head: bytes, where: str) -> None:
+    """Raise NotUnderstoodError where a file begins as JSON that was cut off or overwritten."""
+    if b"\0" in head and not head.startswith(_UTF_16):
+        raise NotUnderstoodError(f"{where}: holds NUL bytes, so it is damaged, or no text at all")
+    value = completed(head)
+    fitting = None if value is None else _fitting([value])
+    if value:
+        begins = "" if fitting is None else f"begins as {fitting.name} and "
+        raise NotUnderstoodError(
+            f"{where}: {begins}is not whole JSON; it was cut off or overwritten, so restore it "
+            "from a backup"
+        )
+
+
+def _records(first: Sequence[Any]) -> list[Mapping[str, Any]]:
     """Return the objects among values, those in arrays included."""
     items = (item for value in first for item in (value if isinstance(value, list) else [value]))
     return list(islice((item for item in items if isinstance(item, Mapping)), SNIFFED_RECORDS))
@@ -118,7 +152,7 @@ def _records(first: list[Any]) -> list[Mapping[str, Any]]:
 def _what_it_is(first: list[Any], records: list[Mapping[str, Any]]) -> str:
     if not records:
         return f"its lines are JSON of type {_JSON_TYPES[type(first[0])]}, not records"
-    keys = ", ".join(sorted(map(str, records[0]))[:6])
+    keys = ", ".join(sorted(map(str, records[0]))[:6]) or "no keys"
     return f"no known transcript format fits (first record has: {keys})"
 
 

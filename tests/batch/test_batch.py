@@ -11,6 +11,7 @@ import pytest
 from batch.inputs import bytes_below, transcript, write
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
+from compactctl.commands.batch.shard import Shard
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.planning.plan import PlanOptions
@@ -27,7 +28,16 @@ BROKEN = {
     "broken.jsonl": (b'{"type": "user", "mess\n', 4),
     "empty.jsonl": (b"", 3),
     "gzip.jsonl.gz": (b"\x1f\x8b\x08\x00 not gzip", 4),
-    "numbers.json": (b"[1, 2, 3]\n", 4),
+    "cut.json": (b'[{"role": "user", "content": "mend', 4),
+}
+# Other data, as it lies beside transcripts, which somebody has to call a transcript to fail.
+OTHER = {
+    "numbers.json": b"[1, 2, 3]\n",
+    "empty.json": b"{}\n",
+    "parts.jsonl": b'{"name": "bolt", "price": 3}\n' * 3,
+    "settings.json": b'{\n  // mode\n  "mode": "dark",\n}\n',
+    "wide.json": '{"a": 1}'.encode("utf-16"),
+    "words.jsonl": b"not JSON\n",
 }
 
 
@@ -47,6 +57,8 @@ def mixed() -> None:
         write(Path(f"in/{name}.jsonl"))
     write(Path("in/packed.jsonl.gz"), gzip.compress(transcript(3), mtime=0))
     for name, (data, _) in BROKEN.items():
+        write(Path("in", name), data)
+    for name, data in OTHER.items():
         write(Path("in", name), data)
     Path("in/loop.jsonl").symlink_to("loop.jsonl")
     os.mkfifo("in/pipe.jsonl")
@@ -119,7 +131,24 @@ def test_bad_files_stop_no_good_ones() -> None:
         "in/packed.jsonl.gz",
         "in/two.jsonl",
     ]
-    assert (result.totals.ok, result.totals.failed, result.totals.files) == (4, 8, 12)
+    assert by_status(result, "skipped") == [f"in/{name}" for name in sorted(OTHER)]
+    totals = result.totals
+    assert (totals.ok, totals.failed, totals.skipped, totals.files) == (4, 8, 6, 18)
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_other_data_fails_where_it_is_said_to_be_a_transcript(name: str) -> None:
+    path = str(write(Path("in", name), OTHER[name]))
+    write(Path("in/run.jsonl"))
+    assert run("in").exit_code == 0
+    assert run("in/*").exit_code == 0
+    for outcome in (run(path), run("in", path), run("in", strict=True)):
+        assert outcome.exit_code == 4
+    assert run("in", path, skip_unknown=True).exit_code == 0
+    # Nothing to look at is not success, unless it was allowed for.
+    assert run(f"in/{name[:4]}*").exit_code == 3
+    assert run(path, skip_unknown=True).exit_code == 0
+    assert run(f"in/{name[:4]}*", shard=Shard(number=1, of=1)).exit_code == 0
 
 
 def test_a_failed_row_says_what_and_nothing_else() -> None:
@@ -357,7 +386,7 @@ def test_strict_refuses_lines_that_are_not_understood() -> None:
 def test_totals_are_the_sums_of_the_rows() -> None:
     mixed()
     result = run("in", plan=PLAN)
-    done = [row for row in result.rows if row.status != "failed"]
+    done = [row for row in result.rows if row.is_read]
     totals = result.totals
     assert totals.tokens_before == sum(row.tokens_before or 0 for row in done)
     assert totals.tokens_before == sum(totals.categories.values())
@@ -371,8 +400,8 @@ def test_progress_is_told_of_every_row(jobs: int) -> None:
     mixed()
     told: list[Any] = []
     result = batch(BatchOptions(paths=("in",), jobs=jobs), told.append)
-    assert [each.files for each in told] == list(range(1, 12))
-    assert {each.of_files for each in told} == {11}
+    assert [each.files for each in told] == list(range(1, 18))
+    assert {each.of_files for each in told} == {17}
     assert [each.n_bytes for each in told] == sorted(each.n_bytes for each in told)
     assert {each.of_bytes for each in told} == {told[-1].n_bytes}
     assert sorted(each.path for each in told) == sorted(row.path for row in result.rows)

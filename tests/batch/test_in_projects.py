@@ -68,15 +68,19 @@ def test_the_hook_passes_whole_transcripts_and_no_others() -> None:
     assert hook("runs/good.jsonl", "runs/two words.jsonl").returncode == 0
     assert hook("runs/good.jsonl", str(cut_off())).returncode == 1
     assert hook("runs/good.jsonl", "--fail-over-tokens", "100").returncode == 1
+    parts = str(write(Path("parts.jsonl"), b'{"name": "bolt"}\n'))
+    assert hook(parts).returncode == 0
+    assert hook(parts, str(write(Path("torn.jsonl"), transcript()[:90]))).returncode == 4
     assert re.search(HOOK["files"], "runs/a.jsonl.gz")
     assert not re.search(HOOK["files"], "runs/a.json")
 
 
 def test_the_action_measures_what_it_is_given() -> None:
-    told = {"paths": "runs/good.jsonl\nruns/two words.jsonl\n", "report": "r.csv", "junit": "j.xml"}
-    done = step(MEASURE, **told)
+    write(Path("data/parts.jsonl"), b'{"name": "bolt"}\n')
+    paths = "runs/good.jsonl\nruns/two words.jsonl\ndata\n"
+    done = step(MEASURE, paths=paths, report="r.csv", junit="j.xml")
     assert done.returncode == 0, done.stderr
-    assert len(Path("r.csv").read_text().splitlines()) == 3
+    assert len(Path("r.csv").read_text().splitlines()) == 4
     assert Path("j.xml").is_file()
 
 

@@ -11,12 +11,13 @@ from pyarrow import parquet
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with two transcripts, one of them below, and a file that is none."""
+    """Return a folder with two transcripts, one of them below, one cut off, and other data."""
     runs = tmp_path / "runs"
     (runs / "older").mkdir(parents=True)
     (runs / "desk.jsonl").write_bytes((SAMPLES / "openai-chat.jsonl").read_bytes())
     (runs / "older" / "night.jsonl").write_bytes((SAMPLES / "neurolink.jsonl").read_bytes())
-    (runs / "older" / "broken.jsonl").write_text("no transcript\n")
+    (runs / "older" / "broken.jsonl").write_text('[{"role": "user", "content": "no')
+    (runs / "parts.jsonl").write_text('{"name": "bolt"}\n')
     return runs
 
 
@@ -29,7 +30,8 @@ def test_a_row_per_file_and_the_errors_in_full(ask: Ask, folder: Path) -> None:
     assert re.search(r"broken\.jsonl +failed\n", outcome.out)
     assert "1 file failed\nexit 4: " in outcome.out
     assert outcome.out.count("broken.jsonl: ") == 1
-    assert "3: 2 ok, 1 failed" in outcome.out
+    assert "4: 2 ok, 1 failed, 1 not a transcript" in outcome.out
+    assert "parts.jsonl" not in outcome.out
 
 
 def test_measuring_writes_nothing(ask: Ask, folder: Path) -> None:
@@ -79,10 +81,49 @@ def test_an_unchanged_copy_is_not_said_to_be_undone(ask: Ask, folder: Path) -> N
 def test_the_report_is_a_parquet_file(ask: Ask, folder: Path) -> None:
     report = folder.parent / "report.parquet"
     outcome = ask("batch", folder, "--report", report)
-    assert f"wrote {report} (3 rows)" in outcome.err
+    assert f"wrote {report} (4 rows)" in outcome.err
     rows = parquet.read_table(report).to_pylist()
-    assert [Path(row["path"]).name for row in rows] == ["desk.jsonl", "broken.jsonl", "night.jsonl"]
-    assert [row["status"] for row in rows] == ["ok", "failed", "ok"]
+    assert [Path(row["path"]).name for row in rows] == [
+        "desk.jsonl", "broken.jsonl", "night.jsonl", "parts.jsonl",
+    ]  # fmt: skip
+    assert [row["status"] for row in rows] == ["ok", "failed", "ok", "skipped"]
+    assert "first record has: name" in rows[3]["error"]
+    assert "4: 2 ok, 1 failed, 1 not a transcript\n" in ask("report", report).out
+
+
+def test_every_form_counts_what_is_not_a_transcript(ask: Ask, tmp_path: Path) -> None:
+    """Other data is in every report, fails nothing, and adds nothing to a sum."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    (runs / "desk.jsonl").write_bytes((SAMPLES / "neurolink.jsonl").read_bytes())
+    before = json.loads(ask("batch", runs, "--json").out)["totals"]
+    (runs / "parts.jsonl").write_text('{"name": "bolt"}\n')
+    names = ("r.csv", "r.md", "r.xml", "r.html")
+    csv, md, junit, page = (tmp_path / name for name in names)
+    outcome = ask("batch", runs, "--report", csv, "--report", md, "--junit", junit,
+                  "--html", page, "--json")  # fmt: skip
+    assert outcome.code == 0
+    document = json.loads(outcome.out)
+    assert document["totals"] == before | {"files": 2, "skipped": 1}
+    assert document["files"][1] | {"milliseconds": 0} == {
+        **dict.fromkeys(document["files"][1]),
+        "path": str(runs / "parts.jsonl"), "status": "skipped", "exitCode": 0, "milliseconds": 0,
+        "tools": [], "stages": [], "flags": [], "categories": {}, "savedBy": {},
+        "errorClass": "NotATranscriptError", "error": document["files"][1]["error"],
+    }  # fmt: skip
+    assert "parts.jsonl,,,,,skipped" in csv.read_text()
+    assert "2 files: 1 ok, 1 not a transcript" in md.read_text()
+    assert 'tests="2" failures="0" errors="0" skipped="1"' in junit.read_text()
+    assert "<skipped message=" in junit.read_text()
+    assert "1 not a transcript" in page.read_text()
+    assert "<h1>1 transcript</h1>" in page.read_text()
+
+
+def test_a_folder_without_a_transcript_has_no_input(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"name": "x"}')
+    outcome = ask("batch", tmp_path)
+    assert outcome.code == 3
+    assert "no transcript found: no format recognizes the file" in outcome.err
 
 
 def test_the_gate_counts_what_is_over(ask: Ask, folder: Path) -> None:

@@ -1,11 +1,14 @@
+import json
 from typing import Any
 
 import pytest
 from formats.jsonl import decoded, detected, raw_lines
 
-from compactctl.errors import NotUnderstoodError, UsageError
+from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError
+from compactctl.formats.records.cut_off import completed
 from compactctl.formats.registry import ALL_FORMATS, detect, format_named
 from compactctl.formats.unsupported import foreign_file
+from compactctl.store.files.lines import split_lines
 
 TEXT = [{"type": "text", "text": "hi"}]
 HI = {"role": "user", "content": "hi"}
@@ -108,6 +111,23 @@ def test_records_of_a_line_format_in_an_array_are_not_its_file() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "record"), [(name, records[0]) for name, records in OWN if len(records) == 1]
+)
+def test_a_record_may_be_cut_off_anywhere(name: str, record: object) -> None:
+    """What is left of a transcript is an error, as other data need not be."""
+    (line,) = raw_lines(record)
+    for text in (line, json.dumps(record, indent=2).encode()):
+        heads = [text[:end] for end in range(text.index(b":") + 5, len(text))]
+        begun = [head for head in heads if completed(head)]
+        assert len(begun) > len(heads) // 2
+        for head in begun:
+            try:
+                detect(decoded(list(split_lines(head))), name, head)
+            except NotUnderstoodError as error:
+                assert type(error) is NotUnderstoodError, head  # noqa: PT017
+
+
+@pytest.mark.parametrize(
     ("records", "words"),
     [
         ([5, "x"], "JSON of type number"),
@@ -115,7 +135,8 @@ def test_records_of_a_line_format_in_an_array_are_not_its_file() -> None:
         ([True], "JSON of type boolean"),
         (["x"], "JSON of type string"),
         ([1.5], "JSON of type number"),
-        ([[]], "JSON of type array"),
+        ([[1]], "JSON of type array"),
+        ([{}, {"a": 1}], "first record has: no keys"),
         ([{"b": 1, "a": 2}], "first record has: a, b"),
         ([{"type": [], "role": {}, "messages": [[]]}], "no known transcript format"),
     ],
@@ -124,6 +145,12 @@ def test_the_error_says_what_was_found_and_what_to_do(records: list[Any], words:
     with pytest.raises(NotUnderstoodError, match=words) as error:
         detected(*records)
     assert "--format" in str(error.value)
+
+
+@pytest.mark.parametrize("records", [[[]], [{}], [{}, []]])
+def test_empty_json_has_no_messages(records: list[Any]) -> None:
+    with pytest.raises(NotATranscriptError, match="empty JSON only, so there is no message in it"):
+        detected(*records)
 
 
 @pytest.mark.parametrize("records", [[], [b"not json"], [b"\xff\xfe"]])

@@ -71,7 +71,8 @@ sets with a conversation in each row, and sessions: claude: for all of a client,
 Without --out nothing is
 written: files are measured, and with --stages or --target compacted for the figures. With
 --out every file is compacted to its place below DIR. A file that fails does not stop the
-others; the highest of their exit codes is that of the batch.
+others; the highest of their exit codes is that of the batch. A file in a folder that no
+format recognizes is skipped and counted; --strict fails it.
 """
 
 
@@ -172,6 +173,11 @@ others; the highest of their exit codes is that of the batch.
     "--exclude", metavar="GLOB", multiple=True, help="Leave out files like this (repeatable)."
 )
 @click.option(
+    "--skip-unknown",
+    is_flag=True,
+    help="Skip a named file that no format recognizes, as in folders, instead of failing.",
+)
+@click.option(
     "--column",
     metavar="NAME",
     help="The column of conversations in Parquet data sets. [default: messages, conversations, or "
@@ -244,6 +250,7 @@ def command(
     fail_base: Base | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    skip_unknown: bool,
     column: str | None,
     cached: bool,
     verify_cache: bool,
@@ -267,6 +274,7 @@ def command(
         paths=(*paths, *(listed_paths(files_from) if files_from else ())),
         include=include,
         exclude=exclude,
+        skip_unknown=skip_unknown,
         column=column,
         shard=shard,
         out=out,

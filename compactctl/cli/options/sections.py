@@ -35,8 +35,9 @@ SECTIONS = {
         "rounds-out", "annotate", "plot", "html",
     ),
     "What is read": (
-        "format", "archive", "scope", "files-from", "shard", "include", "exclude", "column",
-        "strict", "max-line", "max-unpacked", "jobs", "timeout", "cache", "verify-cache", "resume",
+        "format", "archive", "scope", "files-from", "shard", "include", "exclude", "skip-unknown",
+        "column", "strict", "max-line", "max-unpacked", "jobs", "timeout", "cache",
+        "verify-cache", "resume",
     ),
     "How it is measured": (
         "model", "window", "windows", "max-tokens", "counter", "counter-cmd", "chars-per-token",

@@ -43,7 +43,7 @@ REFUSED = {
     }),
     "says what else is read": frozenset({
         "archive", "system", "tools", "prompt", "attach", "files-from", "summary-file",
-        "from-error", "include", "exclude", "column", "prices", "baseline", "plan",
+        "from-error", "include", "exclude", "skip-unknown", "column", "prices", "baseline", "plan",
         "all-projects",
     }),
     "says which program counts": frozenset({"counter-cmd"}),

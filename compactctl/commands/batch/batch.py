@@ -21,6 +21,7 @@ from compactctl.commands.report.growth import TOLERANCE, Rise, grown
 from compactctl.commands.report.rows import ReportRow, read_report
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.details import FileDetails
+from compactctl.errors import NoInputError
 from compactctl.store.cache.results import ResultCache, cache_path
 from compactctl.store.places import this_machine
 
@@ -35,7 +36,7 @@ seconds in a megabyte of sessions, and takes .3 seconds longer."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchTotals:
-    """Sums over the rows that did not fail; how many files there are of each status.
+    """Sums over the rows that were read; how many files there are of each status.
 
     ``tokens_after`` and ``saved`` are None when files were only measured. ``counters`` are those
     behind the sums, sorted: tokens of different counters are added up.
@@ -47,6 +48,7 @@ class BatchTotals:
     over: int
     flagged: int
     failed: int
+    skipped: int
     tokens_before: int
     tokens_after: int | None
     saved: int | None
@@ -66,6 +68,7 @@ class BatchResult:
     ``--out``. ``growth`` is what grew since the baseline by more than ``tolerance``, None without
     one. ``reports`` are the files about it, once they are written, ``tables`` those with rows of
     another kind and how many there are, and ``warnings`` what there was to say about that.
+    ``skip_unknown`` allows for files of which none is a transcript.
     """
 
     rows: tuple[BatchRow, ...]
@@ -80,15 +83,24 @@ class BatchResult:
     reports: tuple[str, ...] = ()
     tables: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    skip_unknown: bool = False
 
     @property
     def exit_code(self) -> int:
         """The highest code among the files that failed, else 1 if a gate is not passed, else 0.
 
         Codes rise with severity, so files that fail in one way give their own code and a file
-        that failed is never hidden by the gate.
+        that failed is never hidden by the gate. Where no file is a transcript there is no input.
         """
+        if self.is_empty:
+            return NoInputError.exit_code
         return max((row.exit_code for row in self.rows), default=0) or GATE * bool(self.growth)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file is a transcript, and nobody allowed for that."""
+        are_skipped = all(row.status == "skipped" for row in self.rows)
+        return are_skipped and bool(self.rows) and not self.skip_unknown
 
 
 def batch(
@@ -121,6 +133,8 @@ def batch(
         fail_on=options.fail_on,
         tolerance=options.tolerance,
         growth=None if earlier is None else _grown(rows, earlier, options.tolerance),
+        # A part of the files may well be without a transcript.
+        skip_unknown=options.skip_unknown or options.shard is not None,
     )
 
 
@@ -208,7 +222,7 @@ def report_row(row: BatchRow) -> ReportRow:
 
 def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
     status = Counter(row.status for row in rows)
-    done = [row for row in rows if row.status != "failed"]
+    done = [row for row in rows if row.is_read]
     categories: Counter[str] = Counter()
     for row in done:
         categories.update(row.categories)
@@ -219,6 +233,7 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
         over=status["over"],
         flagged=status["flagged"],
         failed=status["failed"],
+        skipped=status["skipped"],
         tokens_before=sum(row.tokens_before or 0 for row in done),
         tokens_after=sum(row.tokens_after or 0 for row in done) if compacted else None,
         saved=sum(row.saved or 0 for row in done) if compacted else None,

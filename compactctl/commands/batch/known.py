@@ -38,9 +38,9 @@ class KnownRows:
     _cache: ResultCache = field(repr=False)
 
     def keep(self, index: int, rows: Sequence[BatchRow]) -> None:
-        """Keep the rows of a task; where one failed they are found out again."""
+        """Keep the rows of a task; where one has no figures they are found out again."""
         key = self.keys[index]
-        is_whole = len(rows) <= MOST_KEPT and all(row.status != "failed" for row in rows)
+        is_whole = len(rows) <= MOST_KEPT and all(row.is_read for row in rows)
         if key is not None and is_whole:
             self._cache.keep(key, json.dumps([asdict(row) for row in rows]))
 

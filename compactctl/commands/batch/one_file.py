@@ -25,7 +25,7 @@ from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.details import NO_DETAILS, details_of
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.commands.sizing.measure import measure
-from compactctl.errors import NoInputError
+from compactctl.errors import NoInputError, NotATranscriptError
 from compactctl.store.files.lines import sha256_of
 
 GATE = 1
@@ -39,7 +39,9 @@ def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
         return _as_file(attempted(path, None, partial(_data_set, options, task)))
     started = monotonic()
     work = _compacted if options.compacts else _measured
-    outcome = _as_file(attempted(path, options.timeout, partial(work, options, task)))
+    outcome = _as_file(
+        _skipped(attempted(path, options.timeout, partial(work, options, task)), options, task)
+    )
     took = round(1000 * (monotonic() - started))
     rows = tuple(replace(row, milliseconds=took) for row in outcome.rows)
     return replace(outcome, rows=rows)
@@ -47,13 +49,27 @@ def run_file(options: BatchOptions, task: FileTask) -> WorkedFile:
 
 def judged(row: BatchRow, options: BatchOptions) -> BatchRow:
     """Return a row with the gate that it does not pass, if any, as its status."""
-    if row.status == "failed":
+    if not row.is_read:
         return row
     if _is_over(row.used, options.fail_over) or _is_over(row.context, options.fail_over_tokens):
         return replace(row, status="over", exit_code=GATE)
     if set(options.fail_on).intersection(row.flags):
         return replace(row, status="flagged", exit_code=GATE)
     return row
+
+
+def _skipped(
+    outcome: WorkedFile | BatchRow, options: BatchOptions, task: FileTask
+) -> WorkedFile | BatchRow:
+    """Return the row of other data that merely lies in a folder as one that does not fail."""
+    is_expected = options.strict or (task.input.is_named and not options.skip_unknown)
+    if (
+        is_expected
+        or isinstance(outcome, WorkedFile)
+        or outcome.error_class != NotATranscriptError.__name__
+    ):
+        return outcome
+    return replace(outcome, status="skipped", exit_code=0)
 
 
 def _is_over(found: float | None, limit: float | None) -> bool:

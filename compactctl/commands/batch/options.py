@@ -46,6 +46,7 @@ class BatchOptions:
         cached: whether rows that an earlier batch found out are taken from the cache, and new ones
             kept there; ``verify_cache`` reads the files to see whether they are the same.
         resume: take what an earlier batch has written as done, as long as it is unchanged.
+        skip_unknown: skip a file that no format recognizes also where it was named.
         column: the column of conversations in Parquet data sets, None to find it by its name.
         details: rows about each file that are wanted: files are read for them whatever is known.
         reports: files that are written when the batch is done; kept apart from inputs and outputs.
@@ -65,6 +66,7 @@ class BatchOptions:
     layout: Layout = "split"
     tags: bool = True
     strict: bool = False
+    skip_unknown: bool = False
     force: bool = False
     dry_run: bool = False
     jobs: int = 0

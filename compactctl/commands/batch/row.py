@@ -8,9 +8,11 @@ from compactctl.errors import UsageError
 from compactctl.history.categories import Category
 from compactctl.tokens.fit import Base
 
-Status = Literal["ok", "unchanged", "over", "flagged", "failed"]
+Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
 Flag = Literal["opaque", "orphans", "errors", "over-window"]
 
+UNREAD: tuple[Status, ...] = ("failed", "skipped")
+"""Statuses of files without figures."""
 INTERNAL_ERROR = 70
 
 
@@ -25,7 +27,7 @@ class BatchRow:
         row: the number of a data set's row, from 1; None for a file.
         status: ``over`` is over the limit of ``--fail-over``, whatever else is true;
             ``flagged`` has what ``--fail-on`` names; ``unchanged`` means that stages ran and found
-            nothing to do.
+            nothing to do; ``skipped`` is not a transcript, and nobody said that it is one.
         sha256: of the bytes on disk, None for what could not be read.
         sha256_after: of the transcript that was written.
         project: the session's working folder, where the transcript tells it.
@@ -54,7 +56,7 @@ class BatchRow:
         stages: names of the stages that changed something.
         saved_by: tokens that each of these saved.
         output, archive: paths of what was written; operation: the compaction's id.
-        error_class, error: one line about why it failed.
+        error_class, error: one line about why it failed, or why it is not a transcript.
         exit_code: the code this file alone would give.
         milliseconds: how long it took; rows that differ in this alone are equal.
     """
@@ -106,6 +108,11 @@ class BatchRow:
     error: str | None = None
     exit_code: int = 0
     milliseconds: int = field(default=0, compare=False)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether there are figures: it did not fail and is a transcript."""
+        return self.status not in UNREAD
 
     @property
     def data_set(self) -> str | None:

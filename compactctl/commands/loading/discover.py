@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
@@ -32,12 +32,14 @@ class Input:
     ``below`` is its path below the folder, or below the fixed part of the pattern, that it was
     found with, and its name when it was named itself. ``n_bytes`` is its size on disk, 0 when
     that is not known. With a ``problem``, ``path`` is a folder that could not be looked into.
+    ``is_named`` tells whether somebody named the file, who then means a transcript.
     """
 
     path: str
     below: str
     n_bytes: int = 0
     problem: str | None = None
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,11 @@ def discover(paths: Sequence[str], choice: Choice) -> tuple[Input, ...]:
     found: dict[str, Input] = {}
     for path in paths:
         for item in _inputs(path, choice):
-            found.setdefault(os.path.realpath(item.path), item)
+            place = os.path.realpath(item.path)
+            if place not in found:
+                found[place] = item
+            elif item.is_named:
+                found[place] = replace(found[place], is_named=True)
     if not found:
         wanted = ", ".join(choice.wanted)
         raise NoInputError(
@@ -92,7 +98,7 @@ def _inputs(path: str, choice: Choice) -> Sequence[Input]:
         files = Tree(root=path, exclude=choice.exclude).files()
         return _chosen(path, files, choice.wanted)
     if os.path.lexists(path) or not has_magic(path):
-        return [Input(path=path, below=Path(path).name, n_bytes=_size(path))]
+        return [Input(path=path, below=Path(path).name, n_bytes=_size(path), is_named=True)]
     return _of_pattern(path, choice)
 
 

@@ -20,8 +20,8 @@ from compactctl.store.files.lines import (
     read_lines,
 )
 
-# Enough of a file to tell what it is when it is not JSON.
-HEAD_BYTES = 4_096
+# Enough of a file to tell what it is when it is not JSON, also where it is a cut-off transcript.
+HEAD_BYTES = 1 << 18
 _OPENINGS = (b"{", b"[")
 
 
@@ -129,7 +129,7 @@ def scan(
         return load(path, format_name, limits).transcript
     decoded = decode_lines(read_lines(path, limits))
     first = list(islice(decoded, SNIFFED_RECORDS))
-    if first and first[0].damage is not None:
+    if first and (first[0].damage is not None or not any(each.values for each in first)):
         return load(path, format_name, limits).transcript
     chosen = format_named(format_name) if format_name else detect(first, path)
     return chosen.read(chain(first, decoded))
@@ -147,9 +147,9 @@ def check_strict(transcript: Transcript, path: str) -> None:
 
 def _head(lines: Iterable[bytes]) -> bytes:
     """Return the start of a file."""
-    head = b""
+    head = bytearray()
     for line in lines:
         head += line[:HEAD_BYTES]
         if len(head) >= HEAD_BYTES:
             break
-    return head[:HEAD_BYTES]
+    return bytes(head[:HEAD_BYTES])

@@ -37,7 +37,7 @@ def grown(
 
 
 def _projects(rows: Sequence[ReportRow]) -> Sequence[RowGroup]:
-    told = [row for row in rows if row.status != "failed"]
+    told = [row for row in rows if row.is_read]
     return sorted(groups(told, lambda row: row.project), key=lambda group: group.name)
 
 

@@ -21,7 +21,7 @@ class ReportRow:
     """A transcript as a report tells of it; see ``BatchRow`` for what the figures are.
 
     ``values`` are all columns as they stand in the file, if it comes from one. ``tokens`` is 0 for
-    a file that failed.
+    a file that failed or is not a transcript.
     """
 
     path: str
@@ -38,6 +38,11 @@ class ReportRow:
     categories: Mapping[Category, int]
     tools: Mapping[str, int]
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether there are figures."""
+        return self.status not in ("failed", "skipped")
 
 
 def read_reports(paths: Sequence[str]) -> tuple[ReportRow, ...]:

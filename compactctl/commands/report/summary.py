@@ -40,7 +40,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSummary:
-    """What the rows come to; of files that failed there are no figures.
+    """What the rows come to; of files that failed or are not transcripts there are no figures.
 
     ``percentiles`` are those of the next request's tokens by percent. ``weeks`` are groups named
     by ISO week, of the transcripts that tell when they ended.
@@ -61,7 +61,7 @@ class ReportSummary:
 
 def summarised(rows: Sequence[ReportRow]) -> ReportSummary:
     """Add up rows; groups and tools are sorted by their tokens, weeks by time."""
-    told = [row for row in rows if row.status != "failed"]
+    told = [row for row in rows if row.is_read]
     categories: Counter[Category] = Counter()
     tools: Counter[str] = Counter()
     for row in told:
@@ -88,7 +88,7 @@ def by_week(rows: Sequence[ReportRow]) -> dict[str, tuple[RowGroup, ...]]:
 
     Weeks are in order, projects as they come; a week without any is left out.
     """
-    told = [row for row in rows if row.status != "failed" and _week(row)]
+    told = [row for row in rows if row.is_read and _week(row)]
     weeks = sorted({_week(row) for row in told})
     return {
         week: groups([row for row in told if _week(row) == week], lambda row: row.project)

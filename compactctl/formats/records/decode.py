@@ -51,7 +51,7 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
     if not body:
         return (), None
     try:
-        return (_loads(body),), None
+        return (loads(body),), None
     except ValueError:
         return _salvage(body)
 
@@ -59,13 +59,14 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
 def is_value(data: bytes) -> bool:
     """Tell whether some bytes are one JSON value, on one line or several."""
     try:
-        _loads(data.strip(_SPACE).removeprefix(_BOM))
+        loads(data.strip(_SPACE).removeprefix(_BOM))
     except ValueError:
         return False
     return True
 
 
-def _loads(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+def loads(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+    """Return a JSON value, also one that only Python's parser accepts. ValueError for none."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -107,7 +108,7 @@ def _split_glued(body: bytes) -> tuple[tuple[Any, ...], str]:
 
 def _record(piece: bytes) -> dict[str, Any] | None:
     try:
-        value = _loads(piece)
+        value = loads(piece)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

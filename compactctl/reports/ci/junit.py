@@ -21,9 +21,9 @@ def batch_junit(result: BatchResult) -> str:
         "testsuite",
         name="compactctl batch",
         tests=str(len(rows)),
-        failures=str(sum(bool(row.exit_code) and row.status != "failed" for row in rows)),
+        failures=str(sum(bool(row.exit_code) and row.is_read for row in rows)),
         errors=str(sum(row.status == "failed" for row in rows)),
-        skipped="0",
+        skipped=str(sum(row.status == "skipped" for row in rows)),
         time=_seconds(sum(row.milliseconds for row in rows)),
     )
     for row in rows:
@@ -41,7 +41,9 @@ def _add(suite: ET.Element, row: BatchRow) -> None:
         name=path.name,
         time=_seconds(row.milliseconds),
     )
-    if row.exit_code:
+    if row.status == "skipped":
+        ET.SubElement(case, "skipped", message=_writable(row.error or ""))
+    elif row.exit_code:
         kind = "error" if row.status == "failed" else "failure"
         found = ET.SubElement(
             case, kind, message=_writable(finding(row)), type=row.error_class or row.status

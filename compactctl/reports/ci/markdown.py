@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from compactctl.commands.batch.batch import BatchResult
-from compactctl.reports.rendering.batch_rows import finding, worst
+from compactctl.reports.rendering.batch_rows import finding, status_text, worst
 from compactctl.reports.rendering.text import line_text, plural, share_text, size_text
 
-_STATUSES = ("ok", "unchanged", "over", "flagged", "failed")
+_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 # What Markdown or HTML in it would take for markup.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
 _LONGEST = 300
@@ -20,7 +20,11 @@ def batch_markdown(result: BatchResult) -> str:
 
 def _lines(result: BatchResult) -> Iterator[str]:
     totals = result.totals
-    counts = (f"{getattr(totals, name):,} {name}" for name in _STATUSES if getattr(totals, name))
+    counts = (
+        f"{getattr(totals, name):,} {status_text(name)}"
+        for name in _STATUSES
+        if getattr(totals, name)
+    )
     yield "## compactctl batch"
     yield ""
     yield "| | |"

@@ -14,6 +14,7 @@ from compactctl.reports.html.figures import Bar, BarList, class_of, percent
 from compactctl.reports.html.page import page_of
 from compactctl.reports.html.texts import PageNames, holds_names
 from compactctl.reports.html.weeks import project_weeks
+from compactctl.reports.rendering.batch_rows import status_text
 from compactctl.reports.rendering.growth import grown_text
 from compactctl.reports.rendering.text import plural, share_text
 
@@ -83,8 +84,11 @@ def _page(found: FilesFound, choice: PageChoice) -> str:
     return page_of(
         "many",
         {
-            "title": plural(summary.files, "transcript"),
-            "facts": [f"{count:,} {names.line(name)}" for name, count in summary.statuses.items()],
+            "title": plural(summary.files - summary.statuses.get("skipped", 0), "transcript"),
+            "facts": [
+                f"{count:,} {names.line(status_text(name))}"
+                for name, count in summary.statuses.items()
+            ],
             "holds": list(holds_names(choice)),
             "tokens": summary.tokens,
             "saved": summary.saved,

@@ -69,6 +69,7 @@ TYPES: Mapping[str, str] = {
     **dict.fromkeys((*CATEGORY_COLUMNS, *STAGE_COLUMNS), "int64"),
 }
 WORST = 10
+_STATUS_WORDS = {"skipped": "not a transcript"}
 
 
 def flat(row: BatchRow) -> dict[str, object]:
@@ -85,6 +86,11 @@ def flat(row: BatchRow) -> dict[str, object]:
     sizes = {name: row.categories.get(each) for name, each in CATEGORY_COLUMNS.items()}
     saved = {name: row.saved_by.get(each) for name, each in STAGE_COLUMNS.items()}
     return {**values, **listed, **sizes, **saved}
+
+
+def status_text(status: str) -> str:
+    """Return what a status is called where users read it."""
+    return _STATUS_WORDS.get(status, status)
 
 
 def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:

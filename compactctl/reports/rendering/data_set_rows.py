@@ -6,7 +6,7 @@ from itertools import groupby
 
 from compactctl.commands.batch.row import BatchRow, Status
 
-_WORST: tuple[Status, ...] = ("failed", "flagged", "over", "ok", "unchanged")
+_WORST: tuple[Status, ...] = ("failed", "flagged", "over", "ok", "unchanged", "skipped")
 
 
 def summed_up(rows: Iterable[BatchRow]) -> Iterator[BatchRow]:

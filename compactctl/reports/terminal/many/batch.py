@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.row import BatchRow
+from compactctl.reports.rendering.batch_rows import status_text
 from compactctl.reports.rendering.data_set_rows import summed_up
 from compactctl.reports.rendering.growth import grown_text
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
@@ -19,12 +20,12 @@ from compactctl.reports.rendering.text import (
 from compactctl.reports.rendering.wording import BASES, tokens_text
 
 _MOST_ERRORS = 5
-_STATUSES = ("ok", "unchanged", "over", "flagged", "failed")
+_STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 
 
 def batch_screen(result: BatchResult) -> Iterator[ScreenItem]:
-    """Yield what to print: a row per file, data sets as one, the errors, the sums."""
-    listed = tuple(summed_up(result.rows))
+    """Yield what to print: a row per transcript, data sets as one, the errors, the sums."""
+    listed = tuple(row for row in summed_up(result.rows) if row.status != "skipped")
     yield table(_columns(result), [_cells(row, result) for row in listed])
     yield ""
     yield from _failed(result.rows)
@@ -64,6 +65,8 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield f"wrote {line_text(report)} ({plural(len(result.rows), 'row')})"
     for path, rows in result.tables.items():
         yield f"wrote {line_text(path)} ({plural(rows, 'row')})"
+    if result.is_empty:
+        yield f"no transcript found: no format recognizes {_all_of(result.totals.skipped)}"
     limits = " or ".join(_limits(result))
     if limits:
         yield f"{plural(result.totals.over, 'file')} over the limit of {limits}"
@@ -71,6 +74,10 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     if result.fail_on:
         flagged = plural(result.totals.flagged, _noun(result.rows))
         yield f"{flagged} with {' or '.join(result.fail_on)}"
+
+
+def _all_of(files: int) -> str:
+    return "the file" if files == 1 else f"any of {files:,} files"
 
 
 def _limits(result: BatchResult) -> Iterator[str]:
@@ -162,4 +169,4 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
 
 def _statuses(totals: BatchTotals) -> str:
     counts = {name: getattr(totals, name) for name in _STATUSES}
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    return ", ".join(f"{count:,} {status_text(name)}" for name, count in counts.items() if count)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from compactctl.commands.report.report import ReportResult
 from compactctl.commands.report.rows import ReportRow
 from compactctl.commands.report.summary import RowGroup
+from compactctl.reports.rendering.batch_rows import status_text
 from compactctl.reports.rendering.growth import grown_text
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Table, bar_cell, number, table, text
@@ -46,7 +47,9 @@ def report_messages(result: ReportResult) -> Iterator[str]:
 
 def _totals(result: ReportResult) -> Iterator[Fact]:
     summary = result.summary
-    counts = ", ".join(f"{count:,} {one_line(name)}" for name, count in summary.statuses.items())
+    counts = ", ".join(
+        f"{count:,} {one_line(status_text(name))}" for name, count in summary.statuses.items()
+    )
     yield Fact("files", f"{summary.files:,}: {counts}")
     yield Fact("tokens", tokens_text(summary.tokens))
     if summary.saved:
@@ -114,7 +117,8 @@ def _groups(title: str, found: Sequence[RowGroup]) -> Table:
 
 
 def _largest(result: ReportResult) -> Table:
-    rows = sorted(result.rows, key=lambda row: (-row.context, row.path))[: result.top]
+    measured = [row for row in result.rows if row.status != "skipped"]
+    rows = sorted(measured, key=lambda row: (-row.context, row.path))[: result.top]
     return table(
         (text("File", "start", least=16), number("Next request"), text("Status")),
         [(one_line(row.path), f"{row.context:,}", one_line(row.status)) for row in rows],
