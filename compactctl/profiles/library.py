@@ -10,15 +10,17 @@ from typing import Any
 
 from compactctl.errors import UsageError, suggestion
 from compactctl.profiles.profile import Profile
-from compactctl.profiles.read import profile_from, read_profile
+from compactctl.profiles.read import complete, profile_from, read_profile
 
 # In the order in which they are listed: our own, the five systems, their origins, and the
-# way out of an overflow.
+# way out of an overflow. A variant of a system stands behind an @: what its code does where its
+# documentation says otherwise.
 PROFILES = (
     "default",
     "staged",
     "neurolink",
     "codebuddy",
+    "codebuddy@code",
     "agent-code",
     "spring-sliding",
     "spring-turns",
@@ -42,7 +44,7 @@ _MOST_BYTES = 1 << 20
 @cache
 def built_in(name: str) -> Profile:
     """Return a built-in profile. Raises UsageError for another name."""
-    return profile_from(_table(name), name, _text(name))
+    return profile_from(complete(_table(name), _table), name, _text(name))
 
 
 def is_of_system(profile: Profile | None) -> bool:

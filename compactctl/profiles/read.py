@@ -52,7 +52,7 @@ def read_profile(
         UsageError: a key or value in it means nothing; says which.
     """
     try:
-        return _profile(_complete(table, base), name, toml, read_stage)
+        return _profile(complete(table, base), name, toml, read_stage)
     except UsageError as error:
         raise UsageError(f"profile {name}: {error}") from error
 
@@ -68,7 +68,7 @@ def profile_from(table: Mapping[str, Any], name: str, toml: str = "") -> Profile
         raise UsageError(f"profile {name}: {error}") from error
 
 
-def _complete(
+def complete(
     table: Mapping[str, Any], base: Callable[[str], Mapping[str, Any]]
 ) -> Mapping[str, Any]:
     """Put a file's own keys over those of the profile it builds on."""

@@ -7,6 +7,7 @@ what compactctl does is asserted.
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -18,6 +19,7 @@ from compactctl.history.view import View
 from compactctl.model.message import Message, TextPart
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.pipeline.run import Run, StageStep, run
+from compactctl.profiles.library import built_in
 from compactctl.stages.registry import ALL_STAGES, stage_named
 from compactctl.summaries.document.chunks import ChunkRule
 from compactctl.tokens.budget import Budget, usage_of
@@ -25,6 +27,7 @@ from compactctl.tokens.counters.choose import counter_named
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.models.windows import parse_window
+from compactctl.tokens.trigger import Situation
 
 TESTS_COUNTER = "chars/4"
 TIERS = tuple(s.name for s in sorted(ALL_STAGES, key=lambda s: s.tier) if s.tier)
@@ -96,6 +99,39 @@ def test_the_levels_by_share(tokens: int, level: str) -> None:
     # compactctl has one more level between none and warning.
     found = usage_of(tokens, 100_000).level
     assert found == level or (level, found) == ("none", "info")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "level", "due"),
+    [
+        (4_900, "none", False),
+        (7_999, "none", False),
+        (8_000, "warning", False),
+        (9_000, "warning", False),
+        (9_001, "critical", True),
+        (10_000, "critical", True),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 100])
+def test_it_compacts_above_ninety_percent_of_any_window(
+    tokens: int, level: str, *, due: bool, times: int
+) -> None:
+    profile, window = built_in("codebuddy"), 10_000 * times
+    available = window - profile.budget.kept(window)
+    now = Situation(tokens=tokens * times, available=available, turns=1, messages=2, window=window)
+    assert available == window
+    assert profile.level_at(now).name == level
+    assert bool(profile.due.fired(now)) == due
+
+
+def test_its_code_starts_at_half_of_a_small_window() -> None:
+    profile = built_in("codebuddy@code")
+    left = Budget(window=10_000, output_reserve=4_096, source="", usable=profile.budget.usable)
+    now = Situation(tokens=4_921, available=left.available, turns=1, messages=2, window=10_000)
+    assert profile.due.fired(now)
+    assert not profile.due.fired(replace(now, tokens=4_920))
+    assert profile.level_at(now).name == "none"
+    assert profile.stages == built_in("codebuddy").stages
 
 
 # --- tier 1

@@ -184,7 +184,7 @@ def test_codebuddy_summarizes_half_where_a_chunk_fails(
     monkeypatch.chdir(desk.folder)
     desk.holds(*(each for n in range(8) for each in exchange(n, 2_000)))
     summarizer = FAILS_ONCE.format(f"{_HALF} && exit 0")
-    found = desk.compacted(*CODEBUDDY, "--window", "12k", "--summarizer-cmd", summarizer)
+    found = desk.compacted(*CODEBUDDY, "--window", "8k", "--summarizer-cmd", summarizer)
     assert found["as"]["codebuddy"]["tier"] == 3
     assert found["messagesHidden"] == 6
     assert "[Earlier conversation summary — 6 messages compacted]" in desk.seen()
@@ -193,7 +193,7 @@ def test_codebuddy_summarizes_half_where_a_chunk_fails(
 
 def test_codebuddy_tells_the_shape_without_a_model(desk: Desk) -> None:
     desk.holds(*(each for n in range(60) for each in exchange(n, 400)))
-    found = desk.compacted(*CODEBUDDY, "--window", "16k", "--summarizer-cmd", "false")
+    found = desk.compacted(*CODEBUDDY, "--window", "12k", "--summarizer-cmd", "false")
     assert found["as"]["codebuddy"]["tier"] == 4
     assert (
         "[Conversation context — 116 earlier messages removed to fit context window]" in desk.seen()

@@ -149,7 +149,7 @@ def test_a_request_that_does_not_fit_is_a_reactive_compaction(ask: Ask, sample: 
 
 
 def test_the_answer_that_is_kept_counts_for_every_profile(ask: Ask, desk: Path) -> None:
-    names = ("--profile", "neurolink", "--profile", "agent-code", "--profile", "codebuddy")
+    names = ("--profile", "neurolink", "--profile", "agent-code", "--profile", "codebuddy@code")
     arguments = ("simulate", desk, "--json", "--window", "100k", "--max-tokens", "10000", *names)
     found = json.loads(ask(*arguments).out)
     available = [profile["availableInputTokens"] for profile in found["profiles"]]
@@ -222,8 +222,8 @@ def test_after_an_overflow_what_was_too_much_has_to_go(ask: Ask, desk: Path) -> 
 def test_a_profile_without_room_does_not_stop_the_others(ask: Ask, desk: Path) -> None:
     outcome = ask("simulate", desk, "--window", "2")
     assert outcome.code == 0
-    assert "not simulated: codebuddy: " in outcome.err
-    assert ask("simulate", desk, "--window", "2", "--profile", "codebuddy").code == 2
+    assert "not simulated: codebuddy@code: " in outcome.err
+    assert ask("simulate", desk, "--window", "2", "--profile", "codebuddy@code").code == 2
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,10 @@ def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
         ("neurolink", 128_000, 66_560),
         # 200,000 - 20,000 - 13,000, as its documentation has it
         ("agent-code", 200_000, 167_000),
-        ("codebuddy", 200_000, 163_253),
-        ("codebuddy", 16_000, 9_920),
+        ("codebuddy", 200_000, 180_000),
+        ("codebuddy", 16_000, 14_400),
+        ("codebuddy@code", 200_000, 163_253),
+        ("codebuddy@code", 16_000, 9_920),
         ("spring-tokens", 200_000, 4_000),
         ("claude-api", 200_000, 100_000),
     ],
