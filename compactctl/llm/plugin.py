@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from compactctl.errors import UsageError, is_out_of_memory
+from compactctl.extras import install_command
 from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.summaries.by_model.answers import Answer
 
@@ -68,7 +69,7 @@ def _library() -> ModuleType:
         if is_out_of_memory(error):
             raise
         raise UsageError(
-            "--summarizer llm needs the llm package; run: pip install 'compactctl[llm]'"
+            f"--summarizer llm needs the package llm; type: {install_command('llm>=0.19')}"
         ) from error
     library: ModuleType = llm
     return library

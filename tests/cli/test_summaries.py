@@ -10,6 +10,8 @@ import pytest
 from cli.asking import Ask, archives
 from summarizers.talks import completion, program, served
 
+from compactctl.extras import install_command
+
 SUMMARIZE = ("--stages", "summarize", "--keep-turns", "1")
 TEXT = "The person asked for several things and each of them was done."
 SAY = program(f'print("{TEXT}")')
@@ -227,4 +229,6 @@ def test_the_llm_package_is_an_extra(ask: Ask, desk: Path, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "llm", None)
     outcome = ask("compact", desk, *SUMMARIZE, "--summarizer", "llm", "--summarizer-model", "x")
     assert outcome.code == 2
-    assert "pip install 'compactctl[llm]'" in outcome.err
+    assert outcome.err.endswith(
+        "needs the package llm; type: " + install_command("llm>=0.19") + "\n"
+    )

@@ -11,8 +11,8 @@ _HELP = """Answer an agent about its project's sessions, over MCP.
 
 A client starts this in the folder of a project and speaks to it on standard input and output. Its
 agent can list the sessions that were begun in that folder, see where their context went, search
-what left it, and read a message of it. Nothing is written. Needs the extra: pip install
-'compactctl[mcp]'.
+what left it, and read a message of it. Nothing is written. Needs the package mcp; without it,
+the command says how to install it.
 """
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from compactctl import __version__
 from compactctl.commands.integrations.project_history import ProjectHistory
 from compactctl.errors import CompactctlError, UsageError
+from compactctl.extras import install_command
 
 _INSTRUCTIONS = (
     "What was said and shown earlier in sessions of this project and was compacted since. It was "
@@ -25,8 +26,7 @@ def server_of(history: ProjectHistory) -> Any:  # noqa: ANN401 - of a package th
         from mcp.types import ToolAnnotations
     except ImportError as error:
         raise UsageError(
-            "the MCP server needs the mcp package, version 2; get it with: "
-            "pip install 'compactctl[mcp]'"
+            f"the MCP server needs the package mcp, version 2; type: {install_command('mcp>=2')}"
         ) from error
 
     server = MCPServer(

@@ -52,9 +52,6 @@ def ready_page(page: PageChoice | None, taken: Iterable[str], *, force: bool) ->
     """
     if page is None:
         return None
-    from compactctl.reports.html.page import check_pages
-
-    check_pages()
     check_report(page.path, taken, force=force)
     return replace(page, force=force)
 

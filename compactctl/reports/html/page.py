@@ -6,7 +6,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compactctl.errors import UsageError
 from compactctl.reports.html.choice import PageChoice
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
@@ -17,16 +16,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = files("compactctl.reports.html") / "templates"
-
-
-def check_pages() -> None:
-    """Raise UsageError where the library that pages are made with is not installed."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError as error:
-        raise UsageError(
-            "--html needs Jinja2; get it with: pip install 'compactctl[html]'"
-        ) from error
 
 
 def page_of(template: str, values: dict[str, object]) -> str:

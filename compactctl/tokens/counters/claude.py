@@ -1,11 +1,13 @@
 """Counts of Claude's tokens as the optional package ctok reconstructs them."""
 
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
 from compactctl.errors import UsageError
+from compactctl.extras import install_command
 from compactctl.tokens.counters.claude_engine import Engine
 from compactctl.tokens.counters.claude_pieces import WordTiles, are_separable
 from compactctl.tokens.counters.claude_segments import SegmentCounter
@@ -14,6 +16,9 @@ from compactctl.tokens.counters.counter import Exactness
 # Which version of Claude stands for a vocabulary: the third generation's, which was in use up to
 # 4.6, and its successor.
 VERSIONS: Mapping[str, str] = MappingProxyType({"claude-3": "3.0", "claude-4.7": "4.7"})
+
+# That of ctok.
+_OLDEST_PYTHON = (3, 12)
 
 # Texts whose count depends on how words, contractions, spaces and digits meet. Where a later
 # ctok counts them differently than segments add up, its own engine counts everything.
@@ -53,11 +58,15 @@ def claude_is_installed() -> bool:
 def claude_counter(name: str) -> ClaudeCounter:
     """Return a counter by its name in ``VERSIONS``. Raises UsageError without ctok."""
     if not claude_is_installed():
-        raise UsageError(
-            f"the counter {name} needs ctok; get it with: pip install 'compactctl[claude]'"
-            " (Python 3.12 or later)"
-        )
+        raise UsageError(f"the counter {name} needs the package ctok; {_way_to_get_it()}")
     return ClaudeCounter(name)
+
+
+def _way_to_get_it() -> str:
+    if sys.version_info < _OLDEST_PYTHON:
+        oldest, this = (".".join(map(str, each[:2])) for each in (_OLDEST_PYTHON, sys.version_info))
+        return f"that needs Python {oldest} or later, and compactctl runs on {this} here"
+    return f"type: {install_command('ctok>=1.3')}"
 
 
 @cache

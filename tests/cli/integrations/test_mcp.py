@@ -13,6 +13,8 @@ import pytest
 from cli.asking import Ask
 from sessions.homes import Home, Said
 
+from compactctl.extras import install_command
+
 READ_ONLY = {"list_sessions", "session_stats", "search_archived", "show_message"}
 
 
@@ -123,4 +125,4 @@ def test_without_the_sdk_it_says_how_to_get_it(ask: Ask, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     refused = ask("mcp")
     assert refused.code == 2
-    assert "pip install 'compactctl[mcp]'" in refused.err
+    assert refused.err.endswith("version 2; type: " + install_command("mcp>=2") + "\n")

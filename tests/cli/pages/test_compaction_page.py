@@ -7,8 +7,6 @@ import pytest
 from cli.asking import Ask, Sample, archives
 from cli.pages.reading import Page
 
-pytest.importorskip("jinja2", reason="pages need the extra html")
-
 STAGES = ("--stages", "dedup,prune,summarize", "--keep", "30%", "--prune-min-savings", "0")
 
 

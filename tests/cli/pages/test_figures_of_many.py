@@ -10,8 +10,6 @@ from cli.asking import SAMPLES, Ask
 from cli.pages.hostile import HOSTILE
 from cli.pages.reading import Page, assert_inert
 
-pytest.importorskip("jinja2", reason="pages need the extra html")
-
 SESSION = SAMPLES / "claude-code-session.jsonl"
 EVALUATED = ("eval", SESSION, "--counter", "chars/4", "--stages", "distill", "--keep", "50%,10%")
 BAD = "a<img src=x onerror=alert(1)> b"

@@ -9,8 +9,6 @@ from cli.pages.reading import Page, assert_inert, page_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("jinja2", reason="pages need the extra html")
-
 # Shown as escapes: they would reorder, hide or end what is on the page.
 CONTROLS = {"bidi": 0x202E, "isolate": 0x2066, "escape": 0x1B, "null": 0, "c1": 0x9B}
 

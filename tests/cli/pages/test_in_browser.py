@@ -13,7 +13,6 @@ from cli.pages.hostile import HOSTILE, session
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytest.importorskip("jinja2", reason="pages need the extra html")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra dev-long")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 if CHROMIUM is None:

@@ -1,17 +1,13 @@
 """Files of pages: what gives way to them, who may ask for them, and what they need."""
 
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from cli.asking import Ask, Sample
 
 REFUSED = "is not known to be what compactctl wrote there"
-needs_jinja = pytest.mark.skipif(not find_spec("jinja2"), reason="pages need the extra html")
 
 
-@needs_jinja
 def test_its_own_page_gives_way_and_no_other(ask: Ask, desk: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert ask("stats", desk, "--html", page).code == 0
@@ -29,7 +25,6 @@ def test_its_own_page_gives_way_and_no_other(ask: Ask, desk: Path, tmp_path: Pat
     assert page.read_bytes() == first
 
 
-@needs_jinja
 @pytest.mark.parametrize("name", ["run.jsonl", "nowhere/page.html", "."])
 def test_a_page_takes_no_place_that_is_taken(
     ask: Ask, desk: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
@@ -56,18 +51,6 @@ def test_what_makes_no_sense_is_refused(
     outcome = ask("stats", desk, *given)
     assert (outcome.code, outcome.out) == (2, "")
     assert said in outcome.err
-
-
-def test_without_its_library_one_sentence_says_how_to_get_it(
-    ask: Ask, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    outcome = ask("stats", desk, "--html", tmp_path / "page.html")
-    assert outcome.code == 2
-    assert outcome.err == (
-        "compactctl: --html needs Jinja2; get it with: pip install 'compactctl[html]'\n"
-    )
-    assert not (tmp_path / "page.html").exists()
 
 
 @pytest.mark.parametrize("setting", ['html = "page.html"', "redact = true", "mask-secrets = false"])

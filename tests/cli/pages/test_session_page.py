@@ -11,8 +11,6 @@ from compactctl.history.categories import CATEGORIES
 from compactctl.history.usage.costs import UNSEEN
 from compactctl.reports.html.session_charts import ORDER
 
-pytest.importorskip("jinja2", reason="pages need the extra html")
-
 SESSIONS = ["claude-code-session", "codex-session", "openai-chat"]
 MOST_BYTES = 2_000_000
 

@@ -23,9 +23,7 @@ ESTIMATES = {
     "claude-opus-4-7": (0.97, 0.89, 0.82, 1.00, 1.12, 0.72),
 }
 WITNESSES = 400
-needs_ctok = pytest.mark.skipif(
-    not claude_is_installed(), reason="ctok is not installed (pip install 'compactctl[claude]')"
-)
+needs_ctok = pytest.mark.skipif(not claude_is_installed(), reason="ctok is not installed")
 
 
 @cache
