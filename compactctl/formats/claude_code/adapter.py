@@ -185,7 +185,7 @@ class _Reader:
         pointer = Pointer(line=decoded.index, target=leaf, path=("leafUuid",))
         self.gather.pointers.append(pointer)
         if record["type"] == "last-prompt":
-            self.chain.point(leaf, decoded.index)
+            self.chain.point(leaf)
 
     def message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
         kind = record["type"]

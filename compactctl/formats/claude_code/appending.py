@@ -55,6 +55,8 @@ class ClaudeAppending:
         beside = _session((*now, *found, end)).chain.included - goal.chain.included
         names = (name for name in there.newest if name in beside)
         found += [marked(_silenced(there.line(name)), operation) for name in names]
+        if _session((*now, *found, end)).chain.path[0] != tip:
+            found.append(marked(_pointing(now, tip), operation))
         _check_reach((*now, *found, end), goal.chain.included)
         return [*found, end]
 
@@ -75,6 +77,14 @@ def _changed(there: _Session, goal: _Session) -> dict[str, bytes]:
         for name, line in lines.items()
         if name in moved or name not in there.newest or not there.says(name, line)
     }
+
+
+def _pointing(lines: Sequence[bytes], tip: str) -> bytes:
+    """Return the newest ``last-prompt`` as one that names ``tip`` as the record to go on from."""
+    values = (decode(line)[0] for line in reversed(lines) if b"last-prompt" in line)
+    records = (value for each in values for value in each if isinstance(value, dict))
+    newest = next(record for record in records if record.get("type") == "last-prompt")
+    return dump({**newest, "leafUuid": tip}).encode()
 
 
 def _following(line: bytes, parent: str | None) -> bytes:

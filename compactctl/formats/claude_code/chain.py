@@ -66,7 +66,7 @@ class ClaudeChain:
         self._loose: list[Message] = []
         self._held: dict[str, str] = {}
         self._gaps: list[int] = []
-        self._pointed: tuple[str, int] | None = None
+        self._pointed = ""
         # Which record follows which where a compaction kept some behind its anchor.
         self._spliced: dict[str, str | None] = {}
         # Behind which record of the path what belongs to its response stands, and at which place.
@@ -103,6 +103,8 @@ class ClaudeChain:
         )
         if "subtype" in record:
             node.boundary, node.cleared = boundary_of(record), cleared_by(record)
+            # Where to go on is forgotten with a compaction.
+            self._pointed = "" if node.boundary else self._pointed
         if earlier is None:
             return
         # What an inline compaction has tagged as hidden stands beside what was made of it.
@@ -115,9 +117,9 @@ class ClaudeChain:
         """Return which record each one follows."""
         return {uuid: node.parent for uuid, node in self._nodes.items()}
 
-    def point(self, uuid: str, line: int) -> None:
+    def point(self, uuid: str) -> None:
         """Take in that the client names ``uuid`` as the record to go on from."""
-        self._pointed = (uuid, line)
+        self._pointed = uuid
 
     def message(self, message: Message, uuid: str) -> None:
         """Take in the message of the record ``uuid``, or of one without a uuid."""
@@ -126,10 +128,13 @@ class ClaudeChain:
 
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
+        anchor, kept = self._kept_verbatim()
+        self._spliced = self._splice(anchor, kept) if kept else {}
         leaf = self._leaf()
         if leaf is None:
             return tuple(self._loose)
-        path = self._path(leaf)
+        # With nothing said since the compaction, what it kept is the end.
+        path = self._path(kept[-1] if kept and leaf == anchor else leaf)
         included = self._with_side_records(path)
         self.path, self.included = tuple(path), frozenset(included)
         ordered = _without_lone_thoughts(self._ordered(path, included))
@@ -151,22 +156,24 @@ class ClaudeChain:
         # A subagent's own file holds nothing but sidechain records.
         chosen = main if any(self._nodes[uuid].messages for uuid in main) else ends
         newest = max(chosen, key=lambda uuid: self._nodes[uuid].newest, default=None)
-        if newest is None or self._pointed is None:
+        pointed = self._nodes.get(self._pointed)
+        if newest is None or pointed is None or pointed.sidechain:
             return newest
-        pointed, line = self._pointed
-        is_newer = pointed in self._nodes and line > self._nodes[newest].newest
-        return pointed if is_newer and not self._is_followed(pointed) else newest
+        return newest if self._pointed in self._before(newest) else self._pointed
 
-    def _is_followed(self, uuid: str) -> bool:
-        return any(node.parent == uuid for node in self._nodes.values())
+    def _before(self, uuid: str) -> set[str]:
+        """Return a record and those that it follows, wherever the conversation begins."""
+        before: set[str] = set()
+        at: str | None = uuid
+        while at is not None and at in self._nodes and at not in before:
+            before.add(at)
+            at = self._spliced.get(at) or self._nodes[at].parent
+        return before
 
     def _path(self, leaf: str) -> dict[str, None]:
         """Return the records from ``leaf`` to the root or boundary that it goes back to."""
         path: dict[str, None] = {}
-        anchor, kept = self._kept_verbatim()
-        self._spliced = self._splice(anchor, kept) if kept else {}
-        # With nothing said since the compaction, what it kept is the end.
-        at: str | None = kept[-1] if kept and leaf == anchor else leaf
+        at: str | None = leaf
         while at is not None and at not in path and at in self._nodes:
             path[at] = None
             node = self._nodes[at]

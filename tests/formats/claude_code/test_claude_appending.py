@@ -66,3 +66,21 @@ def test_what_follows_progress_is_appended_with_another_parent(
     assert ClaudeAppending().block(again, goal, "0123456789ab") == []
     back = ClaudeAppending().block(again, lines, "ba9876543210")
     assert _shown((*again, *back)) == _shown(lines)
+
+
+def test_a_hidden_record_that_the_client_would_go_on_from_is_named_no_more() -> None:
+    pointer = {"type": "last-prompt", "lastPrompt": "x", "leafUuid": "b1", "sessionId": "s"}
+    now = [*_session([0, 0]), pointer, *_session([0, 0, 0])[-5:]]
+    gone = [f"{name}1" for name in "uarqb"]
+    wanted = [
+        {**each, "parentUuid": "b0"} if each["parentUuid"] in gone else each
+        for each in now
+        if each.get("uuid") and each["uuid"] not in gone
+    ]
+    lines, goal = _lines(now), _lines(wanted)
+    block = ClaudeAppending().block(lines, goal, "0123456789ab")
+    again = (*lines, *block)
+    assert _shown(again) == _shown(goal)
+    assert _shown((*again, *_lines([user("u3", "b2", "on")]))) == [*_shown(goal), "u3"]
+    back = ClaudeAppending().block(again, lines, "ba9876543210")
+    assert _shown((*again, *back)) == _shown(lines)

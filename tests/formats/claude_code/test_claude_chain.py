@@ -272,28 +272,39 @@ def test_the_newest_line_ends_the_conversation_whatever_follows_its_record() -> 
 
 
 @pytest.mark.parametrize(
-    ("after", "expected"),
+    ("lines", "expected"),
     [
-        ([], ["u1", "a1", "u2"]),
-        # Somebody has gone on since.
-        ([user("u4", "a3", "four")], ["u1", "a1", "u3", "a3", "u4"]),
+        (["u2", "u3", "a3", "-> u2"], ["u1", "a1", "u2"]),
+        # It counts wherever it stands, although something else was said since.
+        (["u2", "-> u2", "u3", "a3"], ["u1", "a1", "u2"]),
+        (["-> u2", "u2", "u3", "a3"], ["u1", "a1", "u2"]),
+        (["u2", "u3", "-> u2", "a3", "x2", "-> x2"], ["u1", "a1", "u2", "x2"]),
+        (["u2", "-> u2", "u3", "-> u3", "a3"], ["u1", "a1", "u3", "a3"]),
+        (["u2", "-> u2", "u3", "-> nowhere", "a3"], ["u1", "a1", "u3", "a3"]),
+        (["u2", "-> u2", "u3", "-> side", "side", "a3"], ["u1", "a1", "u3", "a3"]),
+        (["u2", "-> u2", "b", "s", "u3", "a3"], ["u1", "a1", "u3", "a3"]),
+        (["u2", "b", "s", "u3", "a3", "-> u2"], ["u1", "a1", "u2"]),
     ],
+    ids=" ".join,
 )
 def test_the_client_goes_on_from_the_last_prompt_it_names(
-    after: list[object], expected: list[str]
+    lines: list[str], expected: list[str]
 ) -> None:
-    assert (
-        shown(
-            user("u1", None, "one"),
-            said("a1", "u1", "1"),
-            user("u2", "a1", "first try"),
-            user("u3", "a1", "second try"),
-            said("a3", "u3", "3"),
-            {"type": "last-prompt", "lastPrompt": "x", "leafUuid": "u2", "sessionId": "s"},
-            *after,
-        )
-        == expected
+    records = {
+        "u2": user("u2", "a1", "first try"),
+        "x2": attached("x2", "u2", "todo", content="beside"),
+        "side": user("side", "u2", "aside", isSidechain=True),
+        "u3": user("u3", "a1", "second try"),
+        "a3": said("a3", "u3", "3"),
+        "b": boundary("b", "u2"),
+        "s": summarized("s", "b", "summary"),
+    }
+    pointer = {"type": "last-prompt", "lastPrompt": "x", "sessionId": "s"}
+    after = (
+        {**pointer, "leafUuid": line[3:]} if line.startswith("-> ") else records[line]
+        for line in lines
     )
+    assert shown(user("u1", None, "one"), said("a1", "u1", "1"), *after) == expected
 
 
 def test_a_last_prompt_that_something_follows_is_outdated() -> None:
