@@ -28,6 +28,7 @@ from sessions.read_files import (
     session,
 )
 
+from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.open_writers import tells_writers
 
 
@@ -151,11 +152,44 @@ def test_compacted_again_and_taken_back_step_by_step(kept: Kept) -> None:
     assert kept.rewind()["undone"] == []
 
 
-def test_a_second_run_has_nothing_to_do(kept: Kept) -> None:
-    kept.compact(*PRUNE)
+# Stages that have nothing to do in a session like these, without more options.
+IDLE = frozenset({"repair", "unsent", "drop", "dedup", "limit", "images", "span"})
+EAGER = {
+    "prune": PRUNE[2:],
+    "distill": ("--keep", "20%"),
+    "prioritize": ("--keep", "20%"),
+    "shorten": ("--keep", "50%"),
+}
+
+
+@pytest.mark.parametrize("stage", [stage.name for stage in ALL_STAGES])
+def test_a_second_run_has_nothing_to_do(kept: Kept, stage: str) -> None:
+    options = ("--stages", stage, *EAGER.get(stage, ("--keep-turns", "1")))
+    changed = kept.compact(*options)["compacted"]
+    assert changed or stage in IDLE
     once = kept.bytes
-    assert not kept.compact(*PRUNE)["compacted"]
+    assert not kept.compact(*options)["compacted"]
     assert kept.bytes == once
+
+
+@pytest.mark.parametrize("stage", ["truncate", "summarize"])
+def test_nor_has_one_whose_marker_stands_in_what_codex_compacted(
+    home: Home, ask: Ask, stage: str
+) -> None:
+    path = codex_session(home)
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    said = [line["payload"] for line in lines if line["type"] == "response_item"]
+    history = {"message": "", "replacement_history": said[:12]}
+    compacted = {"timestamp": "t", "type": "compacted", "payload": history}
+    kept = [line for line in lines if line.get("payload") not in said[:12]]
+    place = next(at for at, line in enumerate(kept) if line["type"] == "response_item")
+    numbered = enumerate([*kept[:place], compacted, *kept[place:]])
+    path.write_text("".join(f"{json.dumps({**line, 'ordinal': at})}\n" for at, line in numbered))
+    options = (path, "--native", "--stages", stage, "--keep-turns", "1", "--json")
+    assert told(ask("compact", *options))["compacted"]
+    once = path.read_bytes()
+    assert not told(ask("compact", *options))["compacted"]
+    assert path.read_bytes() == once
 
 
 def test_a_record_without_its_line_end_gets_one_first(home: Home, ask: Ask) -> None:

@@ -15,11 +15,13 @@ from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.codex.usage import COUNTS
 from compactctl.formats.format import Version
+from compactctl.formats.records.builder import record_id
 from compactctl.formats.records.decode import decode, decode_lines
+from compactctl.history.standins import record_name
 from compactctl.model.appended import APPENDED
 from compactctl.model.counts import own_object, value_at
-from compactctl.model.message import JsonPath, Message, TextPart
-from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
+from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
+from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, line_span
@@ -102,19 +104,32 @@ class _Session:
                 yield message.id, _summary_item(message)
             else:
                 start, end = spans.get(_place(message), (0, len(text)))
-                yield message.id, with_fields(text[start:end], self._tags(message))
+                item = text[start:end]
+                holder = decode(item.encode())[0][0] if message.element else self._record(message)
+                yield message.id, with_fields(item, self._tags(message, holder))
 
     def _record(self, message: Message) -> Mapping[str, Any]:
         value = self.decoded[message.line].values[0]
         return value if isinstance(value, Mapping) else {}
 
-    def _tags(self, message: Message) -> Mapping[str, Any]:
-        """Return the tags beside an item, which in a history stand inside of it."""
-        record = self._record(message)
-        if message.element or "payload" not in record:
+    def _tags(self, message: Message, holder: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the tags that an item carries in a history; ``holder`` is what carries them."""
+        if message.tags == NO_TAGS:
             return {}
-        own = own_object(record)
-        return {**tag_fields(tags_of(record)), **({OWN_KEY: own} if own else {})}
+        own = dict(own_object(holder))
+        if message.tags.through:
+            own["through"] = self._id_in_history(message.tags.through)
+        return {**tag_fields(message.tags), **({OWN_KEY: own} if own else {})}
+
+    def _id_in_history(self, name: str) -> str:
+        """Return the id of a message once its item stands in a history, without its record."""
+        message = self._by_id.get(record_name(name))
+        item = self._record(message).get("payload") if message and not message.element else None
+        return record_id(item, message.tags) if message and isinstance(item, Mapping) else name
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, Message]:
+        return {record_name(message.id): message for message in self.transcript.effective}
 
     @property
     def count(self) -> Sequence[str]:
