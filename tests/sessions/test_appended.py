@@ -266,27 +266,66 @@ def test_a_newer_client_gets_a_new_session_unless_one_insists(home: Home, ask: A
     before = path.read_bytes()
     result = told(ask("compact", path, "--native", *PRUNE, "--json"))
     assert result["forkedFrom"] == SAID.id
-    assert "2.1.330" in result["warnings"][-1]
+    assert "its client is of version 2.9.0" in result["warnings"][-1]
     assert path.read_bytes() == before
     told(ask("compact", path, "--native", "--force", *PRUNE, "--json"))
     assert path.read_bytes() != before
 
 
+def test_nothing_is_said_of_a_version_when_nothing_is_to_be_done(home: Home, ask: Ask) -> None:
+    for version in (NEWER, "1.0.98"):
+        path = session(home, version)
+        result = told(
+            ask("compact", path, "--native", "--while-open", "--stages", "images", "--json")
+        )
+        assert not result["compacted"]
+        assert not [text for text in result["warnings"] if version in text]
+
+
 @pytest.mark.parametrize(
-    ("write", "version", "told"),
+    ("write", "version", "note"),
     [
         (session, "1.0.98", "its client is of version 1.0.98"),
         (codex_session, "0.21.0", "its client is of version 0.21.0"),
-        (pi_session, 2, "its file is of version 2"),
     ],
 )
-def test_an_older_version_is_refused(
-    home: Home, ask: Ask, write: Any, version: object, told: str
+def test_a_session_of_an_older_client_is_appended_to_with_a_note(
+    home: Home, ask: Ask, write: Any, version: str, note: str
 ) -> None:
-    outcome = ask("compact", write(home, version), "--native", *PRUNE)
-    assert outcome.code == 2
-    assert told in outcome.err
-    assert "leave out --native" in outcome.err
+    path = write(home, version)
+    before = path.read_bytes()
+    result = told(ask("compact", path, "--native", "--while-open", *PRUNE, "--json"))
+    assert result["output"] == str(path)
+    assert path.read_bytes().startswith(before)
+    assert note in result["warnings"][-1]
+    assert "resume it with one of these" in result["warnings"][-1]
+
+
+def _with_an_unknown_item(home: Home) -> Path:
+    path = codex_session(home)
+    lines = path.read_bytes().splitlines(keepends=True)
+    odd = {"timestamp": "t", "ordinal": 99, "type": "response_item", "payload": {"type": "odd"}}
+    path.write_bytes(b"".join((*lines, json.dumps(odd).encode(), b"\n")))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("write", "reason"),
+    [
+        (lambda home: pi_session(home, 2), "its file is of version 2"),
+        (_with_an_unknown_item, "an item of a type that is not known"),
+    ],
+)
+def test_what_its_client_would_ignore_becomes_a_new_session(
+    home: Home, ask: Ask, write: Callable[[Home], Path], reason: str
+) -> None:
+    path = write(home)
+    before = path.read_bytes()
+    result = told(ask("compact", path, "--native", "--while-open", *PRUNE, "--json"))
+    assert path.read_bytes() == before
+    assert result["forkedFrom"] == SAID.id
+    assert reason in result["warnings"][-1]
+    assert "a new session is written" in result["warnings"][-1]
 
 
 @pytest.mark.parametrize(

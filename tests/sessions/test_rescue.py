@@ -130,7 +130,6 @@ def test_natively_it_is_the_same_session_with_more_behind_it(full: Path, ask: As
         (FULL, ("--in-place",), "--native and --in-place contradict"),
         (FULL, ("-o", "small.jsonl"), "--native and --output contradict"),
         (FULL, ("--redo",), "--native and --redo contradict"),
-        (SMALL, (), "leave out --native"),
     ],
 )
 def test_natively_is_refused_where_it_cannot_be(

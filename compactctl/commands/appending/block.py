@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from compactctl.commands.appending.conditions import has_to_insist, version_of
+from compactctl.commands.appending.conditions import (
+    CannotAppendError,
+    has_to_insist,
+    version_of,
+)
 from compactctl.commands.loading.load import Loaded, parse
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.errors import IntegrityError, UsageError
@@ -29,7 +33,7 @@ def rules_of(loaded: Loaded) -> Appending:
 def settled(loaded: Loaded) -> Loaded:
     """Return a session without records that do not count any more, as if it were new.
 
-    The digest stays that of what was read. UsageError where it would not read as it does now.
+    The digest stays that of what was read. CannotAppendError where it would read otherwise.
     """
     lines = rules_of(loaded).settled(loaded.lines)
     if lines is loaded.lines:
@@ -46,11 +50,14 @@ def with_block(whole: Loaded, wanted: Sequence[bytes], operation: OperationId) -
 
 
 def block_of(whole: Loaded, wanted: Sequence[bytes], operation: OperationId) -> tuple[bytes, ...]:
-    """Return these records as lines, the first behind the end of an unterminated one."""
+    """Return these records as lines, the first behind the end of an unterminated one.
+
+    CannotAppendError where the client would not read all that is to be sent.
+    """
     try:
         found = rules_of(whole).block(whole.lines, wanted, operation)
     except UsageError as error:
-        raise UsageError(f"{_name(whole)}: {error}") from None
+        raise CannotAppendError(_name(whole), str(error)) from None
     if found and whole.source.is_open:
         found[0] = b"\n" + found[0]
     return tuple(found)
@@ -68,18 +75,17 @@ def insists_on_undo(whole: Loaded) -> bool:
 
 
 def check_read_as(whole: Loaded, wanted: Transcript, now: Iterable[bytes]) -> None:
-    """Raise UsageError unless the session as it is ``now`` to be reads as ``wanted`` does."""
+    """Raise CannotAppendError unless the session, as ``now`` says, reads as ``wanted`` does."""
     try:
         prove_layout(now, whole.format, meant_by(wanted.effective), _name(whole))
     except IntegrityError:
         raise cannot_be_appended(_name(whole)) from None
 
 
-def cannot_be_appended(path: str) -> UsageError:
+def cannot_be_appended(path: str) -> CannotAppendError:
     """Return the error for a session of which a client would send something else."""
-    return UsageError(
-        f"{path}: what is appended would not make its client send exactly what is left; "
-        "leave out --native"
+    return CannotAppendError(
+        path, "what is appended would not make its client send exactly what is left"
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether a session may be appended to: its client honours it, and nobody goes on with it now."""
+"""Whether a session may be appended to: its client honors it, and nobody goes on with it now."""
 
 import re
 from pathlib import Path
@@ -9,6 +9,18 @@ from compactctl.model.transcript import Transcript
 from compactctl.sessions.registry import session_at, store_named
 from compactctl.store.files.open_writers import has_writer, tells_writers
 from compactctl.store.places import this_machine
+
+
+class CannotAppendError(UsageError):
+    """A session whose client would ignore what is appended, or nobody knows that it would not.
+
+    ``reason`` says why, as a clause.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}; leave out --native")
+        self.reason = reason
+
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
@@ -27,30 +39,28 @@ def version_text(version: Version) -> str:
 
 
 def _proven_text(rules: Appending) -> str:
-    """Return the versions that were seen to honour what is appended, as people write them."""
+    """Return the versions that were seen to honor what is appended, as people write them."""
     both = dict.fromkeys((version_text(rules.oldest), version_text(rules.newest)))
     return " to ".join(both)
 
 
-def untold_text(rules: Appending, version: Version | None) -> str:
-    """Say that a version is not one that was seen to honour what is appended."""
-    wrote = "no version that is told" if version is None else f"version {version_text(version)}"
-    seen = f"only {_proven_text(rules)} was seen to honour what is appended"
-    return f"its {rules.of} is of {wrote}, and {seen}"
+def check_proven(path: str, rules: Appending, version: Version | None, *, force: bool) -> str:
+    """Return a note on a version that is too old, "" for one that honors what is appended.
 
-
-def is_newer(rules: Appending, version: Version | None) -> bool:
-    """Tell whether a version may be newer than those that were seen to honour what is appended."""
-    return version is None or version > rules.newest
-
-
-def check_proven(path: str, rules: Appending, version: Version | None, *, force: bool) -> None:
-    """Raise UsageError for a version that is too old, or too new and not insisted on."""
-    if is_newer(rules, version) and not force:
-        what = untold_text(rules, version)
-        raise UsageError(f"{path}: {what}; leave out --native, or insist with --force")
-    if version is not None and version < rules.oldest:
-        raise UsageError(f"{path}: {untold_text(rules, version)}; leave out --native")
+    Only the client that wrote a session last is known from it, and a newer one may well be the one
+    that resumes it. CannotAppendError for files too old, and for what is too new and not forced.
+    """
+    wrote = "no known version" if version is None else f"version {version_text(version)}"
+    what = f"its {rules.of} is of {wrote}, and only {_proven_text(rules)} are known to honor "
+    what += "what is appended"
+    if version is None or version > rules.newest:
+        if not force:
+            raise CannotAppendError(path, f"{what} (--force appends anyway)")
+    elif version < rules.oldest:
+        if rules.of == "file":
+            raise CannotAppendError(path, what)
+        return f"{what}: resume it with one of these"
+    return ""
 
 
 def check_loose(

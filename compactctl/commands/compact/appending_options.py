@@ -1,32 +1,22 @@
 """Whether a compaction can be appended to the session that it is asked for."""
 
-from dataclasses import replace
-
-from compactctl.commands.appending.conditions import (
-    check_loose,
-    check_proven,
-    is_newer,
-    untold_text,
-    version_of,
-)
+from compactctl.commands.appending.conditions import check_loose, check_proven, version_of
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.forking.new_session import new_session
 from compactctl.commands.loading.database_path import is_in_database
 from compactctl.commands.loading.load import scan
 from compactctl.errors import UsageError
 from compactctl.formats.registry import appending_of, format_named
 from compactctl.store.files.lines import STANDARD_INPUT
 
-_Told = tuple[str, ...]
 
+def check_appending(options: CompactOptions) -> str:
+    """Return what to say of the client of a session that is appended to, "" for nothing.
 
-def appended_if_proven(options: CompactOptions) -> tuple[CompactOptions, _Told]:
-    """Return options as they are, or for a new session where the client is too new; and why.
-
-    Raises UsageError where nothing can be appended, or nobody knows whether the session is open.
+    Raises CannotAppendError where the client may ignore it, UsageError where nothing can be
+    appended, or nobody knows whether the session is open.
     """
     if options.layout != "native":
-        return options, ()
+        return ""
     _check_place(options)
     transcript = scan(options.path, options.format, options.limits)
     rules, title = appending_of(transcript.format), format_named(transcript.format).title
@@ -36,12 +26,7 @@ def appended_if_proven(options: CompactOptions) -> tuple[CompactOptions, _Told]:
             "send less; leave out --native"
         )
     version = version_of(transcript, rules)
-    is_forked = is_newer(rules, version) and not options.force
-    if is_forked and new_session(options.path) is not None:
-        what = untold_text(rules, version)
-        told = f"{what}: a new session is written (or --force)"
-        return replace(options, layout="split"), (told,)
-    check_proven(options.path, rules, version, force=options.force)
+    note = check_proven(options.path, rules, version, force=options.force)
     check_loose(
         options.path,
         rules,
@@ -49,7 +34,7 @@ def appended_if_proven(options: CompactOptions) -> tuple[CompactOptions, _Told]:
         while_open=options.while_open,
         way="leave out --native",
     )
-    return options, ()
+    return note
 
 
 def _check_place(options: CompactOptions) -> None:

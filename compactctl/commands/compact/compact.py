@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from compactctl.commands.appending.block import cannot_be_appended, insists_on_undo, settled
+from compactctl.commands.appending.conditions import CannotAppendError
 from compactctl.commands.appending.unfinished import finished_part
 from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.undo import Undone, undo
-from compactctl.commands.compact.appending_options import appended_if_proven
+from compactctl.commands.compact.appending_options import check_appending
 from compactctl.commands.compact.archive_hint import archive_hint
 from compactctl.commands.compact.audits import SummaryAudit, audits_of, require_audit
 from compactctl.commands.compact.job import CompactionJob
@@ -24,7 +25,7 @@ from compactctl.commands.compact.target import (
     target_of,
     with_fork,
 )
-from compactctl.commands.forking.new_session import load_fork
+from compactctl.commands.forking.new_session import load_fork, new_session
 from compactctl.commands.loading.load import Loaded, check_strict, load, loaded_from
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.operations.history import OperationHistory, history_behind
@@ -54,15 +55,27 @@ def compact(options: CompactOptions) -> CompactResult:
 
     A dry run refuses a target as the run would, but for the usual one in a client's store.
     """
-    options, told = appended_if_proven(options)
-    options = with_fork(options)
-    check_target(options)
-    ready = _ready(options)
+    try:
+        options, ready, note = _prepared(options)
+    except CannotAppendError as error:
+        if new_session(options.path) is None:
+            raise
+        options, ready, _ = _prepared(replace(options, layout="split"))
+        note = f"{error.reason}: a new session is written"
     if options.dry_run:
         ready.check_target()
     result = ready.result if options.dry_run else ready.write()
     plan = result.plan and replace(result.plan, input=ready.source.digest)
-    return replace(result, warnings=(*result.warnings, *told), plan=plan)
+    notes = (note,) if note and result.operation else ()
+    return replace(result, warnings=(*result.warnings, *notes), plan=plan)
+
+
+def _prepared(options: CompactOptions) -> tuple[CompactOptions, ReadyCompaction, str]:
+    """Return the options with the place to write to, what is to be written, and a note on it."""
+    note = check_appending(options)
+    options = with_fork(options)
+    check_target(options)
+    return options, _ready(options), note
 
 
 def compact_for_figures(options: CompactOptions) -> CompactResult:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compactctl.commands.appending.conditions import CannotAppendError
 from compactctl.commands.by_client.compactions import ClientCompaction, compactions_of
 from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.tagged import tagged_groups
@@ -41,6 +42,7 @@ class _Job:
     whole: Loaded | None
     fork: Fork | None
     wanted: tuple[ClientCompaction, ...]
+    note: str = ""
 
     @property
     def place(self) -> Destination:
@@ -79,6 +81,17 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     Raises as reading does, UsageError where nothing can be undone or nobody said where to write,
     IntegrityError when what was hidden would still not be sent, and as publishing does.
     """
+    try:
+        return _undo(options)
+    except CannotAppendError as error:
+        if new_session(options.path, "whole") is None:
+            raise
+        result = _undo(replace(options, native=False))
+        note = f"{error.reason}: a new session is written"
+        return replace(result, warnings=(*result.warnings, note))
+
+
+def _undo(options: RewindOptions) -> RewindResult:
     job = _job(options)
     if not job.wanted:
         return _result(job, Content.of(job.source.lines))
@@ -105,9 +118,9 @@ def _job(options: RewindOptions) -> _Job:
     else:
         loaded = load(options.path, limits=options.limits)
         source, history = loaded.source, history_behind(loaded)
-    whole = loaded if options.native else None
+    whole, note = loaded if options.native else None, ""
     if whole is not None:
-        loaded = appendable(options, whole, history)
+        loaded, note = appendable(options, whole, history)
     return _Job(
         options=options,
         source=source,
@@ -116,6 +129,7 @@ def _job(options: RewindOptions) -> _Job:
         whole=whole,
         fork=fork,
         wanted=_wanted(options, compactions_of(present(loaded))),
+        note=note,
     )
 
 
@@ -160,6 +174,7 @@ def _wanted(
 
 def _result(job: _Job, content: Content, undone: Undone | None = None) -> RewindResult:
     chain = tuple(step.id for step in job.history.chain)
+    notes = (job.note,) if job.note and job.wanted else ()
     return RewindResult(
         path=job.options.path,
         layout="split" if job.whole is None else "native",
@@ -171,7 +186,7 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
         late=0,
         checked=job.options.check,
         by_client=undone.compactions if undone else (),
-        warnings=(*job.loaded.transcript.warnings, *job.history.warnings),
+        warnings=(*job.loaded.transcript.warnings, *job.history.warnings, *notes),
     )
 
 

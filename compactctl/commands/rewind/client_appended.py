@@ -35,11 +35,16 @@ def check_appended(options: RewindOptions) -> None:
         raise UsageError(f"{options.path}: --native appends to a file; leave it out")
 
 
-def appendable(options: RewindOptions, loaded: Loaded, history: OperationHistory) -> Loaded:
-    """Return a session without records that do not count any more; UsageError for one to leave."""
+def appendable(
+    options: RewindOptions, loaded: Loaded, history: OperationHistory
+) -> tuple[Loaded, str]:
+    """Return a session without records that do not count any more, and what to say of its client.
+
+    CannotAppendError and UsageError as ``check_proven`` and ``check_loose`` do.
+    """
     rules = rules_of(loaded)
     version = version_of(loaded.transcript, rules)
-    check_proven(options.path, rules, version, force=options.force)
+    note = check_proven(options.path, rules, version, force=options.force)
     way = "leave out --native"
     check_loose(options.path, rules, version, while_open=options.while_open, way=way)
     if finished_part(history) is not None:
@@ -47,7 +52,7 @@ def appendable(options: RewindOptions, loaded: Loaded, history: OperationHistory
             f"{options.path}: ends in a part of what a run that was killed has appended; take that "
             "away with compactctl rewind first"
         )
-    return settled(loaded)
+    return settled(loaded), note
 
 
 def undone_behind(
@@ -58,7 +63,7 @@ def undone_behind(
 ) -> Undone:
     """Return ``whole`` with what undoes compactions of it, which ``loaded`` tells, behind it.
 
-    UsageError where its client would send something else then.
+    CannotAppendError where its client would send something else then.
     """
     undone = undo(loaded, wanted, history.chain[-1].id if history.chain else None)
     operation, _ = undone.archive

@@ -110,7 +110,7 @@ def _check_reach(lines: Sequence[bytes], included: Collection[str]) -> None:
     if any(places.get(name, boundary) < boundary for name in included):
         raise UsageError(
             f"of a file this large the client reads nothing before its own compaction on line "
-            f"{boundary + 1:,}; leave out --native"
+            f"{boundary + 1:,}"
         )
 
 

@@ -51,8 +51,7 @@ class CodexAppending:
         there, goal = _Session(now), _Session(wanted)
         if any(each.damage == _UNKNOWN_ITEM for each in goal.transcript.opaque):
             raise UsageError(
-                "an item of a type that is not known would be left out of what is appended; leave "
-                "out --native"
+                "an item of a type that is not known would be left out of what is appended"
             )
         if there.items == goal.items and there.size == goal.size:
             return []
