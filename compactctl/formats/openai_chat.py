@@ -194,9 +194,9 @@ def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...
 
 def _usage(record: Mapping[str, Any]) -> ReportedUsage | None:
     usage = object_or_empty(record.get("usage"))
-    context = integer_or_none(usage.get("prompt_tokens"))
-    if context is None:
+    if "prompt_tokens" not in usage:
         return None
+    context = integer_or_none(usage.get("prompt_tokens")) or 0
     sent = object_or_empty(usage.get("prompt_tokens_details"))
     written = object_or_empty(usage.get("completion_tokens_details"))
     return ReportedUsage(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from compactctl.model.message import JsonPath, Message, MessageId
+from compactctl.model.message import JsonPath, Message, MessageId, ReportedUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,19 @@ class ClientSplit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """What was reported before a client cleared content, where nothing was reported since.
+
+    ``usage`` is that of the newest response, ``response_id``; ``saved`` the tokens that the client
+    says it saved, None where it says nothing.
+    """
+
+    usage: ReportedUsage
+    response_id: str
+    saved: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
     """What a format read from a file.
 
@@ -111,6 +124,8 @@ class Transcript:
         compactions: indices of the lines on which the client says that it compacted or cleared.
         appended: indices of the lines on which compactctl tells anew all that is sent.
         warnings: one line each, ready to be shown.
+        cleared: the newest report of what the client has cleared content of since, None where
+            something was reported afterwards.
         split: what the client counted of the effective history, when the file says so.
         counts_line: index of the line with the counts from which the client takes the size of its
             context; None where it takes those of the newest answer.
@@ -136,5 +151,6 @@ class Transcript:
     compactions: tuple[int, ...] = ()
     appended: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
+    cleared: Cleared | None = None
     split: ClientSplit | None = None
     counts_line: int | None = None

@@ -146,7 +146,8 @@ format recognizes is skipped and counted; --strict fails it.
     metavar="LIST",
     default="",
     help="Exit with 1 when a file has one of these: opaque (lines that are not understood), "
-    "orphans (tool calls or results without the other half), errors (of tools), over-window.",
+    "orphans (tool calls or results without the other half), errors (of tools), over-window, "
+    "usage (reported sizes that cannot be true).",
 )
 @click.option(
     "--baseline",

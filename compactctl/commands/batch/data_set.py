@@ -192,5 +192,6 @@ def _source(value: Any, kind: Any) -> Source:  # noqa: ANN401
 
 
 def _row(name: str, source: Source, transcript: Transcript, measured: Measure) -> BatchRow:
-    figures = figures_of(transcript, measured, unseen_size(transcript, measured).unseen)
+    size = unseen_size(transcript, measured)
+    figures = figures_of(transcript, measured, size.unseen, is_doubted=bool(size.doubt))
     return figures_row(name, source.digest.sha256, transcript.format, measured, figures)

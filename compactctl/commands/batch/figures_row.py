@@ -96,3 +96,5 @@ def _flags(figures: Figures, window: int) -> Iterator[Flag]:
         yield "errors"
     if figures.largest > window:
         yield "over-window"
+    if figures.is_doubted:
+        yield "usage"

@@ -102,7 +102,8 @@ def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
         check_strict(transcript, path)
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
-    figures = figures_of(transcript, measured, unseen_size(transcript, measured).unseen)
+    size = unseen_size(transcript, measured)
+    figures = figures_of(transcript, measured, size.unseen, is_doubted=bool(size.doubt))
     row = figures_row(path, _digest(path), transcript.format, measured, figures)
     if options.details == NO_DETAILS:
         return WorkedFile(rows=(row,))

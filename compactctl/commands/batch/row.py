@@ -9,7 +9,7 @@ from compactctl.history.categories import Category
 from compactctl.tokens.fit import Base
 
 Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
-Flag = Literal["opaque", "orphans", "errors", "over-window"]
+Flag = Literal["opaque", "orphans", "errors", "over-window", "usage"]
 
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""

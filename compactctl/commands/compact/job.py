@@ -10,6 +10,7 @@ from compactctl.commands.loading.load import Loaded
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.commands.sizing.answered import with_plausible_usage
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.window import shown_by_requests
 from compactctl.history.standins import newest_id
@@ -52,10 +53,12 @@ class CompactionJob:
         outcome = self.outcome
         newest, model = newest_id(outcome.before), self.loaded.transcript.model
         is_named = any(message.model for message in outcome.after)
+        measured = self.measured
+        shown = with_plausible_usage(self.loaded.transcript, measured.model, measured.framed)
         told = {
             "through": newest,
             "unseen": outcome.unseen,
             "model": None if is_named else model,
-            "answered": shown_by_requests(self.loaded.transcript, self.measured.model),
+            "answered": shown_by_requests(shown, measured.model),
         }
         return {name: value for name, value in told.items() if value}

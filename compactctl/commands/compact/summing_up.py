@@ -70,14 +70,18 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         plan=_plan(job, explained) if options.as_plan else None,
         notes=outcome.notes,
         not_due=outcome.not_due,
-        warnings=(*loaded.transcript.warnings, *_held(job), *_findings(job)),
+        warnings=(*loaded.transcript.warnings, *_doubt(job), *_held(job), *_findings(job)),
         audits=job.audits,
         opaque=loaded.transcript.opaque,
     )
 
 
 def _figures(job: CompactionJob) -> Figures:
-    return figures_of(job.loaded.transcript, job.measured, job.outcome.unseen_before)
+    outcome = job.outcome
+    doubted = bool(outcome.doubt)
+    return figures_of(
+        job.loaded.transcript, job.measured, outcome.unseen_before, is_doubted=doubted
+    )
 
 
 def _details(job: CompactionJob) -> FileDetails:
@@ -151,6 +155,10 @@ def _findings(job: CompactionJob) -> tuple[str, ...]:
     return tuple(
         f"the summary by {each.writer}: {each.told}; compactctl audit lists them" for each in found
     )
+
+
+def _doubt(job: CompactionJob) -> tuple[str, ...]:
+    return (job.outcome.doubt,) if job.outcome.doubt else ()
 
 
 def _held(job: CompactionJob) -> tuple[str, ...]:

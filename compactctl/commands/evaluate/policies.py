@@ -116,5 +116,5 @@ class Compactor:
 
     def _measured_for(self, plan: PlanOptions) -> Measure:
         options = replace(self._options, profile=plan.profile)
-        limits = limits_for(self._transcript, options, self._measured.model)
+        limits = limits_for(self._transcript, options, self._measured.model, self._measured.framed)
         return replace(self._measured, limits=limits)

@@ -39,7 +39,8 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     viewed, transcript = known[at], loaded.transcript
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.messages)
-    life = life_of(transcript, measured.meter, unseen_size(transcript, measured))
+    size = unseen_size(transcript, measured)
+    life = life_of(transcript, measured.meter, size)
     lived = {each.message.id: each for each in life.messages}.get(viewed.message.id)
     plan = PlanOptions(profile=options.measure.profile)
     is_sent = lived is not None and lived.is_sent and viewed.hidden_by is None
@@ -60,7 +61,11 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
         hider=viewed.stage,
         links=links_of(at, known, lines, transcript.cwd),
         way_back=_way_back(viewed, loaded, history),
-        warnings=(*transcript.warnings, *history.warnings),
+        warnings=(
+            *transcript.warnings,
+            *((size.doubt,) if size.doubt else ()),
+            *history.warnings,
+        ),
     )
 
 

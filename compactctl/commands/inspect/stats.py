@@ -149,6 +149,7 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
         life=_life(options, transcript, measured, size),
         graph=options.graph,
+        warnings=(size.doubt,) if size.doubt else (),
     )
 
 

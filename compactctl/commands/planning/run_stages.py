@@ -39,7 +39,8 @@ class PlanOutcome:
     ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
     transcript's own, where recorded usage tells; ``unreported`` names the client that sends more,
     which nothing tells, "" for none. ``share`` is what the plan keeps of the largest
-    conversation's tokens, None where it has another size to reach. ``not_due`` says why no stage
+    conversation's tokens, None where it has another size to reach. ``doubt`` warns of reported
+    usage that is not believed, "" for none. ``not_due`` says why no stage
     ran although some were named, "" where they ran. ``cache`` is what a prompt cache loses, None
     where it loses nothing or there are several conversations.
     """
@@ -60,6 +61,7 @@ class PlanOutcome:
     unseen_source: str
     unreported: str
     cache: CacheUse | None
+    doubt: str = ""
     share: int | None = None
     not_due: str = ""
 
@@ -237,6 +239,7 @@ def outcome_of(
         unseen_source=size.source,
         unreported=size.unreported,
         cache=cache_use(transcript.effective, after, request) if len(runs) == 1 else None,
+        doubt=size.doubt,
     )
 
 

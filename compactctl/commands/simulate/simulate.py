@@ -56,6 +56,7 @@ class SimulateResult:
     prices: Prices | None = None
     named: bool = False
     unusable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def sent(self) -> int:
@@ -84,7 +85,8 @@ def simulate(options: SimulateOptions) -> SimulateResult:
     sizes = _sizes(conversation, request)
 
     def replayed(profile: Profile) -> SimulatedSession:
-        limits = limits_for(transcript, replace(options.measure, profile=profile), measured.model)
+        measuring = replace(options.measure, profile=profile)
+        limits = limits_for(transcript, measuring, measured.model, measured.framed)
         return SessionSimulator(
             transcript, replace(measured, limits=limits), profile, request, random
         ).run(conversation)
@@ -103,6 +105,7 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         replays=replays,
         named=bool(options.profiles),
         unusable=unusable,
+        warnings=(*transcript.warnings, *((size.doubt,) if size.doubt else ())),
     )
 
 

@@ -1,6 +1,6 @@
 """The size of a transcript's context, from recorded usage where there is any."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -15,14 +15,26 @@ from compactctl.commands.sizing.usual import (
 )
 from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import leading_system
-from compactctl.history.usage.calibration import Calibration, calibrate
+from compactctl.history.usage.belief import (
+    ESTIMATE_ERROR,
+    VOCABULARY_ERROR,
+    Doubt,
+    Reports,
+    judge,
+)
+from compactctl.history.usage.calibration import Calibration, calibrate, trusted
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import FilePart, Message
 from compactctl.model.transcript import ClientSplit, Transcript
 from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
+from compactctl.tokens.models.lookup import longest_window
 
 NEUROLINK_FRAMES = "NeuroLink's constants for messages and conversation"
+_RESTORED = "what the client restores is not known"
+_CLEARED = "from the tokens that the client says it cleared, and counted without them"
+# By so many reports it is judged whether a session's first one can be true.
+_FIRST_REPORTS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +53,10 @@ class ContextSize:
         source: where the rows beside ``counted`` come from, in words; "" when there are none.
         calibration: what they were derived from, None without recorded usage to trust.
         least, most: between what ``restored`` lies in nine of ten cases; ``least`` goes below 0
-            where the overhead may be smaller than it seems.
+            where the overhead may be smaller than it seems. ``unsure`` says what is not known.
         unreported: the client that sends more, which nothing in the file tells; "" for none.
         usual: the overhead that it usually has, not in any row; None where that is not known.
+        doubt: which reported usage is not believed, and why, as a warning; "" where all is.
     """
 
     counted: int
@@ -59,6 +72,8 @@ class ContextSize:
     most: int = 0
     unreported: str = ""
     usual: Usual | None = None
+    doubt: str = ""
+    unsure: str = _RESTORED
 
     @property
     def total(self) -> int:
@@ -91,15 +106,18 @@ def context_size(
     """
     counted = measured.meter.total(messages)
     framed = measured.framed
+    reports = believed_reports(messages, measured)
+    doubt = _doubt_text(messages, reports.doubt, measured)
     found = calibrate(
         messages,
         framed.whole,
         framed.visible,
+        reports=reports.requests,
         ends_reasoning=ends_reasoning,
         keeps_reasoning=measured.model.keeps_reasoning,
     )
     if found is None:
-        return _uncalibrated(messages, measured, counted)
+        return replace(_uncalibrated(messages, measured, counted), doubt=doubt)
     frames = round(sum(map(framed.visible, messages))) - counted
     rest = found.total - counted - found.overhead - found.hidden_reasoning - frames
     return ContextSize(
@@ -110,7 +128,58 @@ def context_size(
         unexplained=rest,
         source=f"inferred from the usage reported on {_lines(messages, found)}",
         calibration=found,
+        doubt=doubt,
     )
+
+
+def believed_reports(messages: Sequence[Message], measured: Measure) -> Reports:
+    """Return the requests of a conversation whose reported size can be true, and what cannot.
+
+    This alone decides what of the recorded usage any figure rests on.
+    """
+    framed = measured.framed
+    found = trusted(messages, requests(messages, framed.whole, framed.visible))
+    is_estimate = measured.counter.exactness == "estimate"
+    error = ESTIMATE_ERROR if is_estimate else VOCABULARY_ERROR
+    reports = judge(found, error, longest_window(measured.model))
+    if found or reports.doubt:
+        return reports
+    return replace(reports, doubt=_no_number(messages, measured))
+
+
+def _no_number(messages: Sequence[Message], measured: Measure) -> Doubt | None:
+    """Tell of answers whose usage is no positive number; one alone is one that failed."""
+    told = [index for index, message in enumerate(messages) if message.usage]
+    responses = {messages[index].response_id for index in told}
+    if len(responses) <= 1 or any(m.usage.context > 0 for m in messages if m.usage):
+        return None
+    contents = sum(map(measured.framed.visible, messages[: told[-1]]))
+    return Doubt(
+        reason="no number",
+        index=told[-1],
+        context=0,
+        contents=round(contents),
+        reports=len(responses),
+    )
+
+
+def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Measure) -> str:
+    """Say which reports are not believed, for a warning; "" for none."""
+    if doubt is None:
+        return ""
+    told = f"line {messages[doubt.index].line + 1}: reported usage of {doubt.context:,} tokens"
+    contents = f"the {doubt.contents:,} tokens counted of what was sent"
+    why = {
+        "below its contents": f"is less than {contents}",
+        "does not grow": f"does not grow with {contents}",
+        "beyond any window": f"is more than {measured.model.name} takes, for {contents}",
+        "grows too fast": f"is too much for {contents}: it is wrong, or content is missing",
+        "no number": f"is no size for {contents}",
+    }[doubt.reason]
+    if doubt.is_used:
+        return f"{told} {why}; the higher figure is used"
+    reports = "1 report is" if doubt.reports == 1 else f"{doubt.reports:,} reports are"
+    return f"{told} {why}; {reports} not believed, the count is used"
 
 
 def _lines(messages: Sequence[Message], found: Calibration) -> str:
@@ -154,18 +223,25 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
         return ContextSize(counted=measured.meter.total(transcript.effective))
     size = context_size(conversations[0], measured, ends_reasoning=transcript.ends_reasoning)
     if size.calibration is None and transcript.split is not None:
-        return _from_split(transcript.split, conversations[0], measured)
+        return _from_split(transcript.split, conversations[0], measured, size)
     if size.source:
         return _told_apart(size, transcript, measured)
-    found = _from_before(transcript, conversations[0], measured, size)
+    # What is not believed tells no overhead either, unless it is of another context.
+    is_of_first = bool(size.doubt) and not transcript.compactions
+    found = size if is_of_first else _from_before(transcript, conversations[0], measured, size)
     return found if found.source else _unreported(transcript, found)
 
 
 def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) -> ContextSize:
-    """Tell history that is not in the file from the overhead that it was taken for."""
-    first = _first_request(transcript.messages, measured.framed.whole)
-    known = None if first is None else round(first.context - first.before)
+    """Tell history that is not in the file from the overhead that it was taken for.
+
+    Where a record follows one that is lost, that is all above the overhead of the first request.
+    """
+    first = _first_request(transcript, measured)
+    known = None if first is None else max(0, round(first.context - first.before))
     missing = missing_history(transcript.format, size.overhead, known)
+    if known is not None and lost_its_beginning(transcript):
+        missing = max(missing, size.overhead - known)
     if not missing:
         return size
     overhead = size.overhead - missing
@@ -174,6 +250,18 @@ def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) ->
         where = f"on line {transcript.messages[first.first].line + 1}"
     source = f"{size.source}, the overhead {where}"
     return replace(size, overhead=overhead, missing=missing, source=source)
+
+
+def lost_its_beginning(transcript: Transcript) -> bool:
+    """Tell whether what is sent goes back to a record whose parent is not in the file."""
+    parents = {link.id: link.parent for link in transcript.links}
+    lines = {link.line: link.id for link in transcript.links}
+    at = next((lines[m.line] for m in transcript.effective if m.line in lines), None)
+    passed: set[str] = set()
+    while at in parents and at not in passed:
+        passed.add(at)
+        at = parents[at]
+    return at is not None and at not in passed
 
 
 def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
@@ -192,9 +280,11 @@ def _from_before(
     It says nothing where compactctl took out messages, which may have stood before it.
     """
     framed = measured.framed
-    first = _first_request(transcript.messages, framed.whole)
-    if first is None or any(message.synthetic for message in transcript.messages):
+    if any(message.synthetic for message in transcript.messages):
         return size
+    first = _first_request(transcript, measured)
+    if first is None:
+        return _since_cleared(transcript, messages, measured, size)
     restored = restored_after(transcript)
     known = max(0, round(first.context - first.before))
     # A first request that also held what is not in the file tells the overhead at most.
@@ -203,7 +293,7 @@ def _from_before(
     overhead = known if is_whole or usual is None else min(known, usual.usual)
     stored = round(sum(map(framed.visible, messages)))
     line = transcript.messages[first.first].line + 1
-    return replace(
+    found = replace(
         size,
         overhead=overhead,
         restored=restored.usual,
@@ -213,6 +303,46 @@ def _from_before(
         frames=stored - size.counted,
         source=f"inferred from the usage reported on line {line}, of what is sent no more",
     )
+    return _since_cleared(transcript, messages, measured, found)
+
+
+def _since_cleared(
+    transcript: Transcript, messages: Sequence[Message], measured: Measure, size: ContextSize
+) -> ContextSize:
+    """Measure from the last report before the client cleared content, and what came since.
+
+    It is the most that the next request can be. Where the client wrote what it saved, that less
+    the saved tokens is the size, and what is counted the other end of the range.
+    """
+    cleared = transcript.cleared
+    answer = () if cleared is None else tuple(_places(messages, cleared.response_id))
+    if cleared is None or not answer:
+        return size
+    framed, reported = measured.framed, cleared.usage
+    before = sum(map(framed.visible, messages[: answer[0]]))
+    if reported.context < (1 - ESTIMATE_ERROR) * before:
+        return size
+    said = round(sum(framed.visible(messages[index]) for index in answer))
+    behind = range(answer[0] + 1, len(messages))
+    added = round(sum(framed.whole(messages[index]) for index in behind if index not in answer))
+    most = reported.context + max(reported.output or 0, said) + added
+    counted = min(size.total, most)
+    total = counted if cleared.saved is None else max(added, most - cleared.saved)
+    line = messages[answer[0]].line + 1
+    return replace(
+        size,
+        restored=0,
+        unexplained=size.unexplained + size.restored + total - size.total,
+        least=min(counted, total) - total,
+        most=max(counted, total) - total,
+        unsure=_CLEARED,
+        unreported="",
+        source=f"inferred from the usage reported on line {line}, before content was cleared",
+    )
+
+
+def _places(messages: Sequence[Message], response_id: str) -> Iterator[int]:
+    return (index for index, m in enumerate(messages) if m.response_id == response_id)
 
 
 def restored_after(transcript: Transcript) -> Usual:
@@ -230,22 +360,40 @@ def begins_in_the_middle(transcript: Transcript) -> bool:
     return first is not None and all(link.id != first for link in transcript.links)
 
 
-def _first_request(messages: Sequence[Message], size: Callable[[Message], float]) -> Request | None:
-    """Return the first request with a reported context; what follows it is not counted."""
-    reported = (i for i, m in enumerate(messages) if m.usage is not None and m.usage.context > 0)
-    end = next(reported, None)
-    found = () if end is None else requests(messages[: end + 1], size)
-    return found[0] if found else None
+def _first_request(transcript: Transcript, measured: Measure) -> Request | None:
+    """Return the file's first request with a reported size, if that can be true.
+
+    It is judged by the reports that follow it, up to a compaction; what follows is not counted.
+    """
+    messages = transcript.messages
+    end = transcript.compactions[0] if transcript.compactions else transcript.n_lines
+    told = [i for i, m in enumerate(messages) if m.usage and m.usage.context > 0]
+    judged = [i for i in told if messages[i].line < end][:_FIRST_REPORTS] or told[:1]
+    if not judged:
+        return None
+    start = believed_reports(messages[: judged[-1] + 1], measured)
+    first = start.requests[0] if start.requests else None
+    is_told = first is not None and first.first <= judged[0]
+    is_used = start.doubt is None or not start.doubt.is_used
+    return first if is_told and is_used else None
 
 
-def _from_split(split: ClientSplit, messages: Sequence[Message], measured: Measure) -> ContextSize:
+def _from_split(
+    split: ClientSplit, messages: Sequence[Message], measured: Measure, size: ContextSize
+) -> ContextSize:
     """Measure from the client's own count: what of its system part is not counted is overhead."""
-    counted = measured.meter.total(messages)
+    visible = sum(map(measured.framed.visible, messages))
+    if split.total < (1 - ESTIMATE_ERROR) * visible:
+        doubt = (
+            f"the client's own count of {split.total:,} tokens is less than the {visible:,.0f} "
+            "counted of what is sent; it is not believed, the count is used"
+        )
+        return replace(size, doubt=doubt)
     system = measured.meter.total(messages[: leading_system(messages)])
     overhead = split.tool_definitions + max(0, split.system - system)
-    return ContextSize(
-        counted=counted,
+    return replace(
+        size,
         overhead=overhead,
-        unexplained=split.total - counted - overhead,
+        unexplained=split.total - size.counted - overhead,
         source="counted by the client when the session ended",
     )

@@ -17,7 +17,8 @@ class Figures:
     """A transcript's effective history in figures; the categories add up to ``tokens``.
 
     ``unseen`` are the tokens that every request has beside it, ``largest`` those of the largest
-    conversation with them; ``lines``, ``n_bytes`` and ``opaque_lines`` are of the whole file,
+    conversation with them; ``is_doubted`` tells that reported usage is not believed.
+    ``lines``, ``n_bytes`` and ``opaque_lines`` are of the whole file,
     unpacked. ``orphans`` are tool calls without a result and the other way round, ``tool_errors``
     results that say that the call failed. ``tools`` are the tokens of calls and results by tool,
     ``reread`` those of reads of files that were read again later; ``project`` is the session's
@@ -27,6 +28,7 @@ class Figures:
 
     tokens: int
     unseen: int
+    is_doubted: bool
     largest: int
     messages: int
     turns: int
@@ -45,8 +47,13 @@ class Figures:
     client_version: str | None
 
 
-def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figures:
-    """Measure the effective history; ``unseen`` is what was found that requests hold beside it."""
+def figures_of(
+    transcript: Transcript, measured: Measure, unseen: int, *, is_doubted: bool = False
+) -> Figures:
+    """Measure the effective history; ``unseen`` is what was found that requests hold beside it.
+
+    ``is_doubted`` tells that reported usage is not believed.
+    """
     history, meter = transcript.effective, measured.meter
     conversations = conversations_of(history)
     found = breakdown(history, meter, cwd=transcript.cwd, largest=0)
@@ -54,6 +61,7 @@ def figures_of(transcript: Transcript, measured: Measure, unseen: int) -> Figure
     return Figures(
         tokens=sum(found.categories.values()),
         unseen=unseen,
+        is_doubted=is_doubted,
         largest=unseen + max(map(meter.total, conversations), default=0),
         messages=len(history),
         turns=sum(message.starts_turn for message in history),

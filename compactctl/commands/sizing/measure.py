@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
+from compactctl.commands.sizing.answered import with_plausible_usage
 from compactctl.commands.sizing.window import Window, window_of
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
@@ -81,9 +82,9 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     """
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
-    limits = limits_for(transcript, options, model)
     meter = Meter(counter, _image_tokens(options))
     framed = FramedMeter(meter, framing_for(model, counter))
+    limits = limits_for(transcript, options, model, framed)
     return Measure(model=model, meter=meter, framed=framed, limits=limits)
 
 
@@ -101,9 +102,11 @@ def unlisted_model(options: MeasureOptions) -> str:
     )
 
 
-def limits_for(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Limits:
+def limits_for(
+    transcript: Transcript, options: MeasureOptions, model: ModelInfo, framed: FramedMeter
+) -> Limits:
     """Return the sizes that a context with this model is judged by."""
-    budget = _budget(transcript, options, model)
+    budget = _budget(with_plausible_usage(transcript, model, framed), options, model)
     client = client_of(transcript.format, transcript.client_version)
     base = options.base or ("available" if is_of_system(options.profile) else "client")
     return limits_of(budget, client, base)

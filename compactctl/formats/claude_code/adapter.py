@@ -288,6 +288,7 @@ class _Reader:
             client_version=self.version,
             cwd=self.cwd,
             compacted=any(message.summary for message in effective),
+            cleared=self.chain.cleared,
         )
 
 

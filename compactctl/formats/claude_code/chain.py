@@ -17,10 +17,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from compactctl.formats.claude_code.marks import Boundary, boundary_of, cleared_by
+from compactctl.formats.claude_code.marks import Boundary, boundary_of, cleared_by, saved_by
+from compactctl.formats.content.clearing import newest_report, without_reports
 from compactctl.formats.records.json_values import text_or_none
 from compactctl.model.appended import is_appended
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
+from compactctl.model.transcript import Cleared
 
 # What the client sends in place of results and attachments it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
@@ -41,6 +43,7 @@ class _ClaudeNode:
     appended: bool = False
     boundary: Boundary | None = None
     cleared: frozenset[str] = frozenset()
+    saved: int | None = None
     messages: list[Message] = field(default_factory=list)
 
     @property
@@ -56,6 +59,7 @@ class ClaudeChain:
     ``path`` the records from the newest one back to where the conversation begins, ``included``
     those and what hangs beside them. ``parents`` tells which record each of the chain follows, past
     any ``progress`` record between them.
+    ``cleared`` is what was reported before content was cleared.
     """
 
     def __init__(self) -> None:
@@ -74,6 +78,7 @@ class ClaudeChain:
         self.resumed: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
+        self.cleared: Cleared | None = None
 
     def gap(self, line: int) -> None:
         """Take in that a line is not understood; a record may have been lost with it."""
@@ -105,6 +110,7 @@ class ClaudeChain:
             node.boundary, node.cleared = boundary_of(record), cleared_by(record)
             # Where to go on is forgotten with a compaction.
             self._pointed = "" if node.boundary else self._pointed
+            node.saved = saved_by(record) if node.cleared else None
         if earlier is None:
             return
         # What an inline compaction has tagged as hidden stands beside what was made of it.
@@ -137,8 +143,25 @@ class ClaudeChain:
         path = self._path(kept[-1] if kept and leaf == anchor else leaf)
         included = self._with_side_records(path)
         self.path, self.included = tuple(path), frozenset(included)
-        ordered = _without_lone_thoughts(self._ordered(path, included))
-        return tuple(self._kept(_clear(ordered, self._cleared_ids(included)), included))
+        sent = _without_lone_thoughts(self._ordered(path, included))
+        self.cleared = self._before_clearing(sent, included)
+        return tuple(self._kept(_clear(sent, self._cleared_ids(included)), included))
+
+    def _before_clearing(
+        self, messages: tuple[Message, ...], included: dict[str, None]
+    ) -> Cleared | None:
+        """Return the newest report, where content was cleared since, and what that saved."""
+        found = newest_report(messages)
+        clearing = [node for uuid in included if (node := self._nodes[uuid]).cleared]
+        since = [node.saved for node in clearing if found and node.line > found.line]
+        if found is None or not since:
+            return None
+        saved = [tokens for tokens in since if tokens is not None]
+        return Cleared(
+            usage=found.usage,
+            response_id=found.response_id,
+            saved=sum(saved) if len(saved) == len(since) else None,
+        )
 
     def _kept(self, messages: tuple[Message, ...], included: dict[str, None]) -> Iterator[Message]:
         """Yield the messages, with the reasons why some must stay."""
@@ -385,14 +408,13 @@ def _clear(messages: tuple[Message, ...], cleared: dict[str, int]) -> tuple[Mess
     if not cleared:
         return messages
     newest = max(cleared.values())
-    return tuple(
+    emptied = (
         replace(
-            message,
-            parts=tuple(_cleared_part(part, message, cleared) for part in message.parts),
-            usage=message.usage if message.line > newest else None,
+            message, parts=tuple(_cleared_part(part, message, cleared) for part in message.parts)
         )
         for message in messages
     )
+    return without_reports(emptied, lambda message: message.line < newest)
 
 
 def _cleared_part(part: Part, message: Message, cleared: dict[str, int]) -> Part:

@@ -4,7 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    list_or_empty,
+    object_or_empty,
+    text_or_none,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,11 @@ def cleared_by(record: Mapping[str, Any]) -> frozenset[str]:
         return frozenset()
     names = [*_strings(meta.get("compactedToolIds")), *_strings(meta.get("clearedAttachmentUUIDs"))]
     return frozenset(names)
+
+
+def saved_by(record: Mapping[str, Any]) -> int | None:
+    """Return how many tokens a record says were saved by that."""
+    return integer_or_none(object_or_empty(record.get("microcompactMetadata")).get("tokensSaved"))
 
 
 def _strings(value: object) -> list[str]:

@@ -84,7 +84,7 @@ def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
     """Return what was reported for the request that a message answers."""
     tokens = object_or_empty(object_or_empty(record.get("metrics")).get("tokens"))
     context = sum(number for number in map(tokens.get, _SENT) if isinstance(number, int))
-    if context <= 0:
+    if not tokens:
         return None
     return ReportedUsage(context=context, output=integer_or_none(tokens.get("completion")))
 

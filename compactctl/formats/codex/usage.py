@@ -45,8 +45,8 @@ class TokenCounts:
             return None
         self._total = total
         last = object_or_empty(info.get("last_token_usage"))
-        context, output = last.get("input_tokens"), last.get("output_tokens")
-        if not isinstance(context, int) or context <= 0:
+        context, output = integer_or_none(last.get("input_tokens")) or 0, last.get("output_tokens")
+        if context <= 0 and (not last or integer_or_none(last.get("total_tokens"))):
             return None
         reasoning = integer_or_none(last.get("reasoning_output_tokens")) or 0
         return ReportedUsage(

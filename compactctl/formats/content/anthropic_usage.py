@@ -18,7 +18,7 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
     the request is what was sent first, and all that came after it belongs to the answer.
     """
     usage = response.get("usage")
-    if not isinstance(usage, Mapping):
+    if not isinstance(usage, Mapping) or not usage:
         return None
     iterations = asked(usage)
     usage, newest = iterations[0], iterations[-1]

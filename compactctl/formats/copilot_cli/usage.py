@@ -24,9 +24,9 @@ class Usages:
 
     def take(self, data: Mapping[str, Any]) -> None:
         """Take in an ``assistant.usage`` event; its input holds what was read from a cache."""
-        context, output = data.get("inputTokens"), data.get("outputTokens")
+        context, output = integer_or_none(data.get("inputTokens")) or 0, data.get("outputTokens")
         response = data.get("apiCallId") or self._newest
-        if isinstance(context, int) and context > 0 and isinstance(response, str):
+        if "inputTokens" in data and isinstance(response, str):
             self._by_response[response] = ReportedUsage(
                 context=context,
                 output=integer_or_none(output),

@@ -164,9 +164,9 @@ def _typed(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft |
 
 def _usage(tokens: Mapping[str, Any]) -> ReportedUsage | None:
     """Return what was reported for an answer's request; input is everything that was sent."""
-    context = integer_or_none(tokens.get("input"))
-    if not context or context < 0:
+    if not tokens:
         return None
+    context = integer_or_none(tokens.get("input")) or 0
     said, thought = (integer_or_none(tokens.get(name)) for name in ("output", "thoughts"))
     output = None if said is None else said + (thought or 0)
     return ReportedUsage(

@@ -18,7 +18,7 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.timestamps import seconds
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import Message, ReportedUsage
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import Cleared, Transcript
 
 NAME = "opencode"
 COUNTS = CountFields(
@@ -42,6 +42,7 @@ class OpenCodeReader:
         self.cwd: str | None = None
         self._count = 0
         self._is_encrypted = False
+        self._cleared: Cleared | None = None
 
     def container(self, container: Container) -> None:
         """Read one session."""
@@ -50,7 +51,8 @@ class OpenCodeReader:
         said = [one for entry in container.entries if (one := self._said(entry)) is not None]
         if not container.entries:
             self.gather.meta("empty conversation", container.decoded.n_bytes)
-        self.effective += effective(by_time(said), session)
+        sent, self._cleared = effective(by_time(said), session)
+        self.effective += sent
         self._count += 1
 
     def finish(self) -> Transcript:
@@ -64,6 +66,7 @@ class OpenCodeReader:
             cwd=self.cwd,
             # As the contexts tell that were reported before and after 33 turns of 1.2.20.
             ends_reasoning=self._is_encrypted,
+            cleared=self._cleared,
         )
 
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
@@ -121,7 +124,7 @@ def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | Non
     sent = (tokens.get("input"), cache.get("read"), cache.get("write"))
     context = sum(number for number in sent if isinstance(number, int))
     steps = sum(object_or_empty(part).get("type") == "step-finish" for part in parts)
-    if context <= 0 or steps > 1:
+    if not tokens or steps > 1 or (context <= 0 and info.get("error")):
         return None
     total, output = tokens.get("total"), tokens.get("output")
     if isinstance(total, int) and total >= context:

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
+from compactctl.formats.content.clearing import newest_report, without_reports
 from compactctl.formats.opencode.parts import cleared_at, message_parts
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.model.message import Message
+from compactctl.model.transcript import Cleared
 
 _BOUNDARY = "the client's own compaction: without it, what it replaced would be sent again"
 # Parts beside which an aborted answer holds nothing worth sending.
@@ -44,21 +46,23 @@ def by_time(records: Sequence[OpenCodeRecord]) -> list[OpenCodeRecord]:
     return [record for _, record in sorted(zip(times, records, strict=True), key=itemgetter(0))]
 
 
-def effective(said: Sequence[OpenCodeRecord], session: Mapping[str, Any]) -> tuple[Message, ...]:
-    """Return what the next request sends, with what must stay for that marked as anchored."""
+def effective(
+    said: Sequence[OpenCodeRecord], session: Mapping[str, Any]
+) -> tuple[tuple[Message, ...], Cleared | None]:
+    """Return what the next request sends, with what must stay for that marked as anchored.
+
+    With it comes what was reported before outputs were cleared, where nothing was since.
+    """
     shown = _since_compaction(_not_undone(said, object_or_empty(session.get("revert"))))
-    sent = (one.message for one in shown if not _is_dropped(one))
-    messages = tuple(message for message in sent if message is not None and message.parts)
+    kept = (one.message for one in shown if not _is_dropped(one))
+    messages = tuple(message for message in kept if message is not None and message.parts)
     times = (cleared_at(object_or_empty(part)) for one in shown for part in one.parts)
-    return _reported_since(max(filter(None, times), default=0.0), messages)
-
-
-def _reported_since(cleared: float, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return messages without what was reported before outputs were cleared: it held them still."""
-    return tuple(
-        message if message.time is None or message.time > cleared else replace(message, usage=None)
-        for message in messages
-    )
+    newest = max(filter(None, times), default=0.0)
+    found = newest_report(messages)
+    is_cleared = found is not None and found.time is not None and found.time <= newest
+    cleared = Cleared(usage=found.usage, response_id=found.response_id) if found else None
+    sent = without_reports(messages, lambda m: m.time is not None and m.time <= newest)
+    return sent, cleared if is_cleared else None
 
 
 def _not_undone(said: Sequence[OpenCodeRecord], revert: Mapping[str, Any]) -> list[OpenCodeRecord]:

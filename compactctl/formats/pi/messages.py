@@ -100,7 +100,7 @@ def _response(message: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDra
 
 def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
     context = sum(n for n in map(usage.get, _CONTEXT) if isinstance(n, int))
-    if context <= 0:
+    if not usage:
         return None
     return ReportedUsage(
         context=context,

@@ -44,23 +44,25 @@ class Calibration:
     turn: int
 
 
-def calibrate(
+def calibrate(  # noqa: PLR0913 - facts about one conversation, all of them named
     messages: Sequence[Message],
     size: Callable[[Message], float],
     visible: Callable[[Message], float] | None = None,
     *,
+    reports: Sequence[Request] | None = None,
     ends_reasoning: bool = False,
     keeps_reasoning: bool = False,
 ) -> Calibration | None:
     """Measure a conversation from its recorded usage; None when there is none to trust.
 
     ``size`` estimates what a message adds to a request, ``visible`` the same without reasoning that
-    is not stored as text, where ``size`` guesses it. ``ends_reasoning`` tells that reasoning is
+    is not stored as text, where ``size`` guesses it. ``reports`` are the requests whose reported
+    sizes are believed, all of them by default. ``ends_reasoning`` tells that reasoning is
     no longer sent once its turn has ended, unless the model ``keeps_reasoning``; where nothing
     tells its size it is taken for the average. Requests from before compactctl's own edits are not
     trusted: what they reported is no longer there.
     """
-    found = trusted(messages, requests(messages, size, visible))
+    found = trusted(messages, requests(messages, size, visible) if reports is None else reports)
     if not found:
         return None
     usual = _usual_reasoning(found) if ends_reasoning else 0.0

@@ -24,7 +24,8 @@ class Request:
             of tools, which some clients store in the record of the call: they are not output.
         guessed: what of its reasoning is not stored, by what is stored beside it.
         hidden_reasoning: whether the answer holds reasoning whose text is not stored.
-        before: what was counted of the messages that were sent.
+        before: what was counted of the messages that were sent; ``contents`` is what of that is
+            stored, without guesses.
         reasoning: what of the output was reported to be reasoning.
         turn: the number of the turn that it belongs to.
         usage: all that was reported of what was sent, as the response's first line tells it.
@@ -39,6 +40,7 @@ class Request:
     guessed: float
     hidden_reasoning: bool
     before: float
+    contents: float
     reasoning: int
     turn: int
     usage: ReportedUsage
@@ -81,13 +83,14 @@ def requests(
     """
     sizes = [size(message) for message in messages]
     sums = [0.0, *accumulate(sizes)]
+    stored = sums if visible is None else [0.0, *accumulate(map(visible, messages))]
     responses: dict[str, list[int]] = {}
     for index, message in enumerate(messages):
         if message.response_id is not None:
             responses.setdefault(message.response_id, []).append(index)
     turns = list(accumulate(int(message.starts_turn) for message in messages))
     found = (
-        _request(members, messages, (sizes, sums), visible or size, turns[members[0]])
+        _request(members, messages, (sizes, sums, stored), visible or size, turns[members[0]])
         for members in responses.values()
     )
     return tuple(request for request in found if request is not None)
@@ -96,7 +99,7 @@ def requests(
 def _request(
     members: Sequence[int],
     messages: Sequence[Message],
-    counted: tuple[list[float], list[float]],
+    counted: tuple[list[float], list[float], list[float]],
     visible: Callable[[Message], float],
     turn: int,
 ) -> Request | None:
@@ -104,7 +107,7 @@ def _request(
     reported = [usage for usage in usages if usage is not None and usage.context > 0]
     if not reported:
         return None
-    sizes, sums = counted
+    sizes, sums, stored = counted
     seen = sum(visible(messages[index]) for index in members)
     guessed = sum(sizes[index] for index in members) - seen
     return Request(
@@ -121,6 +124,7 @@ def _request(
         guessed=guessed,
         hidden_reasoning=guessed > 0 or any(messages[index].thinks_unseen for index in members),
         before=sums[members[0]],
+        contents=stored[members[0]],
         reasoning=reported[-1].reasoning,
         turn=turn,
         usage=reported[0],

@@ -26,7 +26,7 @@ def simulate_json(result: SimulateResult) -> dict[str, Any]:
             {**_replayed(each), **_cost(result.cost(each.requests))} for each in result.replays
         ],
         "unusable": list(result.unusable),
-        "warnings": list(result.transcript.warnings),
+        "warnings": list(result.warnings),
     }
 
 

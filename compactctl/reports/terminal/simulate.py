@@ -43,7 +43,7 @@ def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
 
 def simulate_messages(result: SimulateResult) -> Iterator[str]:
     """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(warning)}" for warning in result.transcript.warnings)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     yield from (f"not simulated: {each}" for each in result.unusable)
     if result.conversations > 1:
         yield f"only the largest of {result.conversations:,} conversations was simulated"

@@ -122,6 +122,12 @@ def window_holding(model: ModelInfo, tokens: int) -> int:
     return min((window for window in known if window >= tokens), default=longest)
 
 
+def longest_window(model: ModelInfo) -> int:
+    """Return the longest window known of a model or its family; of any model for an unknown one."""
+    known = _WINDOWS.get(model.family, set()) if model.known else set().union(*_WINDOWS.values())
+    return max(model.window, model.longer or 0, *known)
+
+
 def listed_models() -> Iterator[ModelInfo]:
     """Yield what is known for every row of the built-in tables, in their order."""
     names = (name for row in table.MODELS for name in _names(row[0]))

@@ -56,7 +56,7 @@ def test_a_task_is_read_with_its_folder_model_and_usage() -> None:
     assert [m.element for m in found.messages] == [(0,), (1,), (2,)]
     assert (found.cwd, found.model) == ("/work/app", "m-1")
     usages = [(m.usage.context, m.usage.output) if m.usage else None for m in found.effective]
-    assert usages == [None, (8_982, 814), None]
+    assert usages == [None, (8_982, 814), (0, 0)]
     assert len({m.response_id for m in found.effective}) == 3
 
 

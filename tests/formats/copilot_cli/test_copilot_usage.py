@@ -24,7 +24,7 @@ def test_usage_belongs_to_the_response_it_names_or_follows() -> None:
         None,
         ReportedUsage(context=100, output=7),
         ReportedUsage(context=120, cache_read=100),
-        None,
+        ReportedUsage(context=0),
     ]
 
 

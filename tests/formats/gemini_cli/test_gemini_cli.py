@@ -25,7 +25,14 @@ from compactctl.commands.loading.load import load
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
-from compactctl.model.message import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+from compactctl.model.message import (
+    MediaPart,
+    Message,
+    ReportedUsage,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from compactctl.pipeline.layout import Layout
 
 PICTURE = {"inlineData": {"mimeType": "image/png", "data": PNG}}
@@ -157,7 +164,7 @@ def test_usage_is_that_of_the_whole_request() -> None:
     assert usage is not None
     assert (usage.context, usage.output, usage.reasoning) == (7_318, 166, 134)
     assert usage.cache_read == 40
-    assert found.messages[1].usage is None
+    assert found.messages[1].usage == ReportedUsage(context=0)
 
 
 def test_what_is_no_record_of_a_session_is_carried() -> None:

@@ -56,6 +56,7 @@ def _noun(rows: Sequence[BatchRow]) -> str:
 def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+    yield from _doubted(result.rows)
     written = _by_output(result.rows)
     if written:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
@@ -78,6 +79,14 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
 
 def _all_of(files: int) -> str:
     return "the file" if files == 1 else f"any of {files:,} files"
+
+
+def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
+    doubted = [row for row in rows if "usage" in row.flags]
+    if doubted:
+        files = plural(len(doubted), _noun(doubted))
+        first = line_text(doubted[0].path)
+        yield f"warning: reported usage is not believed in {files}; see compactctl check {first}"
 
 
 def _limits(result: BatchResult) -> Iterator[str]:

@@ -24,13 +24,14 @@ def doubt_facts(size: ContextSize) -> Iterator[Fact]:
     yield from _unreported(size)
     if size.range is not None:
         least, most = size.range
-        yield Fact("", f"between {least:,} and {most:,}: what the client restores is not known")
+        yield Fact("", f"between {least:,} and {most:,}: {size.unsure}")
 
 
 def _unreported(size: ContextSize) -> Iterator[Fact]:
     if not size.unreported:
         return
-    what = f"nothing was reported: what {size.unreported} sends beside is not known"
+    reported = "no reported usage is believed" if size.doubt else "nothing was reported"
+    what = f"{reported}: what {size.unreported} sends beside is not known"
     if size.usual is not None:
         usual = size.usual
         beside = f"{usual.usual:,}, in nine of ten sessions {usual.least:,} to {usual.most:,}"

@@ -1,0 +1,32 @@
+"""Which reported requests show that a model has a larger window than the tables say."""
+
+from dataclasses import replace
+
+from compactctl.history.conversations import conversations_of
+from compactctl.history.usage.belief import plausible
+from compactctl.history.usage.requests import requests
+from compactctl.model.transcript import Transcript
+from compactctl.tokens.framing import FramedMeter
+from compactctl.tokens.models.lookup import ModelInfo, longest_window
+
+
+def with_plausible_usage(
+    transcript: Transcript, model: ModelInfo, framed: FramedMeter
+) -> Transcript:
+    """Return a transcript without usage that is too large for what was said up to it.
+
+    Nothing is counted unless a request is larger than a window that is known.
+    """
+    window = min(model.window, transcript.window or model.window)
+    if all(m.usage is None or m.usage.context <= window for m in transcript.messages):
+        return transcript
+    shown: set[int] = set()
+    for messages in conversations_of(transcript.messages):
+        found = requests(messages, framed.whole, framed.visible)
+        shown.update(
+            messages[index].line
+            for request in plausible(found, longest_window(model))
+            for index in request.members
+        )
+    kept = (m if m.line in shown else replace(m, usage=None) for m in transcript.messages)
+    return replace(transcript, messages=tuple(kept))
