@@ -15,7 +15,7 @@ _HELP = """List the compactions behind a transcript.
 
 FILE is a transcript or a session (compactctl sessions) that compactctl wrote; without it, or
 with -, standard input is read. Shows every operation with its savings, which are in effect, and
-the groups that compactctl rewind --group can bring back.
+the groups that compactctl rewind --group can bring back. Exit 6 when an archive is missing.
 """
 
 
@@ -24,8 +24,9 @@ the groups that compactctl rewind --group can bring back.
 @archive_option
 @limit_options
 @shown_as_options
-def command(path: str, *, archive: Path | None, limits: ReadLimits, shown_as: str) -> None:
+def command(path: str, *, archive: Path | None, limits: ReadLimits, shown_as: str) -> int:
     """Run ``compactctl log``."""
     with working("reading", path, shown_as):
         result = log(path, limits, archive)
     emit(result, shown_as)
+    return result.exit_code

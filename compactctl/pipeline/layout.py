@@ -296,7 +296,7 @@ class _Page:
         if not self.style.tags:
             return record
         own = kept_report(record)
-        if self.style.layout == "inline":
+        if self.style.operation:
             own["op"] = self.style.operation
         fields: dict[str, Any] = {"editId": self._edit_group(message)}
         fields |= {OWN_KEY: own} if own else {}

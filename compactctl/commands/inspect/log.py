@@ -10,7 +10,7 @@ from compactctl.commands.loading.load import is_tagged, loaded_from, open_transc
 from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
-from compactctl.errors import IntegrityError, NotUnderstoodError
+from compactctl.errors import ArchiveError, IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import read_rows
@@ -52,10 +52,11 @@ class LogEntry:
 class LogResult:
     """The operations behind a transcript, oldest first.
 
-    ``missing`` is set when records carry compactctl's tags, and what they stand for is in an
+    ``missing`` is set when compactctl wrote records of it, and what they stand for is in an
     archive that is not there, ``way`` what to do about that; ``below`` is the operation under the
-    oldest one in effect when that one is not there. ``by_client`` are the compactions by the client
-    whose originals the transcript holds.
+    oldest one in effect when that one is not there, ``missing_archives`` the numbers that no
+    archive in the folder has. ``by_client`` are the compactions by the client whose originals the
+    transcript holds.
     """
 
     path: str
@@ -64,8 +65,15 @@ class LogResult:
     missing: bool = False
     way: str = ""
     below: str | None = None
+    missing_archives: tuple[int, ...] = ()
     by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """6 where an archive is missing, else 0."""
+        is_missing = self.missing or self.below or self.missing_archives
+        return ArchiveError.exit_code if is_missing else 0
 
 
 def log(path: str, limits: ReadLimits = READ_LIMITS, archive: Path | None = None) -> LogResult:
@@ -88,6 +96,7 @@ def log(path: str, limits: ReadLimits = READ_LIMITS, archive: Path | None = None
         ),
         appended=_appended(history),
         below=history.missing,
+        missing_archives=history.missing_archives,
         by_client=_by_client(source, path),
         warnings=history.warnings,
     )

@@ -145,7 +145,7 @@ def _with_client(newest: State, loaded: Loaded) -> State:
 
 def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
     """Raise ArchiveError where tags tell of a compaction whose originals are not there."""
-    if history.steps or not is_compacted(loaded.transcript):
+    if history.steps or not is_compacted(loaded.lines, loaded.transcript):
         return
     way = way_to_archive(loaded.source, path)
     raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")

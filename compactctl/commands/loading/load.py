@@ -1,15 +1,19 @@
 """Reads a transcript for the other commands: whole, or line by line."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from compactctl.commands.loading.database_path import is_in_database, read_from_database
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
-from compactctl.formats.records.decode import decode_lines, is_value
+from compactctl.formats.records.decode import decode, decode_lines, is_value
 from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
+from compactctl.model.counts import own_object
+from compactctl.model.message import JsonPath
+from compactctl.model.tags import OWN_MARK
 from compactctl.model.transcript import RawLine, Transcript
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
 from compactctl.store.files.lines import (
@@ -109,14 +113,34 @@ def parse(lines: Iterable[bytes], chosen: Format) -> Transcript:
 
 
 def is_tagged(lines: Sequence[bytes], where: str) -> bool:
-    """Tell whether records carry compactctl's tags. Raises NotUnderstoodError."""
-    return is_compacted(parse(*split(lines, where, None)))
+    """Tell whether records show that compactctl wrote them. Raises NotUnderstoodError."""
+    lines, chosen = split(lines, where, None)
+    return is_compacted(lines, parse(lines, chosen))
 
 
-def is_compacted(transcript: Transcript) -> bool:
-    """Tell the same of a transcript that is read already."""
+def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
+    """Tell the same of a transcript that is read already.
+
+    A record shows it by its tags, or by any other field of the ``compactctl`` object, as one has
+    whose usage was restated.
+    """
     tags = (message.tags for message in transcript.messages)
-    return any(each.operation or each.through for each in tags)
+    if any(each.operation or each.through for each in tags):
+        return True
+    marked = {index: decode(line)[0] for index, line in enumerate(lines) if OWN_MARK in line}
+    records = (record for values in marked.values() for record in values)
+    elements = (
+        _value_at(marked[message.line][0], message.element)
+        for message in transcript.messages
+        if message.element and marked.get(message.line)
+    )
+    return any(isinstance(each, Mapping) and own_object(each) for each in (*records, *elements))
+
+
+def _value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any value
+    for step in path:
+        value = value[step]
+    return value
 
 
 def scan(

@@ -114,6 +114,26 @@ class OperationHistory:
         """The compaction under the chain whose archive is not here, None when there is none."""
         return self.chain[0].parent if self.chain else self._start[0]
 
+    @property
+    def missing_archives(self) -> tuple[int, ...]:
+        """The numbers up to the newest archive that no file in the folder has."""
+        numbers = {step.file.number for step in self.archived}
+        return tuple(sorted({*range(1, max(numbers, default=0))} - numbers))
+
+    def require_first_state(self) -> None:
+        """Raise ArchiveError unless the chain leads back to the first state."""
+        if self.missing is not None:
+            raise self.no_first_state(f" (operation {self.missing})")
+
+    def no_first_state(self, what: str = "") -> ArchiveError:
+        """Return the error for archives that are missing before the oldest one there."""
+        folder = self.archive.folder if self.archive else self.where
+        numbers = [f"{number:04}" for number in self.missing_archives]
+        return ArchiveError(
+            f"{folder}: has no archive {', '.join(numbers) or 'of the first operation'}{what}; "
+            "put it back to restore the first state, or undo one compaction at a time without --all"
+        )
+
     @cached_property
     def current(self) -> Operation | None:
         """The archived operation whose outcome the transcript begins with.

@@ -26,6 +26,8 @@ def originals_instead(options: RewindOptions, source: Source, error: ChangedErro
     step = newest_compaction(history)
     if step is None or options.to or options.group:
         raise error
+    if options.all and history.missing_archives:
+        raise history.no_first_state() from error
     output = options.output
     if output is None or (output != STANDARD_INPUT and is_same_place(options.path, output)):
         raise ChangedError(_what_happened(options, source, step, error)) from error

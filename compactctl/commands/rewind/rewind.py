@@ -66,6 +66,8 @@ def rewind(options: RewindOptions) -> RewindResult:
         return originals_instead(options, source, error)
     if not history.steps:
         return _nothing_known(options, source)
+    if options.all:
+        history.require_first_state()
     left = finished_part(history)
     if left is not None:
         chain = tuple(step.id for step in history.chain)
@@ -246,7 +248,7 @@ def _finish(
         late=late,
         checked=options.check,
         group=options.group,
-        warnings=(*history.warnings, *_missing(options, history)),
+        warnings=history.warnings,
         data=move.content.pieces if place == STANDARD_INPUT else None,
     )
     if options.check:
@@ -280,13 +282,6 @@ def _place(options: RewindOptions) -> str | None:
     if options.output is None or is_same_place(options.path, options.output):
         return None
     return options.output
-
-
-def _missing(options: RewindOptions, history: OperationHistory) -> tuple[str, ...]:
-    if history.missing is None or not options.all:
-        return ()
-    what = "which is in the archive of another file, with all that came before"
-    return (f"{options.path}: builds upon operation {history.missing}, {what}",)
 
 
 def _left_behind(history: OperationHistory, move: Move) -> tuple[str, ...]:

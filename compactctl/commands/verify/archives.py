@@ -47,24 +47,33 @@ class _Named:
     operation: Operation
 
 
-def prove_archives(contents: FolderContents, limits: ReadLimits) -> ProvenArchives:
+def prove_archives(
+    contents: FolderContents, limits: ReadLimits, lines: Iterable[bytes] = ()
+) -> ProvenArchives:
     """Read every archive in the folder and prove that it gives the state before its operation.
 
-    What holds more than ``limits`` is not looked into.
+    What holds more than ``limits`` is not looked into. ``lines`` are those of the transcript.
     """
     findings: list[Finding] = []
     known = [*_operations(contents, limits, findings)]
-    outcomes = frozenset(each.operation.after for each in known)
+    outcomes = frozenset(archive.operation.after for archive in known)
     proven: list[_Named] = []
     kept: set[Digest] = set()
-    for each in known:
+    for archive in known:
         try:
-            kept |= _read(each, limits, outcomes)
+            kept |= _read(archive, limits, outcomes)
         except CompactctlError as error:
             findings.append(_refused(error))
         else:
-            proven.append(each)
-    findings += _names(contents, proven)
+            proven.append(archive)
+    reached = kept | beginnings(lines, outcomes)
+    needed = frozenset(name for archive in proven for name in _needs(archive))
+    linked = [
+        archive
+        for archive in proven
+        if archive.operation.after in reached or archive.operation.id in needed
+    ]
+    findings += _names(contents, proven, linked)
     findings += [*_gaps(contents, proven)] or [*_reversed(proven)]
     return ProvenArchives(
         operations=tuple(each.operation for each in proven),
@@ -126,8 +135,13 @@ def _raw(lines: Iterable[ArchivedLine], edits: list[str], sizes: list[int]) -> I
         yield line.raw
 
 
-def _names(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Finding]:
-    """Yield the archives that do not have their own name, and what it is where that is clear."""
+def _names(
+    contents: FolderContents, proven: Sequence[_Named], linked: Collection[_Named]
+) -> Iterator[Finding]:
+    """Yield the archives that do not have their own name, and what it is where that is clear.
+
+    Only those that are ``linked`` to the transcript can get it back.
+    """
     right = {each.path for each in proven if each.path.name == _name(each, each.number)}
     ids = {each.operation.id for each in proven if each.path in right}
     free = _free_numbers(contents, right)
@@ -136,6 +150,9 @@ def _names(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Findi
             continue
         if each.operation.id in ids:
             yield _copy(each, is_stray=each.path in contents.strays)
+            continue
+        if each not in linked:
+            yield _of_elsewhere(each)
             continue
         number = each.number if each.number in free else free[0] if len(free) == 1 else None
         yield _misnamed(each, number)
@@ -146,6 +163,14 @@ def _copy(archive: _Named, *, is_stray: bool) -> Finding:
     if is_stray:
         return Finding(severity="note", text=what)
     text = f"{what}; restore the one that belongs here from a backup"
+    return Finding(severity="damaged", text=text)
+
+
+def _of_elsewhere(archive: _Named) -> Finding:
+    text = (
+        f"{archive.path}: holds operation {archive.operation.id}, which led to no state of this "
+        "transcript; restore the archive that belongs here from a backup"
+    )
     return Finding(severity="damaged", text=text)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 
 from compactctl.commands.loading.load import Loaded
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.commands.operations.inline import inline_operations
 from compactctl.commands.operations.steps import Archived, Spliced
 from compactctl.commands.verify.archives import ProvenArchives
 from compactctl.commands.verify.finding import Finding
@@ -11,6 +12,7 @@ from compactctl.errors import ChangedError, CompactctlError
 from compactctl.model.operation import Operation
 from compactctl.store.archive.displaced import late_lines
 from compactctl.store.archive.known_states import beginnings
+from compactctl.store.archive.names import archive_folder
 
 
 def prove_history(
@@ -23,7 +25,7 @@ def prove_history(
     try:
         steps, _ = history.steps, history.chain
     except ChangedError as error:
-        lost = list(_without_archive(loaded, {each.id for each in archives.operations}))
+        lost = tuple(_without_archive(loaded, {each.id for each in archives.operations}))
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
         yield from lost or [Finding(severity="changed", text=text)]
@@ -32,11 +34,21 @@ def prove_history(
         yield Finding(severity="damaged", text=str(error))
         return
     known = {step.id for step in steps}
+    lost = tuple(_without_archive(loaded, known))
+    if not (steps or lost):
+        yield _nothing_to_restore(loaded)
     yield from _spliced(steps)
     yield from _parents(history, known)
-    yield from _without_archive(loaded, known)
+    yield from lost
     yield from _outcomes(loaded, archives)
     yield from _late(history)
+
+
+def lost_operations(loaded: Loaded, archives: ProvenArchives) -> Iterator[Finding]:
+    """Yield the operations that the transcript names and that have no archive of any name."""
+    names = {operation.id for operation in archives.operations}
+    names |= {operation.id for operation in inline_operations(loaded.lines, loaded.transcript)}
+    yield from _without_archive(loaded, names)
 
 
 def _spliced(steps: Collection[object]) -> Iterator[Finding]:
@@ -58,6 +70,14 @@ def _parents(history: OperationHistory, known: Collection[str]) -> Iterator[Find
             "back beside the transcript to restore what was before"
         )
         yield Finding(severity="damaged", text=text)
+
+
+def _nothing_to_restore(loaded: Loaded) -> Finding:
+    """Return the finding for a compacted transcript with no operation behind it."""
+    path = loaded.source.path
+    folder = archive_folder(path) if path is not None else "it"
+    text = f"{path}: was compacted, but its archive is not here; put {folder} back"
+    return Finding(severity="damaged", text=text)
 
 
 def _without_archive(loaded: Loaded, known: Collection[str]) -> Iterator[Finding]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.commands.loading.load import Loaded, loaded_from, parse
+from compactctl.commands.loading.load import Loaded, is_compacted, loaded_from, parse
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.verify.archives import ProvenArchives, prove_archives
 from compactctl.commands.verify.finding import Finding, TranscriptState, verdict_of
-from compactctl.commands.verify.history import prove_history
+from compactctl.commands.verify.history import lost_operations, prove_history
 from compactctl.commands.verify.surroundings import Surroundings, is_marked
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError
 from compactctl.formats.registry import ALL_FORMATS
@@ -52,10 +52,11 @@ def verify_transcript(
         contents = contents_of(folder)
     except (ArchiveError, OSError) as error:
         return _verified(path, (Finding(severity="unknown", text=_text(folder, error)),))
-    archives = prove_archives(contents, limits)
-    findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder, around))
     source = _source(path, limits)
-    if not contents.archives and not contents.strays:
+    lines = () if isinstance(source, Finding) else source.lines
+    archives = prove_archives(contents, limits, lines)
+    findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder, around))
+    if not archives.operations and verdict_of(archives.findings) == "proven":
         if isinstance(source, Finding) or not is_marked(source):
             return None
         return _inside(path, source, around, archives, findings)
@@ -98,8 +99,7 @@ def _inside(
         loaded = loaded_from(source, str(path))
     except CompactctlError as error:
         return _verified(path, (Finding(severity="damaged", text=str(error)),))
-    tags = (message.tags for message in loaded.transcript.messages)
-    if not any(each.operation or each.through for each in tags):
+    if not is_compacted(loaded.lines, loaded.transcript):
         return None
     return _with_history(path, loaded, archives, findings)
 
@@ -108,10 +108,13 @@ def _beside(
     path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
 ) -> Verified:
     """Judge a transcript with archives beside it."""
-    if verdict_of(archives.findings) != "proven":
+    verdict = verdict_of(archives.findings)
+    if verdict not in ("proven", "repairable"):
         return _verified(path, findings, archives)
     try:
         loaded = _read(source, path, archives.operations[-1].format)
+        if verdict == "repairable":
+            return _verified(path, (*findings, *lost_operations(loaded, archives)), archives)
     except CompactctlError as error:
         return _verified(path, (*findings, Finding(severity="changed", text=str(error))), archives)
     return _with_history(path, loaded, archives, findings)

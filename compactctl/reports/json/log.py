@@ -20,6 +20,7 @@ def log_json(result: LogResult) -> dict[str, Any]:
         "appendedBytes": result.appended,
         "archiveMissing": result.missing,
         "buildsUpon": result.below,
+        "missingArchives": list(result.missing_archives),
         "operations": [_entry(entry) for entry in result.entries],
         "byClient": [client_compaction_fields(each) for each in result.by_client],
         "warnings": list(result.warnings),

@@ -33,9 +33,12 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
     )
     yield table(columns, map(_cells, result.entries))
     yield from _groups(result)
-    if result.below:
+    numbers = ", ".join(f"{each:04}" for each in result.missing_archives)
+    if result.below or numbers:
         yield ""
-        yield f"operation {result.below} came before; it is in the archive of another file"
+        archive = f"archive {numbers} is" if numbers else "its archive is"
+        came = f"operation {result.below} came before; " if result.below else ""
+        yield f"{came}{archive} missing, put it back to restore the state before it"
     if result.appended:
         yield ""
         yield f"{size_text(result.appended)} were appended after the last operation"

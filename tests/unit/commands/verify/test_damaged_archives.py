@@ -1,0 +1,256 @@
+"""An archive that is lost, damaged or swapped is never proven, whatever was compacted and how."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+from archives.talks import TALKS, Talk
+from formats.agent_code import sessions as agent_code
+from formats.gemini_cli import talks as gemini
+from formats.spring_ai import events as spring
+from formats.squeeze import ALL, plan
+from formats.vscode_chat.chats import export
+from formats.vscode_chat.test_vscode_chat import long_chat
+
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.inspect.log import log
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.commands.verify.verify import VerifyOptions, verify
+from compactctl.errors import CompactctlError, NoInputError, UsageError
+from compactctl.formats.registry import ALL_FORMATS, appending_of
+from compactctl.history.protection import ProtectOptions
+from compactctl.store.archive.names import archive_folder
+
+FAST = MeasureOptions(counter="chars/4")
+STAGES = (*ALL, "unsent")
+LAYOUTS: Mapping[str, Mapping[str, Any]] = {
+    "split": {"output": "new"},
+    "inline": {"output": "new", "layout": "inline"},
+    "split in place": {"in_place": True},
+    "inline in place": {"in_place": True, "layout": "inline"},
+    "native": {"in_place": True, "layout": "native", "force": True, "while_open": True},
+}
+
+
+def _documents() -> Iterator[Talk]:
+    """Yield a talk for each format that the archives of earlier versions do not have."""
+    log_lines = [json.dumps(each).encode() + b"\n" for each in gemini.logged()]
+    yield Talk("gemini-cli", b"".join(log_lines[:-6]), b"".join(log_lines[-6:]))
+    events = [event for _ in range(6) for event in spring.talk(spring.event)]
+    numbered = [{**event, "id": f"e{number}"} for number, event in enumerate(events)]
+    documents = {
+        "spring-ai": {"events": numbered},
+        "agent-code": agent_code.session(agent_code.NOTE, *agent_code.repeated(6)),
+        "vscode-copilot-chat": export(*long_chat()),
+    }
+    for name, document in documents.items():
+        yield Talk(name, json.dumps(document).encode(), file="session.json")
+
+
+ALL_TALKS = {talk.format: talk for talk in (*TALKS, *_documents())}
+
+
+@cache
+def folder() -> Path:
+    """Return a folder for what several cases start from."""
+    return Path(mkdtemp(prefix="compactctl-archives-"))
+
+
+@cache
+def compacted(name: str, layout: str, stage: str) -> Path | None:
+    """Return a transcript compacted with the stage and, where it can be, once more.
+
+    None where the stage finds nothing to do, or the layout is not for the format.
+    """
+    if layout == "native" and appending_of(name) is None:
+        return None
+    return _life(ALL_TALKS[name], layout, stage, folder() / f"{name} {layout} {stage}")
+
+
+def _life(talk: Talk, layout: str, stage: str, place: Path) -> Path | None:
+    place.mkdir()
+    path = place / talk.file
+    path.write_bytes(talk.data)
+    first = _compact(path, layout, stage)
+    if first is None:
+        return None
+    if talk.later:
+        with first.open("ab") as stream:
+            stream.write(talk.later)
+    return _compact(first, layout, "truncate") or first
+
+
+def _compact(path: Path, layout: str, stage: str) -> Path | None:
+    fields = {**LAYOUTS[layout]}
+    if "output" in fields:
+        fields["output"] = str(path.with_name(f"new-{path.name}"))
+    options = CompactOptions(
+        path=str(path),
+        measure=FAST,
+        plan=plan((stage,)),
+        protect=ProtectOptions(keep_turns=0),
+        **fields,
+    )
+    try:
+        result = compact(options)
+    except UsageError:
+        return None
+    return Path(result.written.output) if result.compacted and result.written else None
+
+
+@cache
+def foreign() -> Path:
+    """Return the archive of another transcript."""
+    talk = ALL_TALKS["claude-code"]
+    other = replace(talk, data=talk.data.replace(b"Check", b"Watch"))
+    path = _life(other, "split", "chunk", folder() / "foreign")
+    assert path is not None
+    return archives(path)[0]
+
+
+@cache
+def related() -> Path:
+    """Return the archive of another compaction of a transcript that others begin with as well."""
+    path = compacted("claude-code", "split", "chunk")
+    assert path is not None
+    return archives(path)[0]
+
+
+def archives(path: Path) -> list[Path]:
+    return sorted(archive_folder(path).glob("*.parquet"))
+
+
+def _remove(archive: Path) -> None:
+    archive.unlink()
+
+
+def _cut(archive: Path) -> None:
+    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
+
+
+def _empty(archive: Path) -> None:
+    archive.write_bytes(b"")
+
+
+def _replace_with_that_of_another_transcript(archive: Path) -> None:
+    shutil.copy(foreign(), archive)
+
+
+def _replace_with_that_of_a_copy(archive: Path) -> None:
+    shutil.copy(related(), archive)
+
+
+def _replace_under_another_name(archive: Path) -> None:
+    archive.unlink()
+    number = archive.name.partition("-")[0]
+    shutil.copy(foreign(), archive.with_name(f"{number}-{foreign().name.partition('-')[2]}"))
+
+
+def _swap_with_another_operation(archive: Path) -> None:
+    others = [other for other in archive.parent.glob("*.parquet") if other != archive]
+    for other in others[:1]:
+        held = archive.read_bytes()
+        archive.write_bytes(other.read_bytes())
+        other.write_bytes(held)
+    if not others:
+        archive.unlink()
+
+
+def _copy_of_another_operation(archive: Path) -> None:
+    others = [other for other in archive.parent.glob("*.parquet") if other != archive]
+    shutil.copy(others[0] if others else foreign(), archive)
+
+
+def _remove_all(archive: Path) -> None:
+    shutil.rmtree(archive.parent, ignore_errors=True)
+
+
+def _remove_all_but_the_folder(archive: Path) -> None:
+    for other in archive.parent.glob("*.parquet"):
+        other.unlink()
+
+
+DAMAGES: Mapping[str, Callable[[Path], None]] = {
+    harm.__name__.strip("_").replace("_", " "): harm
+    for harm in (
+        _remove,
+        _cut,
+        _empty,
+        _replace_with_that_of_another_transcript,
+        _replace_with_that_of_a_copy,
+        _replace_under_another_name,
+        _swap_with_another_operation,
+        _copy_of_another_operation,
+        _remove_all,
+        _remove_all_but_the_folder,
+    )
+}
+
+
+def is_restored(path: Path, first: bytes, later: bytes) -> bool:
+    """Tell whether a rewind gives the first state, with what was appended."""
+    back = path.with_name("back")
+    try:
+        rewind(RewindOptions(path=str(path), all=True, output=str(back)))
+    except CompactctlError:
+        return False
+    return back.read_bytes() in (first, first + later)
+
+
+def verdict(path: Path) -> str:
+    try:
+        (verified,) = verify(VerifyOptions(paths=(str(path),))).transcripts
+    except NoInputError:
+        return "not compacted"
+    assert verified.verdict != "proven" or verified.operations
+    return verified.verdict
+
+
+def test_there_is_a_talk_of_every_format() -> None:
+    assert set(ALL_TALKS) == {each.name for each in ALL_FORMATS}
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("name", ALL_TALKS)
+def test_only_what_can_be_restored_is_proven(
+    name: str, stage: str, layout: str, damage: str, tmp_path: Path
+) -> None:
+    path = compacted(name, layout, stage)
+    if path is None:
+        return
+    talk = ALL_TALKS[name]
+    assert verdict(path) == "proven"
+    for number, archive in enumerate(archives(path)):
+        place = shutil.copytree(path.parent, tmp_path / str(number))
+        copy = place / path.name
+        DAMAGES[damage](archive_folder(copy) / archive.name)
+
+        found = verdict(copy)
+
+        if found == "proven":
+            assert is_restored(copy, talk.data, talk.later)
+        else:
+            assert found in ("damaged", "changed"), found
+
+
+@pytest.mark.parametrize("stage", ["strip", "distill", "truncate"])
+@pytest.mark.parametrize("name", ALL_TALKS)
+def test_a_lost_archive_is_damage_to_every_command(name: str, stage: str, tmp_path: Path) -> None:
+    path = compacted(name, "split", stage)
+    if path is None:
+        return
+    copy = Path(shutil.copy(path, tmp_path))
+
+    assert verdict(copy) == "damaged"
+    assert log(str(copy)).exit_code == 6
+    assert not is_restored(copy, ALL_TALKS[name].data, ALL_TALKS[name].later)
