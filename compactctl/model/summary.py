@@ -8,6 +8,8 @@ from compactctl.model.message import Message
 
 BUILT_IN = "offline"
 """What the built-in summarizer is called."""
+COUNTS = "counts"
+"""What the stage ``plain`` is called as a summarizer: it counts messages and quotes none."""
 OUTSIDE = ("openai", "llm")
 """Summarizers that hand the conversation to something else, as options and profiles name them."""
 

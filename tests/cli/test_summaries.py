@@ -13,7 +13,7 @@ from summarizers.talks import completion, program, served
 from compactctl.extras import install_command
 
 SUMMARIZE = ("--stages", "summarize", "--keep-turns", "1")
-TEXT = "The person asked for several things and each of them was done."
+TEXT = "The person asked for a berth and a pilot, and both were found."
 SAY = program(f'print("{TEXT}")')
 
 
@@ -32,6 +32,37 @@ def test_a_command_writes_the_summary_and_is_named(ask: Ask, desk: Path, tmp_pat
     assert '"summarizer":"command"' in out.read_text().replace(" ", "")
     assert ask("rewind", out).code == 0
     assert out.read_bytes() == desk.read_bytes()
+
+
+REFUSAL = "Sorry, but that request is not something to help with."
+REFUSE = program(f'print("{REFUSAL}")')
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize("stage", ["summarize", "partial", "chunk", "recursive"])
+@pytest.mark.parametrize("policy", ["builtin", "skip", "fail"])
+def test_a_refusal_is_a_failure_in_every_stage(
+    ask: Ask, desk: Path, tmp_path: Path, stage: str, policy: str
+) -> None:
+    out = tmp_path / "out.jsonl"
+    ways = ("--stages", stage, "--summarizer-cmd", REFUSE, "--on-summarizer-failure", policy)
+    outcome = ask("compact", desk, *ways, "-o", out)
+    assert outcome.code == (1 if policy == "fail" else 0)
+    told = outcome.err if policy == "fail" else outcome.out
+    assert f"command gave no usable summary: '{REFUSAL}' names nothing from the messages" in told
+    assert "empty" not in told
+    assert out.exists() == (policy != "fail")
+    assert policy != "builtin" or REFUSAL not in first_message(ask, out)
+    assert policy != "skip" or out.read_bytes() == desk.read_bytes()
+
+
+def test_a_file_with_a_refusal_is_refused(ask: Ask, desk: Path, tmp_path: Path) -> None:
+    text, out = tmp_path / "summary.txt", tmp_path / "out.jsonl"
+    text.write_text(REFUSAL)
+    refused = ask("compact", desk, *SUMMARIZE, "--summary-file", text, "-o", out)
+    assert refused.code == 1
+    assert "names nothing from the messages it replaces; nothing was written" in refused.err
+    assert not out.exists()
 
 
 def test_a_failure_leaves_the_built_in_summary_and_says_so(

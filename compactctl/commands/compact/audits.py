@@ -8,15 +8,17 @@ from compactctl.auditing.audit import audit as judged
 from compactctl.auditing.finds import Audit, LossKind
 from compactctl.auditing.own_words import without_own_words
 from compactctl.commands.planning.run_stages import PlanOutcome
-from compactctl.errors import AuditFailedError
-from compactctl.model.edit import Hide, Insert
+from compactctl.errors import AuditFailedError, SummarizerFailedError
+from compactctl.model.edit import Edit, Hide, Insert
 from compactctl.model.message import Message, MessageId
-from compactctl.model.summary import BUILT_IN
+from compactctl.model.summary import BUILT_IN, COUNTS
 from compactctl.stages.support.condensation import with_originals
+from compactctl.summaries.by_model.guards import unrelated
+from compactctl.summaries.by_model.unsupported_claims import source_texts
 from compactctl.tokens.meter import Meter
 
 # Who writes without a model: the built-in summarizer, and stage plain, which only counts.
-_OWN = (BUILT_IN, "counts")
+_OWN = (BUILT_IN, COUNTS)
 _WORDS: Mapping[LossKind, str] = {
     "rule": "rule",
     "task": "open task",
@@ -27,11 +29,15 @@ _WORDS: Mapping[LossKind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryAudit:
-    """What a summary lost and made up, who wrote it, and its group."""
+    """What a summary lost and made up, who wrote it, and its group.
+
+    ``unrelated`` says that it names nothing from what it replaces, "" when it names something.
+    """
 
     group: str
     writer: str
     audit: Audit
+    unrelated: str = ""
 
     @property
     def is_own(self) -> bool:
@@ -45,12 +51,14 @@ class SummaryAudit:
         told = [f"{_counted(count, what)} lost" for count, what in lost if count]
         if self.audit.invented:
             told.append(f"{_counted(len(self.audit.invented), 'claim')} made up")
-        return ", ".join(told)
+        return ", ".join(filter(None, (self.unrelated, *told)))
 
     @property
     def failed(self) -> bool:
-        """Whether a rule was lost or anything made up."""
-        return bool(self.audit.lost_of("rule") or self.audit.invented)
+        """Whether a rule, or all there was to lose, was lost, or anything made up."""
+        lost_all = 0 < sum(self.audit.known.values()) == len(self.audit.lost)
+        lost = lost_all or self.unrelated or self.audit.lost_of("rule")
+        return bool(lost or self.audit.invented)
 
 
 def audits_of(
@@ -62,19 +70,36 @@ def audits_of(
     own: bool,
 ) -> tuple[SummaryAudit, ...]:
     """Audit the summaries that somebody else wrote; with ``own`` the built-in ones as well."""
-    hidden = {str(edit.group): set(edit.ids) for edit in outcome.edits if isinstance(edit, Hide)}
     return tuple(
         SummaryAudit(
-            group=group,
-            writer=writer,
-            audit=judged(
-                _compaction(outcome, originals, hidden.get(group, set()), text, cwd),
-                meter.text_once,
-            ),
+            group=each.group,
+            writer=each.writer,
+            audit=judged(_compaction(outcome, originals, each, cwd), meter.text_once),
+            unrelated=_unrelated(outcome, originals, each),
         )
-        for group, writer, text in _written(outcome.edits)
-        if own or writer not in _OWN
+        for each in _written(outcome.edits)
+        if own or each.writer not in _OWN
     )
+
+
+def require_related(
+    path: str,
+    outcome: PlanOutcome,
+    originals: Mapping[MessageId, tuple[Message, ...]],
+    *,
+    edited: bool,
+) -> None:
+    """Raise SummarizerFailedError for a text from elsewhere that names nothing it replaces.
+
+    With ``edited`` the built-in summaries are checked as well: somebody may have changed them.
+    """
+    for each in _written(outcome.edits):
+        if edited or each.writer not in _OWN:
+            unrelated = _unrelated(outcome, originals, each)
+            if unrelated:
+                raise SummarizerFailedError(
+                    f"{path}: the summary {unrelated}; nothing was written, write another one"
+                )
 
 
 def require_audit(path: str, audits: Iterable[SummaryAudit]) -> None:
@@ -91,29 +116,57 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _written(edits: Iterable[object]) -> Iterator[tuple[str, str, str]]:
-    """Yield group, writer and text of each summary."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenSummary:
+    """The text of a summary, who wrote it, and the ids of the messages it replaces."""
+
+    group: str
+    writer: str
+    text: str
+    hidden: frozenset[str]
+
+
+def _written(edits: Iterable[Edit]) -> Iterator[_WrittenSummary]:
+    edits = tuple(edits)
+    hidden = {str(edit.group): frozenset(edit.ids) for edit in edits if isinstance(edit, Hide)}
     for edit in edits:
         if isinstance(edit, Insert) and "summarizer" in edit.message.details:
             message = edit.message
-            yield message.group, str(message.details["summarizer"]), message.text
+            yield _WrittenSummary(
+                group=message.group,
+                writer=str(message.details["summarizer"]),
+                text=message.text,
+                hidden=hidden.get(message.group, frozenset()),
+            )
+
+
+def _unrelated(
+    outcome: PlanOutcome,
+    originals: Mapping[MessageId, tuple[Message, ...]],
+    summary: _WrittenSummary,
+) -> str:
+    """Say that a summary names nothing from what it replaces; one of counts alone names nothing."""
+    if summary.writer == COUNTS:
+        return ""
+    hidden = [message for message in outcome.before if message.id in summary.hidden]
+    source = source_texts(with_originals(hidden, originals))
+    return unrelated(without_own_words(summary.text), source)
 
 
 def _compaction(
     outcome: PlanOutcome,
     originals: Mapping[MessageId, tuple[Message, ...]],
-    hidden: set[MessageId],
-    text: str,
+    summary: _WrittenSummary,
     cwd: str | None,
 ) -> Compaction:
     """Return what a summary stands for as a compaction of its conversation."""
-    numbers = {message.conversation for message in outcome.before if message.id in hidden}
+    numbers = {m.conversation for m in outcome.before if m.id in summary.hidden}
     before = tuple(m for m in outcome.before if m.conversation in numbers)
     source = with_originals(before, originals)
     return Compaction(
         before=source,
         after=tuple(m for m in outcome.after if m.conversation in numbers),
-        summary=without_own_words(text),
+        summary=without_own_words(summary.text),
         source=source,
         cwd=cwd,
     )

@@ -12,7 +12,12 @@ from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.undo import Undone, undo
 from compactctl.commands.compact.appending_options import check_appending
 from compactctl.commands.compact.archive_hint import archive_hint
-from compactctl.commands.compact.audits import SummaryAudit, audits_of, require_audit
+from compactctl.commands.compact.audits import (
+    SummaryAudit,
+    audits_of,
+    require_audit,
+    require_related,
+)
 from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.compact.operation import deposit_of, new_file, operation_id
 from compactctl.commands.compact.ready import ReadyCompaction, is_archived
@@ -237,7 +242,9 @@ def _audited(
     originals: Mapping[MessageId, tuple[Message, ...]],
     measured: Measure,
 ) -> tuple[SummaryAudit, ...]:
-    """Audit the summaries; AuditFailedError for one that may not be used."""
+    """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
+    edited = options.planned is not None
+    require_related(options.path, outcome, originals, edited=edited)
     own, cwd = options.require_audit or options.compare, loaded.transcript.cwd
     audits = audits_of(outcome, originals, measured.meter, cwd, own=own)
     if options.require_audit:

@@ -7,7 +7,7 @@ from compactctl.history.turns import steps
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message, TextPart
-from compactctl.model.summary import Summary
+from compactctl.model.summary import COUNTS, Summary
 from compactctl.stages.support.condensation import (
     Condensing,
     SummaryShape,
@@ -47,7 +47,7 @@ def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipp
         return refusal
     text = "\n".join(_lines(originals(view, hidden), options.topics))
     how = Condensing(stage=NAME, options=options, shape=SummaryShape(prefix=LABEL))
-    return condense(view, meter, hidden, Summary(text=text, source="counts"), how)
+    return condense(view, meter, hidden, Summary(text=text, source=COUNTS), how)
 
 
 def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:

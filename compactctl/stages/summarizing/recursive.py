@@ -86,9 +86,9 @@ def propose(view: View, meter: Meter, options: RecursiveOptions) -> Proposal | S
     if refusal:
         return refusal
     summary = write(view, _request(view, hidden, end, meter, options), meter)
-    if not summary.text.strip():
+    if not (summary.text.strip() or summary.note):
         reason = f"the summary of {len(hidden):,} messages is empty, so they stay"
-        return Skipped(stage=NAME, reason=reason, detail=summary.note)
+        return Skipped(stage=NAME, reason=reason)
     how = Condensing(stage=NAME, options=options, shape=_shape(view, options))
     return condense(view, meter, hidden, summary, how)
 

@@ -2,20 +2,20 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.by_model.answers import Answer, extracted
 from compactctl.summaries.by_model.prompt import Prompt
+from compactctl.summaries.by_model.relevance import is_about, is_refusal
 from compactctl.summaries.by_model.unsupported_claims import first_foreign, source_texts
 from compactctl.summaries.document.template_file import template_of
+from compactctl.summaries.extract.words import word_end
 from compactctl.tokens.meter import part_texts
 
 # What a summary may have of the budget in percent: models count tokens in their own ways.
 BUDGET_PERCENT = 150
-# Fewer words say nothing about a conversation.
-LEAST_WORDS = 10
 # A line or a run of words that occurs this often is a loop.
 LOOP_TIMES = 4
 LOOP_WORDS = 8
@@ -23,6 +23,8 @@ LOOP_WORDS = 8
 LINE_WORDS = 4
 # A copy of the conversation: one run of at least so many words, and more than half of the text.
 ECHO_WORDS = 80
+# Characters of a summary that an error shows.
+QUOTED = 80
 # Instructions with fewer words may well stand in a summary.
 INSTRUCTION_WORDS = 8
 
@@ -61,7 +63,8 @@ def judged(
         ("loop", lambda: _loop(text)),
         ("echo", lambda: _echo(text, prompt)),
         ("foreign", lambda: first_foreign(text, source_text(request), request.cwd)),
-        ("short", lambda: _short(text)),
+        ("refusal", lambda: _refusal(text)),
+        ("unrelated", lambda: unrelated(text, (*source_texts(request.messages), request.previous))),
     )
     failed = ((name, detail) for name, check in checks if (detail := check()))
     name, detail = next(failed, ("", ""))
@@ -94,8 +97,20 @@ def _oversized(text: str, request: SummaryRequest, count: Callable[[str], int]) 
     return ""
 
 
-def _short(text: str) -> str:
-    return f"{text!r} is not a summary" if len(_SPOKEN.findall(text)) < LEAST_WORDS else ""
+def _refusal(text: str) -> str:
+    return f"{_quoted(text)} is a refusal, not a summary" if is_refusal(text) else ""
+
+
+def unrelated(text: str, source: Iterable[str]) -> str:
+    """Say that a summary names nothing from its source, "" when it names something."""
+    if is_about(text, "\n".join(source)):
+        return ""
+    return f"{_quoted(text)} names nothing from the messages it replaces"
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= QUOTED else f"{line[: word_end(line, QUOTED)].rstrip()}…")
 
 
 def _loop(text: str) -> str:

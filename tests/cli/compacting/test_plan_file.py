@@ -143,6 +143,19 @@ def test_a_text_may_be_edited(ask: Ask, desk: Path) -> None:
     assert "The berth is OSTMARHOL.\nAsk before the next tide: “naïve ☃”." in said
 
 
+def test_a_text_that_names_nothing_it_replaces_is_refused(ask: Ask, desk: Path) -> None:
+    plan = planned(ask, desk, *WAYS["summarized"])
+
+    def change(rows: list[Row]) -> None:
+        written = next(row for row in rows if row["fate"] == "written")
+        written["text"] = ["I'm sorry, but I can't help with that request."]
+
+    refused = ask("compact", desk, "--plan", edited(plan, change))
+    assert refused.code == 1
+    assert "can't help with that request.\" names nothing from the messages" in refused.err
+    assert not list(desk.parent.glob("*.compacted*"))
+
+
 def first(rows: list[Row], **wanted: str) -> Row:
     return next(row for row in rows if wanted.items() <= row.items())
 

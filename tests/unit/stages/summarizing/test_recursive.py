@@ -96,8 +96,13 @@ def test_what_the_summarizer_could_not_do_is_told() -> None:
     failed = Summary(text="", note="the command timed out")
     of = view(chat(10), summarizer=lambda _request, _count: failed)
     outcome = skipped(STAGE, of)
-    assert outcome.reason == "the summary of 10 messages is empty, so they stay"
-    assert outcome.detail == "the command timed out"
+    assert outcome.reason == "the command timed out"
+    assert outcome.detail == "see --on-summarizer-failure"
+
+
+def test_a_summary_without_text_is_called_empty() -> None:
+    of = view(chat(10), summarizer=lambda _request, _count: Summary(text=" "))
+    assert skipped(STAGE, of).reason == "the summary of 10 messages is empty, so they stay"
 
 
 def test_an_answer_that_saves_nothing_is_not_written() -> None:

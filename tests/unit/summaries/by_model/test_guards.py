@@ -53,8 +53,8 @@ GOOD = """### 1. Primary Request and Intent
 ### 9. Required Files
 - ./src/serve/config.py, lib/deep/x.go, 5 more"""
 
-# A summary of a few words is none.
-MORE = "The work goes on as agreed, and nothing else was said so far."
+# A summary has to name something.
+MORE = "The work on the port goes on as agreed, and nothing else was said so far."
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,20 @@ def test_an_answer_without_summary_is_empty(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["and", "# Summary\n\nAll done.", "* * * * * * * * * * * *"])
-def test_a_few_words_are_no_summary(text: str) -> None:
-    assert verdict(text).guard == "short"
+def test_what_names_nothing_from_the_messages_is_no_summary(text: str) -> None:
+    found = verdict(text)
+    assert found.guard == "unrelated"
+    assert found.detail == f"{' '.join(text.split())!r} names nothing from the messages it replaces"
+
+
+def test_a_refusal_is_no_summary() -> None:
+    found = verdict("I'm sorry, but I can't help with the server in src/serve/config.py. " + MORE)
+    assert found.guard == "refusal"
+    assert found.detail.endswith('work on…" is a refusal, not a summary')
+
+
+def test_a_few_true_words_are_a_summary() -> None:
+    assert verdict("The port is configurable.").passed
 
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "content_filter"])
@@ -117,7 +129,7 @@ def test_a_loop_is_found(text: str) -> None:
 
 
 def test_headings_and_placeholders_may_repeat() -> None:
-    text = "\n".join(f"### {n}. Part {n}\nN/A\n| --- | --- |" for n in range(1, 8))
+    text = "\n".join(f"### {n}. Port {n}\nN/A\n| --- | --- |" for n in range(1, 8))
     assert verdict(text).passed
 
 
@@ -220,7 +232,8 @@ def test_one_invented_path_or_number_among_them_is_found(
 @given(st.text(max_size=300))
 @tries(60)
 def test_no_answer_breaks_the_guards(text: str) -> None:
-    assert verdict(text).guard in {"", "empty", "size", "loop", "echo", "foreign", "short"}
+    guards = {"", "empty", "size", "loop", "echo", "foreign", "refusal", "unrelated"}
+    assert verdict(text).guard in guards
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,37 @@
+"""Which audits of a summary let it through."""
+
+import pytest
+
+from compactctl.auditing.finds import Audit, Invention, Loss, LossKind
+from compactctl.commands.compact.audits import SummaryAudit
+from compactctl.summaries.extract.passages import Spot
+
+
+def audit_of(known: dict[LossKind, int], lost: dict[LossKind, int], *invented: str) -> Audit:
+    losses = (kind for kind, count in lost.items() for _ in range(count))
+    return Audit(
+        known=known,
+        lost=tuple(Loss(kind=kind, text="it", spot=Spot(1)) for kind in losses),
+        invented=tuple(Invention(kind="path", text=text, row=1) for text in invented),
+    )
+
+
+@pytest.mark.parametrize(
+    ("audit", "unrelated", "failed"),
+    [
+        (audit_of({}, {}), "", False),
+        (audit_of({"file": 6, "identifier": 4}, {"file": 6, "identifier": 3}), "", False),
+        (audit_of({"file": 6, "identifier": 4}, {"file": 6, "identifier": 4}), "", True),
+        (audit_of({"rule": 2, "file": 1}, {"rule": 1}), "", True),
+        (audit_of({"file": 1}, {}, "a/b.py"), "", True),
+        (audit_of({}, {}), "'no' names nothing from the messages it replaces", True),
+    ],
+)
+def test_what_lost_a_rule_or_everything_or_names_nothing_fails(
+    audit: Audit,
+    unrelated: str,
+    failed: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    found = SummaryAudit(group="g", writer="command", audit=audit, unrelated=unrelated)
+    assert found.failed is failed
+    assert unrelated in found.told
