@@ -90,11 +90,12 @@ def session_in_database(own_id: str, machine: Machine) -> Session | None:
     return next(sessions_of(entry for entry in entries if entry.id == own_id), None)
 
 
-def going_on(session: Session, own_id: str = "", first: str = "") -> str | None:
+def going_on(session: Session, own_id: str = "", first: str = "", *, model: str = "") -> str | None:
     """Return the command that goes on with a session, None where a client has none.
 
-    ``own_id`` is that of a fork of it, ``first`` a command that must come before. Where the session
-    is open, it is what its client is told.
+    ``own_id`` is that of a fork of it, ``first`` a command that must come before, ``model`` the one
+    to ask for, where the client can be asked. Where the session is open, it is what its client is
+    told.
     """
     store = store_named(session.entry.client)
     own = shlex.quote(own_id or session.id)
@@ -102,7 +103,8 @@ def going_on(session: Session, own_id: str = "", first: str = "") -> str | None:
         return store.resume_inside.format(id=own)
     if not store.resume or session.details.kind == "subagent":
         return None
-    commands = filter(None, (first, store.resume.format(id=own)))
+    resume = store.resume + (store.resume_model if model else "")
+    commands = filter(None, (first, resume.format(id=own, model=shlex.quote(model))))
     command, project = " && ".join(commands), session.details.project
     is_elsewhere = store.is_resumed_at_home and project
     return f"cd {shlex.quote(project)} && {command}" if is_elsewhere else command

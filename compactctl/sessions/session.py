@@ -102,6 +102,7 @@ class Store:
         may_be_below: whether the project of an entry may be a folder or below it, as far as its
             place tells.
         resume: the command that goes on with a session, {id} standing for its id; "" for none.
+        resume_model: what asks for another model in that command, {model} standing for its name.
         is_resumed_at_home: whether that finds sessions of the folder alone that it is run in.
         resume_inside: what makes a client that has the session open read it again.
         honours_tags: whether it sends nothing that the tags of the inline layout hide.
@@ -115,6 +116,7 @@ class Store:
     instead: str = ""
     may_be_below: Callable[[Entry, Path], bool] = _anywhere
     resume: str = ""
+    resume_model: str = ""
     is_resumed_at_home: bool = False
     resume_inside: str = ""
     honours_tags: bool = False

@@ -9,6 +9,8 @@ import pytest
 from cli.asking import SAMPLES, Ask
 from sessions.bundled_home import fill_home
 from sessions.homes import Home, Said
+from sessions.long_sessions import SAID
+from sessions.read_files import PRUNE, session
 
 FULL = "32ee9a45-aee0-53d4-a587-c28c937c29ee"
 SMALL = "7dd60ebd-c0d2-5cc5-9f84-72e7c31d3824"
@@ -183,3 +185,41 @@ def test_a_file_outside_of_stores_is_compacted_beside_itself(ask: Ask, tmp_path:
     assert outcome.code == 0
     assert "continue with" not in outcome.out
     assert (tmp_path / "run.compacted.jsonl").exists()
+
+
+LAYOUTS = {"new session": (), "in place": ("--in-place",), "native": ("--native",)}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        (("claude-opus-4-6", 250_000), " --model 'claude-opus-4-6[1m]'"),
+        (("claude-opus-4-6", 150_000), ""),
+        # It has the long window without being asked for it.
+        (("claude-opus-4-7", 250_000), ""),
+    ],
+)
+def test_the_client_is_asked_for_the_window_that_the_figures_assume(
+    home: Home, ask: Ask, layout: str, told: tuple[str, int], asked: str
+) -> None:
+    path = session(home)
+    model, answered = told
+    data = path.read_bytes().replace(b"claude-sonnet-4-5", model.encode())
+    path.write_bytes(data.replace(b'"input_tokens": 90000', b'"input_tokens": %d' % answered))
+    outcome = ask("compact", path, *PRUNE, *LAYOUTS[layout], "--json")
+    document = json.loads(outcome.out)
+    resumed = document["forkedTo"] or SAID.id
+    assert document["continueWith"].endswith(f"claude --resume {resumed}{asked}")
+    assert last_line(outcome.err).endswith(f"claude --resume {resumed}{asked}")
+
+
+def test_the_window_is_asked_for_also_where_nothing_was_to_be_done(home: Home, ask: Ask) -> None:
+    path = session(home)
+    data = path.read_bytes().replace(b"claude-sonnet-4-5", b"claude-opus-4-6")
+    path.write_bytes(data.replace(b'"input_tokens": 90000', b'"input_tokens": 250000'))
+    outcome = ask("rescue", SAID.id)
+    assert "nothing to rescue" in outcome.out
+    assert last_line(outcome.err).endswith(
+        f"claude --resume {SAID.id} --model 'claude-opus-4-6[1m]'"
+    )

@@ -76,6 +76,7 @@ class ReadyCompaction:
             path=self.options.path,
             target=target_of(self.options),
             fork=self.options.fork,
+            model=self.result.measure.long_window_model,
             in_place=self.options.in_place,
             force=self.options.force,
         )

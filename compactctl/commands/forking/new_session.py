@@ -120,15 +120,15 @@ def settle(fork: Fork) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def continued_with(path: str, fork: Fork | None) -> str | None:
+def continued_with(path: str, fork: Fork | None, *, model: str = "") -> str | None:
     """Return the command that goes on with the session at ``path``, or with the fork of it.
 
-    None outside of clients' stores.
+    ``model`` is the one to ask its client for, "" for none. None outside of clients' stores.
     """
     if fork is not None:
-        return going_on(fork.original, fork.id, fork.taken_in)
+        return going_on(fork.original, fork.id, fork.taken_in, model=model)
     session = session_at(Path(path), this_machine())
-    return going_on(session) if session else None
+    return going_on(session, model=model) if session else None
 
 
 def rewound_as(target: Path, fork: Fork | None) -> str:

@@ -54,14 +54,21 @@ class Written:
 class Destination:
     """Where the transcript at ``path`` is to be written.
 
-    ``fork`` is the new session to be written there, None for a file.
+    ``fork`` is the new session to be written there, None for a file. ``model`` is the one that its
+    client is to be asked for, "" for the one that it takes anyway.
     """
 
     path: str
     target: Path
     fork: Fork | None = None
+    model: str = ""
     in_place: bool = False
     force: bool = False
+
+    @property
+    def continue_with(self) -> str | None:
+        """The command that goes on with the session there; None outside of clients' stores."""
+        return continued_with(self.path, self.fork, model=self.model)
 
 
 def write(
@@ -88,7 +95,7 @@ def write(
         forked_from=place.fork.original.id if place.fork else None,
         forked_to=place.fork.id if place.fork else None,
         undo_name=rewound_as(place.target, place.fork),
-        continue_with=continued_with(place.path, place.fork) if is_session else None,
+        continue_with=place.continue_with if is_session else None,
         warnings=(*published.warnings, *settled),
     )
 
@@ -112,7 +119,7 @@ def append_to(
         appended_lines=block.lstrip(b"\n").count(b"\n"),
         undo_name=appended_as(place.target),
         undo_insists=insists,
-        continue_with=continued_with(place.path, None),
+        continue_with=place.continue_with,
         warnings=warnings,
     )
 

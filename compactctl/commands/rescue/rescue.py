@@ -60,5 +60,8 @@ def rescue(options: RescueOptions) -> RescueResult:
     if result.written is not None:
         way_on = result.written.continue_with
     else:
-        way_on = None if options.dry_run else continued_with(str(Path(options.path)), None)
+        model = result.measure.long_window_model
+        way_on = (
+            None if options.dry_run else continued_with(str(Path(options.path)), None, model=model)
+        )
     return RescueResult(compacted=result, continue_with=way_on)

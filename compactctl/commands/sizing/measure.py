@@ -20,6 +20,7 @@ from compactctl.tokens.framing import FramedMeter, framing_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, model_suggestion, resolve_model
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
+from compactctl.tokens.models.table import LONG_WINDOW, LONG_WINDOW_SUFFIX
 from compactctl.tokens.models.windows import parse_window
 
 
@@ -68,6 +69,15 @@ class Measure:
     def counter(self) -> TokenCounter:
         """The counter behind every number."""
         return self.meter.counter
+
+    @property
+    def long_window_model(self) -> str:
+        """The model's name as it asks Claude Code for the long window; "" where it need not.
+
+        That is where it was measured against a window so long, and has a shorter one by itself.
+        """
+        is_longer = self.budget.window >= LONG_WINDOW > self.model.window
+        return f"{self.model.name}{LONG_WINDOW_SUFFIX}" if is_longer else ""
 
     def forgetting(self) -> "Measure":
         """Return the same without the texts that were measured."""

@@ -178,6 +178,7 @@ STORE = Store(
     details=_details,
     may_be_below=_may_be_below,
     resume="claude --resume {id}",
+    resume_model=" --model {model}",
     is_resumed_at_home=True,
     resume_inside="/resume {id}",
 )

@@ -63,7 +63,8 @@ UNKNOWN = Family(label="unknown")
 
 # NeuroLink's and agent-code's default for models they do not know.
 DEFAULT_WINDOW = 128_000
-# What a name that ends in "[1m]" asks for (Claude Code, agent-code).
+# What a name that ends in this asks for (Claude Code, agent-code).
+LONG_WINDOW_SUFFIX = "[1m]"
 LONG_WINDOW = 1_000_000
 
 # Anthropic announced a new vocabulary with Opus 4.7; Haiku has it from 5.5 on.
