@@ -127,6 +127,8 @@ class Transcript:
         cleared: the newest report of what the client has cleared content of since, None where
             something was reported afterwards.
         split: what the client counted of the effective history, when the file says so.
+        holds_overhead: whether the effective history has the system prompt and tool definitions
+            as they were sent.
         counts_line: index of the line with the counts from which the client takes the size of its
             context; None where it takes those of the newest answer.
     """
@@ -153,4 +155,5 @@ class Transcript:
     warnings: tuple[str, ...] = ()
     cleared: Cleared | None = None
     split: ClientSplit | None = None
+    holds_overhead: bool = False
     counts_line: int | None = None

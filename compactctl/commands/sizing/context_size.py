@@ -225,11 +225,20 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     if size.calibration is None and transcript.split is not None:
         return _from_split(transcript.split, conversations[0], measured, size)
     if size.source:
-        return _told_apart(size, transcript, measured)
+        return _without_overhead(_told_apart(size, transcript, measured), transcript)
     # What is not believed tells no overhead either, unless it is of another context.
     is_of_first = bool(size.doubt) and not transcript.compactions
     found = size if is_of_first else _from_before(transcript, conversations[0], measured, size)
-    return found if found.source else _unreported(transcript, found)
+    if found.source:
+        return _without_overhead(found, transcript)
+    return _unreported(transcript, found)
+
+
+def _without_overhead(size: ContextSize, transcript: Transcript) -> ContextSize:
+    """Return what remains of an overhead that the file holds, and so was counted, as an error."""
+    if not transcript.holds_overhead:
+        return size
+    return replace(size, overhead=0, unexplained=size.unexplained + size.overhead)
 
 
 def _told_apart(size: ContextSize, transcript: Transcript, measured: Measure) -> ContextSize:
@@ -267,7 +276,7 @@ def lost_its_beginning(transcript: Transcript) -> bool:
 def _unreported(transcript: Transcript, size: ContextSize) -> ContextSize:
     """Name the client that sends more than is counted, where it is one that does."""
     client = client_of(transcript.format, transcript.client_version)
-    if client is None:
+    if client is None or transcript.holds_overhead:
         return size
     return replace(size, unreported=client.name, usual=overhead_of(transcript.format))
 

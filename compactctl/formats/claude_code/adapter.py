@@ -4,15 +4,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.claude_code.attachments import attachment_message_parts
+from compactctl.formats.claude_code.attachments import RESTORED, attachment_message_parts
 from compactctl.formats.claude_code.chain import ClaudeChain
 from compactctl.formats.claude_code.marks import is_compaction
+from compactctl.formats.claude_code.requests import (
+    REQUEST,
+    SHAPE,
+    WHY_FIXED,
+    ClaudeRequests,
+    shape_parts,
+    snapshot_parts,
+)
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import (
     TranscriptBuilder,
+    content_id,
     fixed_reason,
     is_written,
     own_id,
@@ -54,6 +63,12 @@ TYPES = frozenset(
         "permission-mode",
         "pr-link",
         "frame-link",
+        REQUEST,
+        SHAPE,
+        "api-request-blob",
+        "atis-latch",
+        "tools-used",
+        "cost-state",
     }
 )
 _COUNTS = CountFields(
@@ -139,6 +154,7 @@ class _Reader:
     def __init__(self) -> None:
         self.gather = TranscriptBuilder()
         self.chain = ClaudeChain()
+        self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}
         self.places: dict[str, int] = {}
         self.model: str | None = None
@@ -156,6 +172,11 @@ class _Reader:
                 self.gather.opaque(decoded, "a JSON value of no known type")
 
     def record(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        if record["type"] == REQUEST:
+            self.requests.request(record)
+        elif record["type"] == SHAPE and (shape := shape_parts(record)):
+            name = content_id(record["shape"])
+            self.requests.shape(record, self.overhead(name, shape, decoded))
         uuid, parent = record.get("uuid"), record.get("parentUuid")
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
@@ -177,6 +198,17 @@ class _Reader:
         self.gather.messages.append(message)
         self.chain.message(message, uuid if isinstance(uuid, str) else "")
 
+    def overhead(self, name: str, parts: tuple[Part, ...], decoded: Decoded) -> Message:
+        """Return a system prompt with tool definitions as a message, which is never edited."""
+        return Message(
+            id=MessageId(name),
+            role="system",
+            parts=parts,
+            line=decoded.index,
+            fixed=WHY_FIXED,
+            anchored=WHY_FIXED,
+        )
+
     def pointer(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         """Take in what names the end of a branch: a title, or where the session is to go on."""
         leaf = text_or_none(record.get("leafUuid"))
@@ -190,10 +222,17 @@ class _Reader:
     def message(self, record: Mapping[str, Any], decoded: Decoded) -> Message | None:
         kind = record["type"]
         if kind == "attachment":
+            snapshot = snapshot_parts(object_or_empty(record.get("attachment")))
+            if snapshot:
+                name = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
+                self.requests.snapshot(self.overhead(name, snapshot, decoded))
+                return None
             parts = attachment_message_parts(record)
             typed = _attachment_type(record) == "queued_command"
             injected = not typed or is_injected(parts, CLAUDE_CODE)
-            return self.build(record, decoded, parts, injected=injected)
+            message = self.build(record, decoded, parts, injected=injected)
+            why = RESTORED.get(_attachment_type(record) or "")
+            return replace(message, fixed=message.fixed or why) if message else None
         if kind == "system" and record.get("subtype") == "local_command":
             # What a person typed to the client, and its answer, go along with the next request.
             parts = content_parts(record.get("content"), ("content",))
@@ -219,6 +258,7 @@ class _Reader:
         message = self.build(record, decoded, parts, response=inner)
         if message is None:
             return None
+        self.requests.answer(record, message)
         self.tools.update([(call.call_id, call.tool) for call in message.calls])
         if message.model and (self.model is None or record.get("isSidechain") is not True):
             self.model = message.model
@@ -281,6 +321,11 @@ class _Reader:
             for link in self.gather.links
         ]
         self.gather.warnings += self.chain.warnings
+        overhead = self.requests.overhead(effective, self.gather.messages)
+        if overhead is not None:
+            self.gather.messages.append(overhead)
+            self.gather.messages.sort(key=lambda message: message.line)
+            effective = (overhead, *effective)
         return self.gather.transcript(
             ClaudeCode.name,
             effective,
@@ -289,6 +334,7 @@ class _Reader:
             cwd=self.cwd,
             compacted=any(message.summary for message in effective),
             cleared=self.chain.cleared,
+            holds_overhead=overhead is not None,
         )
 
 

@@ -1,8 +1,9 @@
 """Attachment records of Claude Code: which text of them the model is sent."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compactctl.formats.content.anthropic import content_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.model.message import FilePart, JsonPath, Part, TextPart, ToolDefinitionPart
@@ -31,7 +32,13 @@ _REMINDERS: dict[str, JsonPath] = {
     "auto_mode_exit": ("content",),
     "date_change": ("newDate",),
     "compact_file_reference": ("filename",),
+    "total_tokens_reminder": ("text",),
 }
+# What the client sends again, with a new record, where the context no longer has it.
+RESTORED = dict.fromkeys(
+    ("environment", "model", "instructions", "date", "remote_session_change"),
+    "the client sends it again where it is missing",
+)
 # The client sends 420 characters, about 82 tokens of o200k_base, for each task_reminder, before the
 # tasks if there are any. The file holds none of its words: these, of that size, stand in for them.
 _TASK_REMINDER = (
@@ -44,13 +51,18 @@ _TASK_REMINDER = (
 
 
 def attachment_message_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
-    """Return what the model is sent for an attachment; () when that is nothing."""
+    """Return what the model is sent for an attachment; () when that is nothing.
+
+    Newer clients also record the texts that they send for it, and send them again as recorded.
+    """
     attachment = record.get("attachment")
     if not isinstance(attachment, Mapping):
         return ()
     kind = attachment.get("type")
     if not isinstance(kind, str):
         return ()
+    if "rendered" in record:
+        return tuple(_rendered(record["rendered"], kind, attachment))
     if kind in _FILES:
         return _file(attachment, *_FILES[kind])
     if kind in _DEFINITIONS:
@@ -62,6 +74,21 @@ def attachment_message_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
         text, path = _text_at(attachment, _REMINDERS[kind])
         return (TextPart(text=text, path=path),) if text else ()
     return ()
+
+
+def _rendered(messages: object, kind: str, attachment: Mapping[str, Any]) -> Iterator[Part]:
+    for index, message in enumerate(list_or_empty(messages)):
+        path = ("rendered", index, "content")
+        for part in content_parts(object_or_empty(message).get("content"), path):
+            if not isinstance(part, TextPart):
+                yield part
+            elif kind in _FILES:
+                name, _ = _text_at(attachment, _FILES[kind][1])
+                yield FilePart(file_path=name, text=part.text, path=part.path)
+            elif kind in _DEFINITIONS:
+                yield ToolDefinitionPart(name="", text=part.text, path=part.path)
+            else:
+                yield part
 
 
 def _task_reminder(attachment: Mapping[str, Any]) -> TextPart:
