@@ -109,6 +109,16 @@ _SECTIONS = (
 )
 
 COMMANDS = {name: line for section in _SECTIONS for name, line in section.lines.items()}
+# What programs of this kind call a command -> what it is called here.
+_ELSEWHERE = {
+    "list": "sessions",
+    "ls": "sessions",
+    "undo": "rewind",
+    "restore": "rewind",
+    "history": "log",
+    "show": "view",
+    "compress": "compact",
+}
 _ROOMS = {name: section.room for section in _SECTIONS for name in section.lines}
 
 
@@ -178,6 +188,8 @@ class LazyGroup(click.Group):
             return None
         if cmd_name not in COMMANDS:
             hint = suggestion(cmd_name, COMMANDS, f"there are {', '.join(COMMANDS)}")
+            if cmd_name in _ELSEWHERE:
+                hint = f"did you mean {_ELSEWHERE[cmd_name]}?"
             raise click.UsageError(f"there is no command {cmd_name!r}; {hint}", ctx)
         return _imported(cmd_name)
 

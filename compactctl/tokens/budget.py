@@ -168,7 +168,8 @@ def parse_target(text: str) -> TargetSize:
     """Read a target: a share, ``60%`` or ``0.6``, or tokens, ``60000`` or ``60k``.
 
     Raises:
-        UsageError: ``text`` is not a number, or one between 1 and 100, which could mean either.
+        UsageError: ``text`` is not a number, or one from 1 to 100, which could mean either; 1.0
+            is all of it.
     """
     if text.strip().endswith("%"):
         return TargetSize(value=parse_share(text), unit="ratio")
@@ -177,12 +178,12 @@ def parse_target(text: str) -> TargetSize:
         raise UsageError(
             f"{text!r} is not a target; write a share as 60% or 0.6, or tokens as 60000 or 60k"
         )
-    if size <= 1:
+    if size < 1 or (size == 1 and "." in text):
         return TargetSize(value=float(size), unit="ratio")
     if size < SMALLEST_TOKEN_TARGET:
         raise UsageError(
-            f"the target {text!r} is ambiguous; write a share as 0.6, or at least"
-            f" {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
+            f"the target {text!r} is ambiguous; write a share with its sign, as 60% (all of it is"
+            f" 100%), or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     if size.denominator != 1:
         raise UsageError(f"the target {text!r} is not a whole number of tokens")

@@ -155,7 +155,18 @@ def test_a_share_as_people_write_it(several: Home, ask: Ask, share: str) -> None
 
 
 def test_nothing_to_list(home: Home, ask: Ask) -> None:
-    assert "there are no sessions" in ask("sessions").out
+    said = ask("sessions").out
+    assert said.startswith("no sessions found; searched:\n")
+    # Every store is named, with what moves it, and no editor that is not there.
+    for place in ("~/.claude/projects", "~/.codex/sessions", "~/.local/share/opencode",
+                  "~/.pi/agent/sessions", "~/.copilot/session-state", "~/.gemini/tmp",
+                  "~/.cline/data/sessions"):  # fmt: skip
+        assert f"\n  {place}\n" in said
+    assert "/User" not in said
+    assert "Code/User" in ask("sessions", "--client", "roo").out
+    (home.root / ".config" / "VSCodium" / "User").mkdir(parents=True)
+    assert "\n  ~/.config/VSCodium/User/workspaceStorage\n" in ask("sessions").out
+    assert ask("sessions", "--client", "codex").out.count("\n  ") == 2
     home.claude(Said())
     assert "none of 1 session is like that" in ask("sessions", "nothing").out
 

@@ -363,7 +363,7 @@ def test_a_session_in_a_database_is_read_as_its_client_exports_it(
     assert ask("compact", own, "--in-place").code == 2
     assert ask("rewind", own).code == 3
     small = tmp_path / "small.json"
-    assert ask("compact", own, "-o", small, "--stages", "truncate", "--target", "1").code == 0
+    assert ask("compact", own, "-o", small, "--stages", "truncate", "--target", "100%").code == 0
     document = json.loads(small.read_text())
     assert document["info"]["id"] == own
     assert document["info"]["directory"] == Said().project

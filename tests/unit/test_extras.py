@@ -65,9 +65,3 @@ def test_an_older_python_is_said_to_be_the_reason(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "version_info", (3, 13, 0))
     with pytest.raises(UsageError, match=r"ctok; type: .*ctok>="):
         claude.claude_counter("claude-3")
-
-
-def test_no_message_or_page_names_an_extra_of_an_index() -> None:
-    pages = [*(ROOT / "compactctl").rglob("*.py"), *ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
-    named = [path.name for path in pages if re.search(r"install '?compactctl\[", path.read_text())]
-    assert named == []

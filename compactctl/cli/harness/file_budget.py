@@ -8,7 +8,7 @@ from compactctl.cli.emit import emit
 from compactctl.cli.options.measure import windows_option
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.profile import profile_option
-from compactctl.cli.options.values import FiniteRange, ParsedText
+from compactctl.cli.options.values import ParsedText, ShareRange
 from compactctl.commands.harness.file_budget import FileBudgetOptions, budget_files
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.tokens.file_budget import DEFAULT_SHARE
@@ -52,7 +52,7 @@ changed.
 )
 @click.option(
     "--share",
-    type=FiniteRange(0, 1),
+    type=ShareRange(0, 1),
     metavar="SHARE",
     help="How much of what is left files may take. [default: that of the profile, 0.6]",
 )

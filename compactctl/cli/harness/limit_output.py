@@ -4,7 +4,7 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.options.output import STANDARD_STREAM, shown_as_options
-from compactctl.cli.options.values import FiniteRange
+from compactctl.cli.options.values import ShareRange
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.reports.registry import TERMINAL
 from compactctl.stages.limit import LimitOptions
@@ -47,7 +47,7 @@ as it went in, but for a backslash in what a CI runner would carry out; --json h
 )
 @click.option(
     "--head-ratio",
-    type=FiniteRange(0, 1),
+    type=ShareRange(0, 1),
     metavar="SHARE",
     default=HEAD_RATIO,
     show_default=True,

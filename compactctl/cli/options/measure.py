@@ -7,7 +7,7 @@ import click
 
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.together import together
-from compactctl.cli.options.values import FiniteRange, ParsedText
+from compactctl.cli.options.values import FiniteRange, ParsedText, ShareRange
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions, unlisted_model
 from compactctl.tokens.counters.choose import COUNTER_NAMES
@@ -131,9 +131,9 @@ def fail_over_option(function: F) -> F:
     """Add ``--fail-over``."""
     return click.option(
         "--fail-over",
-        type=FiniteRange(min=0),
+        type=ShareRange(min=0),
         metavar="SHARE",
-        help="Exit with 1 when more than this share of what --fail-base says is used, such as 0.8.",
+        help="Exit with 1 when more than this share of what --fail-base says is used, such as 80%.",
     )(function)
 
 

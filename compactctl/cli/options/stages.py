@@ -8,7 +8,7 @@ import click
 
 from compactctl.cli.options.sections import StageOption
 from compactctl.cli.options.together import together
-from compactctl.cli.options.values import FiniteRange
+from compactctl.cli.options.values import ShareRange
 from compactctl.commands.planning.plan import StageSettings
 from compactctl.model.operation import OptionValue
 from compactctl.stages.support.option_field import OptionField, OptionKind, options_of
@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # In quotes, as older click has no arguments.
 _TYPES: Mapping[OptionKind, "click.ParamType[Any]"] = {
     "count": click.IntRange(min=0),
-    "share": FiniteRange(0, 1),
+    "share": ShareRange(0, 1),
     "text": click.STRING,
     "texts": click.STRING,
 }

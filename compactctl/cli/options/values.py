@@ -25,6 +25,35 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class ShareRange(FiniteRange):
+    """A share of something, ``80%`` or ``0.8``.
+
+    Where more than all is possible, 80 without a sign would mean 8000% and nobody means that.
+    """
+
+    _MOST = 10
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Return the share; click.BadParameter for anything else."""
+        text = str(value).strip()
+        if text.endswith("%"):
+            try:
+                return super().convert(float(text[:-1]) / 100, param, ctx)
+            except ValueError:
+                self.fail(f"{text!r} is not a share; write it as 80% or 0.8", param, ctx)
+        share = super().convert(value, param, ctx)
+        if share > self._MOST:
+            self.fail(
+                f"{text} would be {share:.0%}; write {share:g}% or {share / 100:g}", param, ctx
+            )
+        return share
+
+
 class ParsedText(click.ParamType):  # type: ignore[type-arg]  # older click has no arguments
     """What ``parse`` makes of a text.
 

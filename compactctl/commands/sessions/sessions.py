@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from compactctl.commands.sessions.row import Row, ShortIds
 from compactctl.commands.sessions.wanted import Wanted, is_hidden
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import ALL_STORES, newest_entries, sessions_of, store_named
 from compactctl.sessions.session import HIDDEN, Entry, Store
-from compactctl.store.places import Machine
+from compactctl.store.places import Machine, editors
 
 USUAL = 20
 """How many sessions are listed unless another number is asked for."""
@@ -28,8 +29,8 @@ class SessionsResult:
     """The newest sessions that are wanted.
 
     ``found`` is how many lie in the stores; ``hidden`` of those that were looked at were left out
-    as clients do, and ``unread`` older ones were not looked at. ``notes`` name what could not be
-    read.
+    as clients do, and ``unread`` older ones were not looked at. ``searched`` are the folders that
+    sessions would be in, where there is none; ``notes`` name what could not be read.
     """
 
     rows: tuple[Row, ...]
@@ -39,6 +40,7 @@ class SessionsResult:
     found: int
     hidden: int
     unread: int
+    searched: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -59,8 +61,17 @@ def sessions(options: SessionsOptions, machine: Machine) -> SessionsResult:
         found=len(entries),
         hidden=len(hidden) + reading.hidden,
         unread=len(to_read) - reading.looked_at,
+        searched=() if entries else _places(folders.searched, machine),
         notes=tuple(folders.notes),
     )
+
+
+def _places(searched: Sequence[Path], machine: Machine) -> tuple[str, ...]:
+    """Return the folders that were searched; of editors only those of one that is there, if any."""
+    absent = [user for user in editors(machine) if not user.is_dir()]
+    places = dict.fromkeys(map(str, searched))
+    present = [each for each in places if not any(user in Path(each).parents for user in absent)]
+    return tuple(present or places)
 
 
 def _stores(wanted: Wanted) -> Sequence[Store]:

@@ -26,8 +26,12 @@ def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
         full = next((row for row in result.rows if _is_full(row)), None)
         if full is not None:
             yield f"make a full one go on: compactctl rescue {one_line(full.short_id)}"
+    elif result.found:
+        yield f"none of {plural(result.found, 'session')} is like that"
     else:
-        yield _nothing(result)
+        yield "no sessions found; searched:"
+        yield from (f"  {project_text(place, result.home)}" for place in result.searched)
+        yield "any transcript can be named: compactctl stats FILE"
     if result.unread:
         yield f"{plural(result.unread, 'older session')} not looked at; see --limit"
     if result.hidden:
@@ -68,12 +72,3 @@ def _is_closed(session: Session) -> bool:
 
 def _is_full(row: Row) -> bool:
     return (row.ratio or 0.0) > _FULL and not _is_closed(row.session)
-
-
-def _nothing(result: SessionsResult) -> str:
-    if result.found:
-        return f"none of {plural(result.found, 'session')} is like that"
-    return (
-        "there are no sessions of the clients that are known; docs/sessions.md says where they "
-        "are looked for, and compactctl stats FILE takes any transcript"
-    )

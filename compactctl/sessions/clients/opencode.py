@@ -22,19 +22,20 @@ _NEWEST = 20
 """How many of the newest messages are looked through for what was counted last."""
 
 
-def databases(machine: Machine) -> list[Path]:
+def databases(machine: Machine, folders: Folders | None = None) -> list[Path]:
     """Return the databases there are: the one that is named, or one for each channel."""
     folder = places.opencode(machine)
     named = machine.environ.get("OPENCODE_DB")
     if named:
         return [folder / Path(named).expanduser()]
-    found = (path for path, _ in Folders().files(folder, ".db"))
+    found = (path for path, _ in (folders or Folders()).files(folder, ".db"))
     return sorted(path for path in found if path.stem.split("-")[0] == NAME)
 
 
 def _entries(machine: Machine, folders: Folders) -> Iterator[Entry]:
-    for path in databases(machine):
+    for path in databases(machine, folders):
         if status_of(path) is None:
+            folders.searched.append(path)
             continue
         try:
             yield from _rows(path)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 
 class Folders:
-    """Looks into folders and keeps the notes of those that it could not look into."""
+    """Looks into folders, and keeps which they were and the notes of those it could not read."""
 
     def __init__(self) -> None:
+        self.searched: list[Path] = []
         self.notes: list[str] = []
 
     def entries(self, folder: Path) -> list[os.DirEntry[str]]:
         """Return what a folder holds, nothing when there is no such folder."""
+        self.searched.append(folder)
         try:
             with os.scandir(folder) as found:
                 return list(found)

@@ -152,7 +152,9 @@ def test_the_version_is_told(ask: Ask) -> None:
     ("arguments", "line"),
     [
         (("stat",), "compactctl: there is no command 'stat'; did you mean stats?"),
-        (("undo",), "compactctl: there is no command 'undo'; there are sessions, rescue, stats"),
+        (("list",), "compactctl: there is no command 'list'; did you mean sessions?"),
+        (("undo",), "compactctl: there is no command 'undo'; did you mean rewind?"),
+        (("frobnicate",), "compactctl: there is no command 'frobnicate'; there are sessions, "),
         (("prompt",), "compactctl prompt: missing argument 'FILE'; see compactctl prompt --help"),
         (("log", "a", "b"), "compactctl log: got unexpected extra argument (b)"),
     ],

@@ -111,7 +111,6 @@ def test_usage_agrees_with_itself(tokens: int, available: int) -> None:
     ("text", "target"),
     [
         ("0.6", TargetSize(value=0.6, unit="ratio")),
-        ("1", TargetSize(value=1.0, unit="ratio")),
         ("1.0", TargetSize(value=1.0, unit="ratio")),
         ("0.01", TargetSize(value=0.01, unit="ratio")),
         ("60%", TargetSize(value=0.6, unit="ratio")),
@@ -129,6 +128,7 @@ def test_targets(text: str, target: TargetSize) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        ("1", "'1' is ambiguous; .*all of it is 100%"),
         ("1.5", "ambiguous"),
         ("2", "ambiguous"),
         ("60", "ambiguous"),
