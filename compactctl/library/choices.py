@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, get_type_hints
 
 from compactctl.commands.planning.plan import PlanOptions, stage_list
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
 from compactctl.profiles.library import load_profile
 from compactctl.profiles.profile import Profile
@@ -56,6 +57,16 @@ class Choosing(Measuring, total=False):
     protect_tools: Iterable[str]
 
 
+def check_names(choices: Mapping[str, object], of: type, called: str) -> None:
+    """Raise TypeError, as Python does, for a keyword that a function does not take."""
+    names = get_type_hints(of)
+    for name in choices:
+        if name not in names:
+            hint = suggestion(name, names, "")
+            what = f"{called}() got an unexpected keyword argument {name!r}"
+            raise TypeError(f"{what}; {hint}" if hint else what)
+
+
 def measure_options(chosen: Choosing | Measuring) -> MeasureOptions:
     """Return how to measure. Raises UsageError for what means nothing."""
     window = chosen.get("window")
@@ -72,7 +83,7 @@ def plan_options(chosen: Choosing) -> PlanOptions:
     """Return what to run down to which size. Raises UsageError for what means nothing."""
     target, keep = chosen.get("target"), chosen.get("keep")
     return PlanOptions(
-        stages=stage_list(",".join(chosen["stages"])) if "stages" in chosen else (),
+        stages=stage_list(",".join(_names(chosen, "stages"))) if "stages" in chosen else (),
         profile=_profile(chosen),
         target=None if target is None else parse_target(str(target)),
         keep=None if keep is None else parse_share(str(keep)),
@@ -87,9 +98,17 @@ def protect_options(chosen: Choosing) -> ProtectOptions:
     """Return what to leave alone."""
     return ProtectOptions(
         keep_turns=chosen.get("keep_turns"),
-        pins=tuple(chosen.get("pins", ())),
-        tools=tuple(chosen.get("protect_tools", ())),
+        pins=_names(chosen, "pins"),
+        tools=_names(chosen, "protect_tools"),
     )
+
+
+def _names(chosen: Choosing, key: Literal["stages", "pins", "protect_tools"]) -> tuple[str, ...]:
+    """Return a list of names. Raises UsageError for one text, whose letters would be the names."""
+    names = chosen.get(key, ())
+    if isinstance(names, str):
+        raise UsageError(f"{key}={names!r}: pass a list, as in {key}=[{names!r}]")
+    return tuple(names)
 
 
 def _profile(chosen: Choosing | Measuring) -> Profile | None:

@@ -1,17 +1,45 @@
 """Compacts the messages of an agent loop: a list in, a list out, no file."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
-from compactctl.commands.compact.in_memory import LinesOptions, compact_lines
+from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
 from compactctl.commands.planning.plan import PlanOptions
-from compactctl.errors import UsageError
-from compactctl.library.choices import Choosing, measure_options, plan_options, protect_options
+from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
+from compactctl.history.pairs import orphan_parts
+from compactctl.library.choices import (
+    Choosing,
+    check_names,
+    measure_options,
+    plan_options,
+    protect_options,
+)
 from compactctl.llm.guarded import guarded
+from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
 from compactctl.summaries.by_model.answers import Answer
 from compactctl.summaries.by_model.prompt import PromptStyle
+
+
+class CompactedMessages(list[dict[str, Any]]):
+    """The messages to send, a list like any other that knows its size.
+
+    Attributes:
+        tokens: of the next request.
+        limit: the tokens it should have at most: the target, or what the model has room for.
+    """
+
+    def __init__(
+        self, messages: Iterable[dict[str, Any]] = (), *, tokens: int = 0, limit: int = 0
+    ) -> None:
+        super().__init__(messages)
+        self.tokens, self.limit = tokens, limit
+
+    @property
+    def fits(self) -> bool:
+        """Whether the target was reached."""
+        return self.tokens <= self.limit
 
 
 def compact_messages(
@@ -19,28 +47,36 @@ def compact_messages(
     *,
     format: str = "openai-chat",  # noqa: A002 - as the option
     summarizer: Callable[[str], str] | None = None,
+    require_fit: bool = False,
     **choices: Unpack[Choosing],
-) -> list[dict[str, Any]]:
+) -> CompactedMessages:
     """Return what to send instead of these messages; those that stay are the same objects.
 
     Messages are JSON objects in the shape of ``format``, as ``--format`` takes it, a system prompt
     among them or not. Without ``target``, ``keep``, ``stages`` and ``profile`` as ``compactctl
     compact`` does by default; messages within the target come back as they are. ``summarizer``
-    takes a prompt and returns a summary, where the stage ``summarize`` is to run.
+    takes a prompt and returns a summary, where the stage ``summarize`` is to run. Where all stages
+    together do not reach the target, ``fits`` of the result is false.
 
     Pure but for the tables that counters read once: it may be called from several threads.
 
     Raises:
-        NotUnderstoodError: the messages are not of that format.
-        UsageError: a value is not JSON, or a choice means nothing.
+        TypeError: there is no such keyword.
+        NotUnderstoodError: a message is not of that format, or a tool result has no call before it
+            and the stage ``repair`` is not to run; says which message.
+        UsageError: the messages are no list of dicts, a value is not JSON, or a choice means
+            nothing.
+        DoesNotFitError: with ``require_fit``, the target was not reached.
     """
-    if not messages:
-        return []
+    check_names(choices, Choosing, "compact_messages")
     plan = plan_options(choices)
+    lines = _lines(messages)
+    if not lines:
+        return CompactedMessages()
     if summarizer is not None and "summarize" not in _stages(plan):
         raise UsageError("a summarizer is asked by the stage summarize, which is not to run")
     made = compact_lines(
-        [_line(index, message) for index, message in enumerate(messages)],
+        lines,
         LinesOptions(
             name="messages",
             format=format,
@@ -50,17 +86,72 @@ def compact_messages(
             summarizer=None if summarizer is None else _asking(summarizer),
         ),
     )
-    return [
-        messages[line.source] if line.kept and line.source is not None else json.loads(line.data)
-        for line in made.lines
-    ]
+    _check_messages(messages, made, format, repairs="repair" in _stages(plan))
+    if require_fit and not made.fits:
+        raise DoesNotFitError(
+            f"messages: {made.largest_after:,} tokens are left after all stages, over the limit of "
+            f"{made.limit:,}; add a stage, protect less or raise the target"
+        )
+    return CompactedMessages(
+        (
+            messages[line.source]
+            if line.kept and line.source is not None
+            else json.loads(line.data)
+            for line in made.lines
+        ),
+        tokens=made.largest_after,
+        limit=made.limit,
+    )
+
+
+def _check_messages(
+    messages: Sequence[dict[str, Any]], made: CompactedLines, format_name: str, *, repairs: bool
+) -> None:
+    """Raise NotUnderstoodError for the first message that cannot be sent as it is."""
+    damage = {opaque.line: opaque.damage for opaque in made.opaque}
+    damage |= _unread(messages, {message.line for message in made.transcript.messages})
+    if damage:
+        index = min(damage)
+        raise NotUnderstoodError(
+            f"messages[{index}]: is not a message of {format_name} ({damage[index]}); name another "
+            "format, or leave it out"
+        )
+    if repairs:
+        return
+    before = made.transcript.effective
+    for place, part in orphan_parts(before).items():
+        if isinstance(part, ToolResultPart):
+            raise NotUnderstoodError(
+                f"messages[{before[place.message].line}]: is the result of a tool call that is not "
+                f"before it ({part.call_id}); add the call, or the stage repair"
+            )
 
 
 def _stages(plan: PlanOptions) -> tuple[str, ...]:
     return plan.stages or tuple(stage.name for stage in plan.chosen.stages)
 
 
-def _line(index: int, message: dict[str, Any]) -> bytes:
+def _unread(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, str]:
+    """Return what is wrong with messages that have a content, and were read as empty."""
+    contents = {n: m["content"] for n, m in enumerate(messages) if "role" in m and m.get("content")}
+    return {
+        index: f"content of type {type(content).__name__}"
+        for index, content in contents.items()
+        if index not in lines
+    }
+
+
+def _lines(messages: object) -> list[bytes]:
+    if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
+        what = type(messages).__name__
+        raise UsageError(f"messages: is {what}, not a list; pass a list of dicts")
+    return [_line(index, message) for index, message in enumerate(messages)]
+
+
+def _line(index: int, message: object) -> bytes:
+    if not isinstance(message, dict):
+        what = type(message).__name__
+        raise UsageError(f"messages[{index}]: is {what}, not a dict; pass plain objects")
     try:
         return json.dumps(message, allow_nan=False).encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:

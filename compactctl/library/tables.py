@@ -8,7 +8,13 @@ import pyarrow as pa
 from compactctl.commands.compact.column import lines_of, value_of
 from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
-from compactctl.library.choices import Choosing, measure_options, plan_options, protect_options
+from compactctl.library.choices import (
+    Choosing,
+    check_names,
+    measure_options,
+    plan_options,
+    protect_options,
+)
 from compactctl.store.files.data_set import is_structs, is_text
 
 # Column that is added -> Arrow type; each is a field of _CompactedRow.
@@ -50,9 +56,11 @@ def compact_batch(
     whatever process.
 
     Raises:
+        TypeError: there is no such keyword.
         UsageError: there is no such column, it holds something else, one of the four is there
             already, or a choice means nothing.
     """
+    check_names(choices, Choosing, "compact_batch")
     kind = _kind_of(batch, column)
     options = LinesOptions(
         name=column,

@@ -23,6 +23,7 @@ from compactctl.errors import UsageError
 from compactctl.library.choices import (
     Choosing,
     Measuring,
+    check_names,
     measure_options,
     plan_options,
     protect_options,
@@ -50,8 +51,9 @@ def stats(
 ) -> StatsResult:
     """Measure a transcript, in tokens of the next request, as ``compactctl stats`` does.
 
-    Raises NoInputError, NotUnderstoodError, UsageError.
+    Raises NoInputError, NotUnderstoodError, UsageError, and TypeError for an unknown keyword.
     """
+    check_names(measuring, Measuring, "stats")
     return stats_of(
         StatsOptions(
             path=os.fspath(path), format=format, scope=scope, measure=measure_options(measuring)
@@ -68,13 +70,17 @@ def compact(
     layout: Literal["split", "inline"] = "split",
     dry_run: bool = False,
     force: bool = False,
+    require_fit: bool = False,
     **choices: Unpack[Choosing],
 ) -> CompactResult:
     """Compact a transcript file, with an archive that ``rewind`` restores every byte from.
 
     Without ``output`` and ``in_place``, ``run.jsonl`` gives ``run.compacted.jsonl`` beside it.
-    Sizes in the result are tokens. Raises CompactctlError; nothing is half written then.
+    Sizes in the result are tokens; ``fits`` says whether the target was reached. With
+    ``require_fit`` DoesNotFitError is raised where it was not. Raises TypeError for an unknown
+    keyword and CompactctlError for everything else; nothing is half written then.
     """
+    check_names(choices, Choosing, "compact")
     if output is not None and os.fspath(output) == "-":
         raise UsageError("output='-' is for the command line; use compact_messages, or name a file")
     return compacting.compact(
@@ -89,6 +95,7 @@ def compact(
             layout=layout,
             dry_run=dry_run,
             force=force,
+            require_fit=require_fit,
         )
     )
 

@@ -21,5 +21,5 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     test = doctest.DocTestParser().get_doctest("".join(BLOCKS), {}, PAGE.name, str(PAGE), 0)
     told: list[str] = []
     outcome = doctest.DocTestRunner().run(test, out=told.append)
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
     assert not outcome.failed, "".join(told)

@@ -14,7 +14,7 @@ from library.loops import loop
 
 import compactctl
 from compactctl.__main__ import run
-from compactctl.errors import NotUnderstoodError, UsageError
+from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 
 SAMPLES = ROOT / "sample_transcripts"
 LONG = loop(500)
@@ -160,7 +160,99 @@ def test_what_means_nothing_is_told(
         run_it()
 
 
-def test_messages_of_no_format() -> None:
-    assert compactctl.compact_messages([{"foo": "bar"}]) == [{"foo": "bar"}]
+USER = {"role": "user", "content": "Go on."}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "done"}
+ANTHROPIC_RESULT = {"type": "tool_result", "tool_use_id": "c1", "content": "done"}
+
+
+@pytest.mark.parametrize("place", [0, 1, 5])
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        ({"foo": 1}, NotUnderstoodError, "is not a message of openai-chat"),
+        ({}, NotUnderstoodError, "is not a message of openai-chat"),
+        ({"type": "human", "data": {"content": "hi"}}, NotUnderstoodError, "openai-chat"),
+        ({"role": "user", "content": {"text": "hi"}}, NotUnderstoodError, "content of type dict"),
+        ({"role": "user", "content": 5}, NotUnderstoodError, "content of type int"),
+        ({"role": "robot", "content": "hi"}, NotUnderstoodError, "openai-chat"),
+        (RESULT, NotUnderstoodError, r"the result of a tool call that is not before it \(c1\)"),
+        ("hi", UsageError, "is str, not a dict"),
+        (None, UsageError, "is NoneType, not a dict"),
+        (["role", "user"], UsageError, "is list, not a dict"),
+        ({"role": "user", "content": {1, 2}}, UsageError, "is not JSON"),
+    ],
+)
+def test_the_first_wrong_message_is_named(
+    wrong: Any, error: type[Exception], says: str, place: int
+) -> None:
+    messages = [*[USER] * place, wrong, USER, wrong]
+    with pytest.raises(error, match=rf"^messages\[{place}\]: .*{says}"):
+        compactctl.compact_messages(messages)
+
+
+@pytest.mark.parametrize("wrong", [None, "hi", b"hi", {"role": "user"}, 3, iter([USER])])
+def test_what_is_no_list_is_refused(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"^messages: is .*, not a list; pass a list of dicts$"):
+        compactctl.compact_messages(wrong)
+
+
+def test_the_result_of_a_call_in_another_format() -> None:
+    messages = [{"role": "user", "content": [ANTHROPIC_RESULT]}]
+    with pytest.raises(NotUnderstoodError, match=r"messages\[0\]: is the result of a tool call"):
+        compactctl.compact_messages(messages, format="anthropic-messages")
+    assert compactctl.compact_messages([USER, RESULT], stages=["repair"])[0] is USER
+
+
+def test_a_call_may_wait_for_its_result() -> None:
+    messages = loop(3)[:-1]
+    assert compactctl.compact_messages(messages) == messages
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "compact_messages": lambda **choices: compactctl.compact_messages([USER], **choices),
+    "compact_batch": lambda **choices: compactctl.compact_batch(None, **choices),
+    "compact": lambda **choices: compactctl.compact("none.jsonl", **choices),
+    "stats": lambda **choices: compactctl.stats("none.jsonl", **choices),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    ("keyword", "hint"), [("if_needed", ""), ("trigger", ""), ("modle", r"; did you mean model\?")]
+)
+def test_an_unknown_keyword_is_refused(name: str, keyword: str, hint: str) -> None:
+    says = rf"^{name}\(\) got an unexpected keyword argument '{keyword}'{hint}"
+    with pytest.raises(TypeError, match=says):
+        CALLS[name](**{keyword: "nonsense"})
+
+
+@pytest.mark.parametrize("name", ["stages", "pins", "protect_tools"])
+def test_one_text_is_no_list_of_names(name: str) -> None:
+    choices: dict[str, Any] = {name: "dedup"}
+    with pytest.raises(UsageError, match=rf"pass a list, as in {name}=\['dedup'\]"):
+        compactctl.compact_messages([USER], **choices)
+
+
+def test_a_target_out_of_reach_is_told_and_raises_where_it_is_required() -> None:
+    messages = [{"role": "system", "content": "Never touch prod.yaml. " * 900}, USER]
+    left = compactctl.compact_messages(messages, target="1k")
+    assert (left, left.fits, left.limit) == (messages, False, 1_000)
+    assert left.tokens > 1_000
+    with pytest.raises(DoesNotFitError, match=rf"{left.tokens:,} tokens are left .* of 1,000;"):
+        compactctl.compact_messages(messages, target="1k", require_fit=True)
+    assert compactctl.compact_messages(LONG, target=9_000, require_fit=True).fits
+    assert compactctl.compact_messages([], require_fit=True).fits
+
+
+def test_a_file_has_to_fit_where_it_is_required(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps({"role": "system", "content": "Never. " * 3_000}) + "\n")
+    with pytest.raises(DoesNotFitError):
+        compactctl.compact(path, target="1k", require_fit=True)
+    assert list(tmp_path.iterdir()) == [path]
+    assert not compactctl.compact(path, target="1k", dry_run=True).fits
+
+
+def test_a_file_of_no_format() -> None:
     with pytest.raises(NotUnderstoodError):
         compactctl.load(__file__)

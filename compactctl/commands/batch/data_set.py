@@ -15,7 +15,7 @@ from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.compact.audits import audits_of, require_audit
 from compactctl.commands.compact.column import lines_of, value_of
 from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
-from compactctl.commands.compact.summing_up import left_of, size_to_reach
+from compactctl.commands.compact.summing_up import left_of
 from compactctl.commands.loading.load import check_strict, loaded_from
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.context_size import unseen_size
@@ -171,12 +171,10 @@ class _Conversations:
         if self.options.require_audit:
             cwd = made.transcript.cwd
             require_audit(name, audits_of(outcome, {}, meter, cwd, own=True))
-        limit = size_to_reach(made.plan, outcome) or made.measured.limits.base_tokens
-        left = outcome.largest_after + outcome.unseen
-        if self.options.require_fit and left > limit:
+        if self.options.require_fit and not made.fits:
             raise DoesNotFitError(
-                f"{name}: {left:,} tokens are left after all stages, over the limit of {limit:,}; "
-                "it stays as it is, add a stage or keep less"
+                f"{name}: {made.largest_after:,} tokens are left after all stages, over the limit "
+                f"of {made.limit:,}; it stays as it is, add a stage or keep less"
             )
 
     def _details(self, name: str, made: CompactedLines) -> FileDetails | None:

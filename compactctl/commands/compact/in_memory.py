@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from compactctl.commands.loading.load import loaded_from
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan
-from compactctl.commands.planning.run_stages import PlanOutcome, run_all
+from compactctl.commands.planning.run_stages import PlanOutcome, run_all, size_to_reach
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import Summarizer
@@ -51,6 +51,21 @@ class CompactedLines:
     def tokens_after(self) -> int:
         """Tokens of what is left of them."""
         return self.outcome.tokens_after
+
+    @property
+    def limit(self) -> int:
+        """The size to reach in tokens: the target, or what levels and gates refer to."""
+        return size_to_reach(self.plan, self.outcome) or self.measured.limits.base_tokens
+
+    @property
+    def largest_after(self) -> int:
+        """Tokens of the largest next request."""
+        return self.outcome.largest_after + self.outcome.unseen
+
+    @property
+    def fits(self) -> bool:
+        """Whether every conversation is within the limit."""
+        return self.largest_after <= self.limit
 
     @property
     def opaque(self) -> tuple[Opaque, ...]:

@@ -6,9 +6,8 @@ from compactctl.commands.compact.compared import Comparison, compare
 from compactctl.commands.compact.job import CompactionJob
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.planning.explain import Explained, explain
-from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
-from compactctl.commands.planning.run_stages import PlanOutcome
+from compactctl.commands.planning.run_stages import PlanOutcome, size_to_reach
 from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
 from compactctl.commands.sizing.figures import Figures, figures_of
 from compactctl.errors import DoesNotFitError
@@ -122,19 +121,6 @@ def _names_messages(options: CompactOptions) -> bool:
     """Tell whether anybody asks what became of each message."""
     asked = options.explain or options.compare or options.as_plan
     return asked or bool(options.protect.pins or options.protect.tools)
-
-
-def size_to_reach(plan: Plan, outcome: PlanOutcome) -> int | None:
-    """Return the size to reach, None where there is none to name.
-
-    After an overflow, what was too much has to go as well.
-    """
-    if outcome.share is not None:
-        return outcome.unseen + outcome.share
-    if plan.target is None or not plan.excess:
-        return plan.target
-    before = outcome.largest_before + outcome.unseen_before
-    return max(1, min(plan.target, before - plan.excess))
 
 
 def _summaries(edits: Sequence[Edit]) -> dict[str, str]:

@@ -161,6 +161,19 @@ def part_of(messages: Sequence[Message], share: float, meter: Meter) -> int:
     return fixed + int(share * (meter.total(messages) - fixed))
 
 
+def size_to_reach(plan: Plan, outcome: PlanOutcome) -> int | None:
+    """Return the size to reach, None where there is none to name.
+
+    After an overflow, what was too much has to go as well.
+    """
+    if outcome.share is not None:
+        return outcome.unseen + outcome.share
+    if plan.target is None or not plan.excess:
+        return plan.target
+    before = outcome.largest_before + outcome.unseen_before
+    return max(1, min(plan.target, before - plan.excess))
+
+
 def _always(tokens: int) -> Room:
     return lambda _: tokens
 
