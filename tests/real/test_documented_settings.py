@@ -41,7 +41,12 @@ def stated() -> Iterator[Stated]:
 
 def settings_of(row: str, system: str) -> list[dict[str, Any]]:
     each = TABLE["setting"]
-    return [s for s in each if s["row"] == row and PROFILES.get(s["profile"], "SP") == system]
+    return [s for s in each if s["row"] == row and system_of(s["profile"]) == system]
+
+
+def system_of(profile: str) -> str:
+    """Return whose profile it is; a variant, behind an @, is of the same system."""
+    return PROFILES.get(profile.partition("@")[0], "SP")
 
 
 def numbers(text: str) -> set[float]:
