@@ -1,5 +1,7 @@
 """``compactctl limit-output``."""
 
+import os
+
 import click
 
 from compactctl.cli.emit import emit
@@ -16,7 +18,7 @@ _DEFAULT = LimitOptions()
 _HELP = """Cut the output of a tool to a size, before an agent sees it.
 
 FILE is any text, standard input when it is left out or -. What is within the limits comes out
-as it went in, but for a backslash in what a CI runner would carry out; --json has it as it was.
+as it went in; on a CI runner with a backslash in what that would carry out, but not in --json.
 """
 
 
@@ -79,13 +81,13 @@ def command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl limit-output``."""
-    from compactctl.reports.rendering.runner_commands import inert
+    from compactctl.reports.rendering.runner_commands import inert, is_on_runner
 
     options = LimitOutputOptions(
         path=path,
         limits=OutputLimits(max_bytes=max_bytes, max_lines=max_lines),
         cutting=Cutting(direction=direction, head_ratio=head_ratio, notice=marker),
         spill_dir=spill_dir,
-        shown=inert if shown_as == TERMINAL else str,
+        shown=inert if shown_as == TERMINAL and is_on_runner(os.environ) else str,
     )
     emit(limit_output(options), shown_as)

@@ -1,12 +1,16 @@
 """Commands of CI runners in text: a backslash in each, so that it is shown and not carried out.
 
 A log is read line by line, and what looks like a command is one, whoever wrote it. Environment
-variables do not tell who reads: a log is also fetched and shown by other programs.
+variables do not tell who reads: a log is also fetched and shown by other programs. Only where
+an agent reads what is printed, and needs it as it is, do they decide.
 """
 
 import re
+from collections.abc import Mapping
 
 BACKSLASH = "\\"
+# Set for every job by GitHub Actions, Azure Pipelines, GitLab, TeamCity and Buildkite; most set CI.
+_VARIABLES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "TEAMCITY_VERSION", "BUILDKITE")
 
 _COLOUR = r"(?:\x1b\[[\d;]*[mK])*"
 
@@ -30,6 +34,11 @@ _PATTERNS = (
     # Buildkite's groups: --- title, and ^^^ +++, which opens the one before.
     re.compile(rf"(?m)^(?=(?:{_HEADERS}){_COLOUR}(?:\s|$)|{_OPENED})"),
 )
+
+
+def is_on_runner(variables: Mapping[str, str]) -> bool:
+    """Tell whether these environment variables are those of a job on a CI runner."""
+    return any(variables.get(name) for name in _VARIABLES)
 
 
 def inert(text: str, mark: str = BACKSLASH) -> str:

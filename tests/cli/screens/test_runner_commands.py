@@ -29,6 +29,12 @@ ALL = "\n".join(PIECES)
 FEW = settings(max_examples=60 if LONG else 4)
 
 
+@pytest.fixture(autouse=True)
+def runner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a runner read what is printed."""
+    monkeypatch.setenv("CI", "true")
+
+
 def visible(shown: str) -> str:
     return shown.replace("\\", "")
 
@@ -219,6 +225,17 @@ def test_transcripts_are_data_and_stay_as_they_are(ask: Ask, tmp_path: Path) -> 
         ask("compact", path, "--stages", "limit", "--limit-max-bytes", "90", "-o", small).code == 0
     )
     assert ask("rewind", small, "-o", "-").out == data
+
+
+def test_an_output_for_an_agent_is_as_it_was(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(f"{piece}\n" for piece in PIECES)
+    for name in ("CI", "GITHUB_ACTIONS", "TF_BUILD", "GITLAB_CI", "TEAMCITY_VERSION", "BUILDKITE"):
+        monkeypatch.delenv(name, raising=False)
+    assert ask("limit-output", stdin=text.encode()).out == text
+    for name in ("TF_BUILD", "BUILDKITE"):
+        with monkeypatch.context() as on_runner:
+            on_runner.setenv(name, "true")
+            assert commands_in(ask("limit-output", stdin=text.encode()).out) == []
 
 
 def test_an_output_is_kept_within_its_limit_with_its_marks(ask: Ask) -> None:
