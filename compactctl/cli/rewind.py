@@ -15,8 +15,9 @@ from compactctl.store.files.limits import ReadLimits
 _HELP = """Restore an earlier state, byte for byte.
 
 FILE is a transcript or a session (compactctl sessions) that compactctl wrote; without it, or
-with -, one in inline layout is read from standard input. Without options the last compaction of
-FILE is undone. Lines appended since are kept. A rewind is an operation too and can itself be
+with -, one in inline layout is read from standard input, and where nothing comes from there, the
+only compacted transcript in this folder is taken. Without options the last compaction of FILE is
+undone. Lines appended since are kept. A rewind is an operation too and can itself be
 undone with --to.
 
 What FILE's own client compacted is undone with --client: as a new session where FILE is one in

@@ -91,6 +91,46 @@ def test_what_is_typed_can_be_pasted(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == [name]
 
 
+def test_an_original_is_suggested_with_the_options_that_were_typed(
+    tmp_path: Path, ask: Ask
+) -> None:
+    shutil.copy(SAMPLES / "openai-chat.jsonl", tmp_path / "my run.jsonl")
+    assert ask("compact", tmp_path / "my run.jsonl", "--target", "5k").code == 0
+    options = ("--stages", "prune,dedup", "--pin", "$(touch x)", "-n")
+    code, shown = ended_on_terminal(200, tmp_path, "compact", *options)
+    assert code == 2
+    typed = "type: compactctl compact 'my run.jsonl' --stages prune,dedup --pin '$(touch x)' -n"
+    assert typed in shown
+
+
+@pytest.mark.parametrize("way", ["terminal", "script"])
+def test_the_only_compacted_transcript_is_rewound(tmp_path: Path, ask: Ask, way: str) -> None:
+    run = tmp_path / "run.jsonl"
+    shutil.copy(SAMPLES / "openai-chat.jsonl", run)
+    assert ask("compact", run, "--target", "5k").code == 0
+    small = tmp_path / "run.compacted.jsonl"
+    if way == "terminal":
+        code, shown = ended_on_terminal(200, tmp_path, "rewind")
+    else:
+        with Path(os.devnull).open("rb") as nothing:
+            done = completed(("rewind",), tmp_path, PLAIN, streams={0: nothing.fileno()})
+        code, shown = done.returncode, done.stderr.decode()
+    assert code == 0
+    assert "run.compacted.jsonl, the only compacted transcript in this folder" in shown
+    assert small.read_bytes() == run.read_bytes()
+    # With a second one nothing is guessed.
+    shutil.copy(SAMPLES / "neurolink.jsonl", tmp_path / "other.jsonl")
+    assert (
+        ask("compact", tmp_path / "other.jsonl", "--stages", "truncate", "--target", "500").code
+        == 0
+    )
+    before = everything(tmp_path)
+    with Path(os.devnull).open("rb") as nothing:
+        done = completed(("rewind",), tmp_path, PLAIN, streams={0: nothing.fileno()})
+    assert done.returncode == 3
+    assert everything(tmp_path) == before
+
+
 def test_only_the_newest_are_listed(tmp_path: Path) -> None:
     for number in range(18):
         path = shutil.copy(SAMPLES / "neurolink.jsonl", tmp_path / f"{number:02}.jsonl")

@@ -16,6 +16,7 @@ import click
 
 from compactctl.cli.options.completion import complete_file
 from compactctl.cli.options.output import STANDARD_STREAM
+from compactctl.cli.options.sections import TYPED
 from compactctl.commands.loading.told_by_client import told_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
 
@@ -127,6 +128,9 @@ def _optional(
     if sys.stdin is not None and sys.stdin.isatty():
         return _chosen_here(context, purpose, compacted=compacted)
     if _is_empty():
+        only = _only_compacted(_sessions()) if purpose == "restore" else None
+        if only is not None:
+            return only
         raise NoInputError(
             "no FILE is given, and there is nothing on standard input; name a transcript, as in "
             f"{context.command_path} run.jsonl, or pipe one in"
@@ -152,11 +156,29 @@ def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool)
     newest = sessions.newest_here() if purpose == "read" else None
     if newest is not None:
         return _path_of(context, sessions, newest)
+    only = _only_compacted(sessions) if purpose == "restore" else None
+    if only is not None:
+        return only
     choices = None
     if purpose != "read":
         choices = sessions.choices_here("which session of this folder?", compacted=compacted)
-    _list_all(context.command_path, choices, compacted=compacted)
+    _list_all(context, choices, compacted=compacted)
     raise click.exceptions.Exit(UsageError.exit_code)
+
+
+def _only_compacted(sessions: "Sessions") -> str | None:
+    """Return the one transcript of this folder that was compacted, after saying which it is."""
+    from compactctl.commands.loading.candidates import candidates
+    from compactctl.reports.rendering.screen import tell
+    from compactctl.reports.rendering.text import line_text
+
+    files = candidates(Path.cwd(), compacted=True)
+    if len(files.found) != 1 or files.more or sessions.choices_here("", compacted=True).rows:
+        return None
+    name = files.found[0].name
+    tell(f"{line_text(name)}, the only compacted transcript in this folder")
+    # A leading dash, or the name - alone, is part of a file's name here.
+    return name if not name.startswith("-") else f".{os.sep}{name}"
 
 
 def _path_of(context: click.Context, sessions: "Sessions", found: "Chosen | Choices") -> str:
@@ -166,7 +188,7 @@ def _path_of(context: click.Context, sessions: "Sessions", found: "Chosen | Choi
     from compactctl.reports.terminal.sessions import chosen_line
 
     if isinstance(found, Choices):
-        _show_choices(context.command_path, found)
+        _show_choices(context, found)
         raise click.exceptions.Exit(UsageError.exit_code)
     if found.row is not None and found.is_told:
         tell(chosen_line(found.row, sessions.now, str(sessions.machine.home)))
@@ -206,7 +228,7 @@ def _piped() -> str:
     return STANDARD_STREAM
 
 
-def _list_all(command: str, choices: "Choices | None", *, compacted: bool) -> None:
+def _list_all(context: click.Context, choices: "Choices | None", *, compacted: bool) -> None:
     """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
     from compactctl.commands.loading.candidates import candidates
     from compactctl.reports.rendering.screen import Screen
@@ -215,15 +237,25 @@ def _list_all(command: str, choices: "Choices | None", *, compacted: bool) -> No
     files = candidates(Path.cwd(), compacted=compacted)
     has_sessions = choices is not None and bool(choices.rows)
     if choices is not None and has_sessions:
-        _show_choices(command, choices)
+        _show_choices(context, choices)
     if has_sessions and files.found:
         Screen(error=True).show("")
     if files.found or not has_sessions:
-        Screen(error=True).show(*candidates_screen(files, command, time.time()))
+        command, options = context.command_path, _typed_options(context)
+        Screen(error=True).show(*candidates_screen(files, command, time.time(), options))
 
 
-def _show_choices(command: str, choices: "Choices") -> None:
+def _typed_options(context: click.Context, reference: str | None = None) -> Sequence[str]:
+    """Return what was typed behind the command, without what it named as its file."""
+    typed = list(context.meta.get(TYPED, ()))
+    if reference in typed:
+        typed.remove(reference)
+    return typed
+
+
+def _show_choices(context: click.Context, choices: "Choices") -> None:
     from compactctl.reports.rendering.screen import Screen
     from compactctl.reports.terminal.sessions import choices_screen
 
-    Screen(error=True).show(*choices_screen(choices, command))
+    options = _typed_options(context, context.params.get("path"))
+    Screen(error=True).show(*choices_screen(choices, context.command_path, options))

@@ -64,11 +64,21 @@ class StageOption(click.Option):
         self.field = field
 
 
+TYPED = "compactctl.typed"
+"""In the context: the arguments of the command as they were typed."""
+
+
 class SectionedCommand(click.Command):
     """A command whose help has sections.
 
-    The options of a single stage are one of them; those of all stages are explained elsewhere.
+    The options of a single stage are one of them; those of all stages are explained elsewhere. What
+    was typed behind its name stays in the context, for a command that is suggested instead.
     """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, and keep them as they were typed."""
+        ctx.meta[TYPED] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections of those options that the command has."""

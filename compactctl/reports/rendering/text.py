@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 
 from compactctl.reports.rendering.runner_commands import inert
 
@@ -65,6 +66,12 @@ def shell_path(path: str) -> str:
     is_like_option = path.startswith("-") and path != "-"
     quoted = shlex.quote(f"./{path}" if is_like_option else path)
     return inert(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)
+
+
+def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
+    """Return a command for a file, with options as they were typed, as it can be pasted."""
+    quoted = (inert(_NOT_TYPED.sub(_typed, shlex.quote(each)), _TWO_QUOTES) for each in options)
+    return " ".join((command, shell_path(path), *quoted))
 
 
 def path_name(path: str) -> str:

@@ -1,8 +1,9 @@
 """The transcripts to choose from, where a command was given none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compactctl.commands.loading.candidates import Candidate, Candidates
+from compactctl.commands.loading.discover import is_compacted_name
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import (
@@ -10,13 +11,18 @@ from compactctl.reports.rendering.text import (
     one_line,
     plural,
     safe_text,
-    shell_path,
     size_text,
+    typed_command,
 )
 
 
-def candidates_screen(candidates: Candidates, command: str, now: float) -> Iterator[ScreenItem]:
-    """Yield what to print: the files and what to type; ``now`` is in seconds since the epoch."""
+def candidates_screen(
+    candidates: Candidates, command: str, now: float, options: Sequence[str] = ()
+) -> Iterator[ScreenItem]:
+    """Yield what to print: the files and what to type; ``now`` is in seconds since the epoch.
+
+    ``options`` are those that were typed already.
+    """
     if not candidates.found:
         yield _nothing(candidates, command)
         return
@@ -33,7 +39,10 @@ def candidates_screen(candidates: Candidates, command: str, now: float) -> Itera
     yield ""
     if candidates.more:
         yield f"and {plural(candidates.more, 'older file')}"
-    yield f"type: {command} {shell_path(candidates.found[0].name)}"
+    names = [each.name for each in candidates.found]
+    originals = [name for name in names if not is_compacted_name(name)]
+    best = names[0] if candidates.compacted or not originals else originals[0]
+    yield f"type: {typed_command(command, best, options)}"
 
 
 def _nothing(candidates: Candidates, command: str) -> str:

@@ -1,13 +1,13 @@
 """``sessions`` on a terminal, and sessions to choose from or chosen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compactctl.commands.sessions.references import Choices
 from compactctl.commands.sessions.row import Row
 from compactctl.commands.sessions.sessions import SessionsResult
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.session_rows import project_text, session_table
-from compactctl.reports.rendering.text import age_text, line_text, one_line, plural
+from compactctl.reports.rendering.text import age_text, line_text, one_line, plural, typed_command
 from compactctl.sessions.registry import store_named
 from compactctl.sessions.session import Session
 
@@ -44,15 +44,20 @@ def sessions_messages(result: SessionsResult) -> Iterator[str]:
     yield from (f"warning: {line_text(note)}" for note in result.notes)
 
 
-def choices_screen(choices: Choices, command: str) -> Iterator[ScreenItem]:
-    """Yield what to print: why none was taken, the sessions, and what to type."""
+def choices_screen(
+    choices: Choices, command: str, options: Sequence[str] = ()
+) -> Iterator[ScreenItem]:
+    """Yield what to print: why none was taken, the sessions, and what to type.
+
+    ``options`` are those that were typed already.
+    """
     yield f"{command}: {line_text(choices.why)}:"
     yield ""
     yield session_table(choices.rows, choices.now, choices.home)
     yield ""
     if choices.more:
         yield f"and {plural(choices.more, 'older session')}"
-    yield f"type: {command} {one_line(choices.rows[0].short_id)}"
+    yield f"type: {typed_command(command, choices.rows[0].short_id, options)}"
 
 
 def chosen_line(row: Row, now: float, home: str) -> str:
