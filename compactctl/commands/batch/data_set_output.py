@@ -65,7 +65,7 @@ def write_data_set(
         disk_errors(place, "nothing was written there"),
         TemporaryFile(dir=place.parent) as stream,
     ):
-        data.write_with(stream, replaced)
+        data.write_with(stream, replaced, options.limits)
         changed = stages()
         content = Content.of(StreamPieces(stream)) if changed else source.content
         # What cannot be read again could not be rewound either.
@@ -101,6 +101,7 @@ def _source(path: Path, limits: ReadLimits) -> Source:
 def _check(content: Content, limits: ReadLimits, output: str) -> None:
     """Raise NoInputError for more than ``rewind`` would read."""
     limits.check_size(content.digest.n_bytes, output)
+    limits.check_lines(content.digest.n_lines, output)
 
 
 def _deposit(source: Source, after: Digest, changed: RunStages) -> Deposit:

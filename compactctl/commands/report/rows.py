@@ -8,7 +8,8 @@ from typing import Any
 
 from compactctl.errors import ArchiveError, NoInputError, NotUnderstoodError
 from compactctl.history.categories import CATEGORIES, Category
-from compactctl.store.archive.parquet import damage_errors, n_bytes, regular
+from compactctl.store.archive.parquet import damage_errors, regular
+from compactctl.store.files.columns import n_bytes
 from compactctl.store.files.limits import TEXT_LIMITS
 
 METADATA = b"compactctl.batch"

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Protocol
 
 from compactctl.errors import ArchiveError, IntegrityError, LargeArchiveError, is_out_of_memory
 from compactctl.model.operation import Digest
-from compactctl.store.archive.pages import unpacked_sizes
+from compactctl.store.files.columns import chunks_of, n_bytes, page_sizes, place_of, repeats
 from compactctl.store.files.limits import ReadLimits
 
 ParquetRow = dict[str, Any]
@@ -158,23 +158,6 @@ def _check_sizes(path: Path, sizes: Mapping[str, int], bounds: Bounds, beside: i
         raise _too_large(path, "edits", bounds)
 
 
-def page_sizes(
-    stream: BinaryIO,
-    metadata: Any,  # noqa: ANN401
-    columns: Sequence[str],
-) -> Iterator[tuple[str, int]]:
-    """Yield what each page of these columns takes once it is unpacked, by its header."""
-    for chunk in _chunks(metadata, columns):
-        for size in unpacked_sizes(stream, *_place(chunk)):
-            yield chunk.path_in_schema, size
-
-
-def _place(chunk: Any) -> tuple[int, int]:  # noqa: ANN401
-    """Return where a column chunk begins, and its size."""
-    start = chunk.dictionary_page_offset or chunk.data_page_offset
-    return start, chunk.total_compressed_size
-
-
 def regular(path: Path) -> BinaryIO:
     """Open a file to read; ArchiveError for a link, which may lead to anybody's file.
 
@@ -227,11 +210,11 @@ def opened(
     if schema is not None and not file.schema_arrow.equals(schema):
         raise ArchiveError(f"{path}: its columns are not those of an archive; restore a backup")
     end, repeating = path.stat().st_size, set()
-    for chunk in _chunks(file.metadata, columns):
-        start, size = _place(chunk)
+    for _, chunk in chunks_of(file.metadata, columns.__contains__):
+        start, size = place_of(chunk)
         if start < 0 or not 0 <= size <= end - start:
             raise ArchiveError(f"{path}: ends too early; restore the file from a backup")
-        if chunk.has_dictionary_page and chunk.physical_type == "BYTE_ARRAY":
+        if repeats(chunk):
             repeating.add(chunk.path_in_schema)
     return pq.ParquetFile(
         stream,
@@ -239,27 +222,6 @@ def opened(
         read_dictionary=sorted(repeating),
         page_checksum_verification=True,
     )
-
-
-def _chunks(metadata: Any, columns: Sequence[str]) -> Iterator[Any]:  # noqa: ANN401
-    for group in range(metadata.num_row_groups):
-        row_group = metadata.row_group(group)
-        chunks = (row_group.column(number) for number in range(metadata.num_columns))
-        yield from (chunk for chunk in chunks if chunk.path_in_schema in columns)
-
-
-def n_bytes(column: Any) -> int:  # noqa: ANN401
-    """Return how many bytes of text or data a column holds, each value counted where it stands."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_primitive(column.type):
-        return 0
-    if pa.types.is_dictionary(column.type):
-        lengths = pc.binary_length(column.dictionary).take(column.indices)
-    else:
-        lengths = pc.binary_length(column)
-    return pc.sum(lengths).as_py() or 0
 
 
 def _schema() -> Any:  # noqa: ANN401

@@ -12,11 +12,10 @@ from compactctl.errors import ArchiveError
 from compactctl.store.archive.parquet import (
     BATCH_ROWS,
     damage_errors,
-    n_bytes,
     opened,
-    page_sizes,
     regular,
 )
+from compactctl.store.files.columns import n_bytes, page_sizes
 from compactctl.store.files.limits import TEXT_LIMITS
 
 SEAL = b"compactctl.seal"

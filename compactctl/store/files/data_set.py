@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compactctl.errors import IntegrityError, NoInputError, NotUnderstoodError, UsageError
+from compactctl.store.files.columns import chunks_of, n_bytes, place_of, repeats
 from compactctl.store.files.limits import ReadLimits
+from compactctl.store.files.pages import unpacked_sizes
 
 ENDING = ".parquet"
 FORMAT = "parquet"
@@ -31,19 +33,25 @@ NAMES = (
 # Beside its completion a prompt is a text as often as messages, and a text is none.
 _NEVER_TEXT = frozenset({"prompt"})
 _BATCH_ROWS = 64
-"""Conversations that are unpacked at a time."""
+_BATCH_BYTES = 16 << 20
+"""How much is unpacked at a time: so many rows at most, one at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOfRows:
     """How many rows there are, and the number of the first one, from 1.
 
-    ``n_bytes`` is what the values of the column of conversations take unpacked.
+    ``n_bytes`` is what the pages of the column of conversations take unpacked.
     """
 
     rows: int
     first: int
     n_bytes: int
+
+    @property
+    def batch_rows(self) -> int:
+        """How many rows are unpacked at a time."""
+        return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, self.n_bytes)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,36 +69,78 @@ class DataSet:
     def values(self, groups: Sequence[int], limits: ReadLimits) -> Iterator[Any]:
         """Yield the conversations of some row groups, in order: lists, texts, or None.
 
-        NoInputError where they take more memory than the limits allow, NotUnderstoodError for a
-        file that is damaged.
+        NoInputError where a row, or all of them, take more than the limits allow, before it is
+        unpacked, NotUnderstoodError for a file that is damaged.
         """
-        limits.check_size(sum(self.groups[each].n_bytes for each in groups), str(self.path))
-        with _opened(self.path) as file:
-            batches = file.iter_batches(
-                _BATCH_ROWS, row_groups=list(groups), columns=[self.column], use_threads=False
-            )
-            for batch in batches:
-                yield from batch.column(0).to_pylist()
+        self._check(limits, groups, is_whole=False)
+        with _opened(self.path, self.column) as file:
+            for group in groups:
+                yield from self._rows(file, group, limits)
 
-    def write_with(self, out: BinaryIO, replaced: Callable[[list[Any]], list[Any]]) -> None:
+    def write_with(
+        self, out: BinaryIO, replaced: Callable[[list[Any]], list[Any]], limits: ReadLimits
+    ) -> None:
         """Write the file with other conversations, its schema, row groups and codecs as they are.
 
         ``replaced`` gets the conversations of one row group after another and returns as many.
-        What was written is read back: IntegrityError where it does not hold them.
+        What was written is read back: IntegrityError where it does not hold them. NoInputError
+        as ``values`` raises it, also for the other columns.
         """
         from pyarrow import parquet
 
-        with _opened(self.path) as file:
+        self._check(limits, range(len(self.groups)), is_whole=True)
+        with _opened(self.path) as file, _opened(self.path, self.column) as rows:
             schema, codecs = file.schema_arrow, _codecs(file.metadata)
             written: list[str] = []
             with parquet.ParquetWriter(out, schema, compression=codecs) as writer:
                 for group in range(file.num_row_groups):
+                    values = replaced(list(self._rows(rows, group, limits)))
                     table = file.read_row_group(group, use_threads=False)
-                    values = replaced(table.column(self.column).to_pylist())
                     made = self._with(table, values)
                     written.append(_told(made.column(self.column).to_pylist()))
                     writer.write_table(made, row_group_size=table.num_rows)
         self._prove(out, written)
+
+    def _rows(self, file: Any, group: int, limits: ReadLimits) -> Iterator[Any]:  # noqa: ANN401
+        """Yield the conversations of a row group; NoInputError for one that is too large."""
+        number = self.groups[group].first
+        for column in self._batches(file, group, [self.column]):
+            for place in range(len(column)):
+                limits.check_row(n_bytes(column.slice(place, 1)), str(self.path), number)
+                yield column[place].as_py()
+                number += 1
+
+    def _batches(self, file: Any, group: int, columns: Sequence[str] | None) -> Iterator[Any]:  # noqa: ANN401
+        """Yield the columns, all by default, of some rows of a group at a time."""
+        rows = self.groups[group].batch_rows
+        for batch in file.iter_batches(rows, [group], columns=columns, use_threads=False):
+            yield from batch.columns
+
+    def _check(self, limits: ReadLimits, groups: Sequence[int], *, is_whole: bool) -> None:
+        """Raise NoInputError for more than the limits allow in the pages and rows of some groups.
+
+        That is told from the headers of pages, and where texts may stand for themselves again and
+        again from their lengths: none of them is copied. ``is_whole`` means all columns.
+        """
+        name = str(self.path)
+        limits.check_size(sum(group.n_bytes for group in self.groups), name)
+        column = None if is_whole else self.column
+        with _opened(self.path, column, is_whole=is_whole) as file, self.path.open("rb") as stream:
+            n_pages = n_most = 0
+            for group, chunk in chunks_of(file.metadata, lambda path: _is_of(path, column)):
+                sizes = _page_sizes(stream, chunk, name) if group in groups else []
+                for size in sizes:
+                    limits.check_page(size, name)
+                n_pages += sum(sizes)
+                n_most += chunk.num_values * sizes[0] if sizes and repeats(chunk) else 0
+            limits.check_size(n_pages, name)
+            if n_pages + n_most <= limits.unpacked:
+                return
+            total = 0
+            for group in groups:
+                for each in self._batches(file, group, column and [column]):
+                    total += n_bytes(each)
+                    limits.check_size(total, name)
 
     def _with(self, table: Any, values: list[Any]) -> Any:  # noqa: ANN401 - pyarrow has no types
         import pyarrow as pa
@@ -200,14 +250,25 @@ def _told(values: list[Any]) -> str:
     return json.dumps(values, default=repr)
 
 
+def _page_sizes(stream: BinaryIO, chunk: Any, name: str) -> list[int]:  # noqa: ANN401
+    """Return what the pages of a column chunk take unpacked; NotUnderstoodError for damage."""
+    try:
+        return list(unpacked_sizes(stream, *place_of(chunk)))
+    except (ValueError, IndexError) as error:
+        why = "the header of a page is damaged"
+        raise NotUnderstoodError(f"{name}: cannot be read as Parquet ({why})") from error
+
+
 def _n_bytes(group: Any, column: str) -> int:  # noqa: ANN401
     chunks = (group.column(index) for index in range(group.num_columns))
-    return sum(each.total_uncompressed_size for each in chunks if _is_of(each, column))
+    return sum(
+        chunk.total_uncompressed_size for chunk in chunks if _is_of(chunk.path_in_schema, column)
+    )
 
 
-def _is_of(chunk: Any, column: str) -> bool:  # noqa: ANN401
-    name: str = chunk.path_in_schema
-    return name == column or name.startswith(f"{column}.")
+def _is_of(path: str, column: str | None) -> bool:
+    """Tell whether a path in the schema is in a column; None is all of them."""
+    return column is None or path == column or path.startswith(f"{column}.")
 
 
 def _codecs(metadata: Any) -> dict[str, str] | str:  # noqa: ANN401
@@ -224,13 +285,22 @@ def _codec(name: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, column: str | None = None, *, is_whole: bool = False) -> Iterator[Any]:
+    """Open a file; the texts of ``column``, or of all, are not copied where they are repeated."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         with path.open("rb") as stream, parquet.ParquetFile(stream) as file:
-            yield file
+            if column is None and not is_whole:
+                yield file
+                return
+            chunks = chunks_of(file.metadata, lambda name: _is_of(name, column))
+            names = {chunk.path_in_schema for _, chunk in chunks if repeats(chunk)}
+            with parquet.ParquetFile(
+                stream, metadata=file.metadata, read_dictionary=sorted(names)
+            ) as sparing:
+                yield sparing
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         why = " ".join(str(error).split())
         raise NotUnderstoodError(f"{path}: cannot be read as Parquet ({why[:160]})") from error

@@ -37,6 +37,22 @@ class ReadLimits:
             what = f"more than {self.line:,} bytes on line {number}"
             raise self._exceeded(name, what, "--max-line")
 
+    def check_page(self, n_bytes: int, name: str) -> None:
+        """Raise NoInputError when a page of a table, which is unpacked as a whole, is too large."""
+        if n_bytes > self.line:
+            raise self._exceeded(name, f"more than {self.line:,} bytes in a page", "--max-line")
+
+    def check_row(self, n_bytes: int, name: str, number: int) -> None:
+        """Raise NoInputError when a row of a table is too long."""
+        if n_bytes > self.line:
+            what = f"more than {self.line:,} bytes in row {number:,}"
+            raise self._exceeded(name, what, "--max-line")
+
+    def check_lines(self, number: int, name: str) -> None:
+        """Raise NoInputError for too many lines, however short they are."""
+        if number > self.lines:
+            raise NoInputError(f"{name}: has more than {self.lines:,} lines; split it")
+
     def lines_of(self, stream: BinaryIO, name: str) -> Iterator[bytes]:
         """Yield the lines of a stream; NoInputError where they exceed the limits, not later."""
         n_bytes = 0
@@ -45,7 +61,7 @@ class ReadLimits:
             if n_bytes > self.unpacked or len(line) > self.line or number > self.lines:
                 self.check_size(n_bytes, name)
                 self.check_line(len(line), name, number)
-                raise NoInputError(f"{name}: has more than {self.lines:,} lines; split it")
+                self.check_lines(number, name)
             yield line
 
     def _exceeded(self, name: str, what: str, option: str) -> NoInputError:

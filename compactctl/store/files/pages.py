@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 HEADER_BYTES = 1 << 14
-"""What a header takes at most: pyarrow puts no value of more than 4,096 bytes into it."""
+"""What a header usually takes at most: pyarrow puts no value of more than 4,096 bytes into it."""
+_MOST_HEADER_BYTES = 1 << 24
+"""What pyarrow reads of a header at most; other writers put whole texts into its statistics."""
 _UNPACKED_SIZE, _PACKED_SIZE = 2, 3
 _BOOLEANS, _INTEGERS = (1, 2), (4, 5, 6)
 _BINARY, _STRUCT = 8, 12
@@ -25,13 +27,24 @@ def unpacked_sizes(stream: BinaryIO, start: int, size: int) -> Iterator[int]:
     """
     at, end = start, start + size
     while at < end:
-        stream.seek(at)
-        sizes, length = _integers(stream.read(min(HEADER_BYTES, end - at)), 0)
+        sizes, length = _header(stream, at, end)
         unpacked, packed = sizes.get(_UNPACKED_SIZE, -1), sizes.get(_PACKED_SIZE, -1)
         if min(unpacked, packed) < 0:
             raise ValueError("a page without its size")
         yield unpacked
         at += length + packed
+
+
+def _header(stream: BinaryIO, at: int, end: int) -> tuple[dict[int, int], int]:
+    """Return the integers of a page header by their fields, and its size."""
+    stream.seek(at)
+    try:
+        return _integers(stream.read(min(HEADER_BYTES, end - at)), 0)
+    except IndexError:
+        if end - at <= HEADER_BYTES:
+            raise
+    stream.seek(at)
+    return _integers(stream.read(min(_MOST_HEADER_BYTES, end - at)), 0)
 
 
 def _integers(data: bytes, at: int, depth: int = 1) -> tuple[dict[int, int], int]:
