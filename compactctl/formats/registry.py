@@ -132,7 +132,10 @@ def _fitting(first: Sequence[Any]) -> Format | None:
 def _check_whole(head: bytes, where: str) -> None:
     """Raise NotUnderstoodError where a file begins as JSON that was cut off or overwritten."""
     if b"\0" in head and not head.startswith(_UTF_16):
-        raise NotUnderstoodError(f"{where}: holds NUL bytes, so it is damaged, or no text at all")
+        raise NotUnderstoodError(
+            f"{where}: holds NUL bytes, so it is damaged or not text; "
+            f"if it is a transcript, name its format with --format ({_names()})"
+        )
     value = completed(head)
     fitting = None if value is None else _fitting([value])
     if value:

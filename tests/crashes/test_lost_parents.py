@@ -103,19 +103,31 @@ def test_a_marker_stands_right_before_a_record_behind_zeros(
     check(path, windowed(path, layout, tags=tags))
 
 
-def parallel() -> list[Record]:
-    """Return answers of one response that follow two different lost records."""
-    return [
+@WAYS
+def test_a_marker_stands_before_answers_of_one_response_that_follow_different_lost_records(
+    layout: Layout, *, tags: bool, tmp_path: Path
+) -> None:
+    path = written(
+        tmp_path,
         *HOOKS,
         called("a0", "lost", "c0", "response"),
         called("a1", "gone", "c1", "response"),
         answered("r1", "a1", "c1"),
         said("e1", "r1", "Done."),
-    ]
+    )
+
+    check(path, windowed(path, layout, tags=tags))
 
 
 def test_what_cannot_be_placed_is_left_as_it_is(tmp_path: Path) -> None:
-    path = written(tmp_path, *parallel())
+    path = written(
+        tmp_path,
+        attached("h1", None, "hook_additional_context", **HOOK),
+        called("a1", "gone", "c1"),
+        answered("r1", "a1", "c1"),
+        called("a1", None, "c1"),
+        said("e1", "r1", "Done."),
+    )
     result = windowed(path, tags=False)
 
     assert not result.compacted

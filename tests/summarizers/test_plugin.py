@@ -1,11 +1,13 @@
 """Summaries through the ``llm`` package: absent, or with a model of a plugin."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from compactctl.errors import UsageError
+from compactctl.extras import install_command
 from compactctl.llm.ask import NoAnswerError
 from compactctl.llm.plugin import asking_plugin
 
@@ -48,7 +50,7 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_the_package_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llm", None)
-    with pytest.raises(UsageError, match=r"pip install 'compactctl\[llm\]'"):
+    with pytest.raises(UsageError, match=re.escape(install_command("llm>=0.19"))):
         asking_plugin("local", timeout=9)
 
 
