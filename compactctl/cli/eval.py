@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.options.file_argument import paths_argument
 from compactctl.cli.options.input import format_option, limit_options, strict_option
 from compactctl.cli.options.measure import measure_options
 from compactctl.cli.options.output import shown_as_options
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
 
 _HELP = """Measure what compactions keep of what was needed later.
 
-FILES are transcripts, folders and patterns in quotes. Each session is cut in two before a
-request; profiles and stages compact the part
-before, and the part behind tells what was needed: names and lines that the agent wrote again,
-rules, requests, errors, commands, files and tasks. Controls of the same size show what chance
-keeps. That words are still there is the most that a model can recall, not what it will. Nothing is
-written but what --report, --plot and --html name.
+FILES are transcripts, folders, patterns in quotes, and sessions: latest, ids, claude: for all of a
+client. Each session is cut in two before a request; profiles and stages compact the part before,
+and the part behind tells what was needed: names and lines that the agent wrote again, rules,
+requests, errors, commands, files and tasks. Controls of the same size show what chance keeps. That
+words are still there is the most that a model can recall, not what it will. Nothing is written but
+what --report, --plot and --html name.
 """
 
 
@@ -51,7 +52,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 @click.command("eval", cls=SectionedCommand, help=_HELP)
-@click.argument("paths", metavar="FILES...", nargs=-1, required=True)
+@paths_argument("FILES...", required=True)
 @click.option(
     "--profile",
     "profiles",

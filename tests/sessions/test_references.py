@@ -7,11 +7,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import click
 import pytest
 from cli.asking import SAMPLES, Ask
 from cli.screens.terminal import ended_on_terminal
+from sessions.bundled_home import fill_home
 from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
+from compactctl.cli.group import cli
 from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions, is_file
 from compactctl.errors import NoInputError, NotUnderstoodError
 from compactctl.store.archive.names import archive_folder
@@ -399,3 +402,30 @@ def test_a_client_that_cannot_be_read_is_told_of_here_too(home: Home, known: Ses
     home.vscode(Said(project=str(known.here)))
     with pytest.raises(NotUnderstoodError):
         known.newest_here()
+
+
+# Their files are reports, outputs of tools and files of a project.
+NO_TRANSCRIPTS = {"report", "limit-output", "file-budget"}
+
+
+def test_every_command_that_takes_transcripts_takes_sessions() -> None:
+    context = click.Context(cli)
+    commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    files = {
+        name: parameter
+        for name, command in commands.items()
+        for parameter in (command.params if command else ())
+        if isinstance(parameter, click.Argument) and parameter.name in {"path", "paths"}
+    }
+    assert len(files) > 15
+    for name in files.keys() - NO_TRANSCRIPTS:
+        completed = files[name].shell_complete(context, "lates")
+        assert "latest" in {item.value for item in completed}, name
+
+
+def test_what_a_compaction_keeps_of_a_session_by_its_id(home: Home, ask: Ask) -> None:
+    fill_home(home.root)
+    outcome = ask("eval", "32ee9a45", "--at", "0.3", "--keep", "10%", "--json")
+    assert outcome.code == 0, outcome.err
+    (session,) = json.loads(outcome.out)["sessions"]
+    assert session["path"].endswith("32ee9a45-aee0-53d4-a587-c28c937c29ee.jsonl")

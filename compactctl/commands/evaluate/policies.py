@@ -9,6 +9,7 @@ from compactctl.commands.planning.run_stages import part_of, view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for
 from compactctl.errors import UsageError
 from compactctl.evaluation.controls import CONTROLS
+from compactctl.history.pairs import units
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import given
 from compactctl.model.edit import Edit
@@ -108,11 +109,21 @@ class Compactor:
         return run(view, plan.steps, meter).view.messages
 
     def control(self, name: str, prefix: tuple[Message, ...], room: int) -> tuple[Message, ...]:
-        """Return what is given, and what a control leaves of the rest of a prefix in ``room``."""
-        fixed = given(prefix)
-        names = {message.id for message in fixed}
-        rest = [message for message in prefix if message.id not in names]
-        return (*fixed, *CONTROLS[name](rest, room, self._measured.meter, self._seed))
+        """Return what is given, and what a control leaves of the rest of a prefix in ``room``.
+
+        Messages keep their order. The call of a result that is given stays with it, and takes its
+        tokens from ``room``.
+        """
+        meter = self._measured.meter
+        fixed = {message.id for message in given(prefix)}
+        whole = (unit for unit in units(prefix) if any(prefix[at].id in fixed for at in unit))
+        stay = {at for unit in whole for at in unit}
+        room -= sum(meter.message(prefix[at]) for at in stay if prefix[at].id not in fixed)
+        rest = [message for at, message in enumerate(prefix) if at not in stay]
+        left = CONTROLS[name](rest, room, meter, self._seed)
+        places = {message.id: at for at, message in enumerate(prefix)}
+        both = (*(prefix[at] for at in sorted(stay)), *left)
+        return tuple(sorted(both, key=lambda message: places.get(message.id, len(prefix))))
 
     def _measured_for(self, plan: PlanOptions) -> Measure:
         options = replace(self._options, profile=plan.profile)
