@@ -49,8 +49,9 @@ def _origin(error: click.ClickException, context: click.Context | None) -> str:
 def system_line(error: OSError) -> str:
     """Return what the system refused to do, most often to write to standard output."""
     where = f"{error.filename}: " if error.filename else "standard output: "
-    what_to_do = "make room" if error.errno in _FULL else "see to it"
-    return safe_text(f"compactctl: {where}{error.strerror or error}; {what_to_do} and run it again")
+    otherwise = "check the file and its disk" if error.filename else "redirect it to a file"
+    what_to_do = "make room and run it again" if error.errno in _FULL else otherwise
+    return safe_text(f"compactctl: {where}{error.strerror or error}; {what_to_do}")
 
 
 def state_line(error: BaseException) -> str:

@@ -138,9 +138,11 @@ def _overflow(error: str | None) -> Overflow | None:
         return None
     found = overflow(error)
     if not found.overflow:
+        advice = "see compactctl overflow, and compact without it"
+        if found.retryable:
+            advice = found.note or "wait: the same request can succeed later"
         raise UsageError(
-            "--from-error: this is not an error about a context that is too long; see compactctl "
-            "overflow, and compact without it"
+            f"--from-error: this is not an error about a context that is too long; {advice}"
         )
     return found
 

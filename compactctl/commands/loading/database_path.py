@@ -33,9 +33,15 @@ def read_from_database(path: str) -> bytes:
     try:
         found = opencode_document(session_of(path), this_machine())
     except sqlite3.Error as error:
+        is_busy = getattr(error, "sqlite_errorcode", 0) in {
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_LOCKED,
+        }
+        advice = (
+            "run it again when OpenCode rests" if is_busy else "name what opencode export wrote"
+        )
         raise NoInputError(
-            f"{path}: OpenCode's database cannot be read ({error}); try again, or name what "
-            "opencode export wrote"
+            f"{path}: OpenCode's database cannot be read ({error}); {advice}"
         ) from error
     if found is None:
         raise NoInputError(f"{path}: there is no such session; see compactctl sessions")

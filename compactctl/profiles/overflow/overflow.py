@@ -22,7 +22,7 @@ class Overflow:
         limit: tokens allowed; None likewise.
         retryable: whether the same request can succeed later; None when that is not known.
         pattern: what in the error decided, as the file of patterns has it; None without one.
-        note: what is uncertain about it, in words; "" for nothing.
+        note: what is uncertain about it, or what to do, in words; "" for nothing.
     """
 
     overflow: bool
@@ -52,7 +52,9 @@ def read_overflow(text: str) -> Overflow:
     if found is not None:
         return _overflow(found, shown, known)
     if limited is not None:
-        return Overflow(overflow=False, retryable=limited.retryable, pattern=limited.text)
+        return Overflow(
+            overflow=False, retryable=limited.retryable, pattern=limited.text, note=limited.note
+        )
     return _by_figures(shown, known)
 
 

@@ -26,7 +26,8 @@ class Pattern:
         unit: what the limit is one of; figures are read for tokens only.
         weak: whether words of a rate limit beside it win.
         retryable: of a rate limit: whether the same request can succeed later.
-        note: what to say of it, or when it stays open which of several providers answered.
+        note: what to do about it, or what to say when it stays open which of several providers
+            answered.
     """
 
     text: str

@@ -15,7 +15,10 @@ ADVICE = {
     errno.EPERM: "write somewhere else, or change the permissions",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.EMFILE: "close some files or raise the limit (ulimit -n)",
+    **dict.fromkeys((errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ETXTBSY), "run it again"),
 }
+OTHERWISE = "check the disk, or write somewhere else"
+"""What to do about any other error, which would come again."""
 
 
 class DiskError(CompactctlError):
@@ -36,5 +39,5 @@ def disk_errors(path: Path, outcome: str) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror or str(error) or type(error).__name__
-        advice = ADVICE.get(error.errno or 0, "run it again")
+        advice = ADVICE.get(error.errno or 0, OTHERWISE)
         raise DiskError(f"{path}: {why}; {outcome}; {advice}") from error

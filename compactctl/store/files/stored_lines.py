@@ -65,16 +65,22 @@ class StoredLines(Sequence[bytes]):
         try:
             return self._path.open("rb", buffering=BUFFER)
         except OSError as error:
-            raise self._changed() from error
+            raise self._unreadable(error) from error
 
     def _read(self, stream: BinaryIO, size: int, expected: int) -> bytes:
         try:
             line = stream.read(size)
         except OSError as error:
-            raise self._changed() from error
+            raise self._unreadable(error) from error
         if hash(line) != expected:
             raise self._changed()
         return line
+
+    def _unreadable(self, error: OSError) -> ChangedError:
+        return ChangedError(
+            f"{os.fspath(self._path)}: can no longer be read ({error.strerror or error}); "
+            "nothing was changed, check the file and its disk"
+        )
 
     def _changed(self) -> ChangedError:
         return ChangedError(

@@ -46,7 +46,7 @@ def test_closed_standard_output_is_told(desk: Path) -> None:
     done = with_closed(1, "stats", desk)
     assert (done.returncode, done.stderr) == (
         74,
-        b"compactctl: standard output: Bad file descriptor; see to it and run it again\n",
+        b"compactctl: standard output: Bad file descriptor; redirect it to a file\n",
     )
 
 

@@ -12,7 +12,7 @@ from store.states import AFTER, BEFORE, archive_of, names_below, operation, step
 
 from compactctl.errors import IntegrityError
 from compactctl.store.files.content import Content
-from compactctl.store.files.disk_errors import DiskError
+from compactctl.store.files.disk_errors import DiskError, disk_errors
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.publish.publish import Published, write_output
 
@@ -22,6 +22,14 @@ def lay_out(folder: Path) -> Path:
     path = folder / "run.jsonl"
     path.write_bytes(BEFORE)
     return path
+
+
+@pytest.mark.parametrize("number", sorted(errno.errorcode))
+def test_to_run_it_again_is_advised_only_where_that_can_help(number: int) -> None:
+    with pytest.raises(DiskError) as told, disk_errors(Path("x"), "nothing was changed"):
+        raise OSError(number, os.strerror(number))
+    helps = {"EAGAIN", "EWOULDBLOCK", "EBUSY", "EINTR", "ETXTBSY", "ENOSPC", "EDQUOT"}
+    assert ("run it again" in str(told.value)) == (errno.errorcode[number] in helps)
 
 
 @pytest.mark.parametrize("name", ["run.jsonl", "run.compacted.jsonl"])

@@ -7,7 +7,7 @@ from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.wording import tokens_text
 
 _AGAIN = {
-    True: "the same request can succeed later",
+    True: "wait: the same request can succeed later",
     False: "the same request will fail again",
     None: "not known from this error",
 }

@@ -14,6 +14,10 @@ from compactctl.profiles.overflow.patterns import patterns
 
 # T35 and T36 of NeuroLink's tests, and what its code answered where that is right.
 OVERFLOWS = {
+    "stop_reason: model_context_window_exceeded": "anthropic",
+    '{"stop_reason": "model_context_window_exceeded"}': "anthropic",
+    "prompt has 270000 tokens, but the configured context size is 256000 tokens": None,
+    "The response was truncated because it exceeded the token limit": "google",
     "prompt is too long": "anthropic",
     "prompt is too long: 205000 tokens > 200000 maximum": "anthropic",
     "This model's maximum context length is 128000": "openai",
@@ -37,6 +41,12 @@ OVERFLOWS = {
 }
 # Not overflows. NeuroLink takes the quotas for some.
 OTHER_ERRORS = {
+    "You've hit your usage limit. Upgrade to Pro or try again in 3 hours.": True,
+    "Claude usage limit reached. Your limit will reset at 3pm.": True,
+    "You've hit your limit, it resets at 3pm": True,
+    "Overloaded": True,
+    '{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}': True,
+    "The model is overloaded. Please try again later.": True,
     "rate limit exceeded": True,
     "429 too many requests": True,
     "RESOURCE_EXHAUSTED: Quota exceeded for requests per minute": True,
@@ -107,6 +117,12 @@ FIGURES = [
         128_000,
         2_000,
     ),
+    (
+        "prompt has 270000 tokens, but the configured context size is 256000 tokens",
+        270_000,
+        256_000,
+        14_000,
+    ),
     ("This model's maximum context length is 128000", None, 128_000, None),
     ("prompt token count of 93854 exceeds the limit of 90000", 93_854, 90_000, 3_854),
     ("Requested tokens (3000) exceed context window of 2048", 3_000, 2_048, 952),
@@ -121,7 +137,9 @@ FIGURES = [
 
 
 @pytest.mark.parametrize(("text", "provider"), OVERFLOWS.items())
-def test_every_documented_text_is_an_overflow_of_its_provider(text: str, provider: str) -> None:
+def test_every_documented_text_is_an_overflow_of_its_provider(
+    text: str, provider: str | None
+) -> None:
     found = read_overflow(text)
     assert (found.overflow, found.provider, found.retryable) == (True, provider, False)
 
@@ -158,6 +176,11 @@ def test_figures_alone_are_enough() -> None:
 def test_further_hints_tell_who_says_what_several_say(text: str, provider: str) -> None:
     found = read_overflow(text)
     assert (found.provider, found.note) == (provider, "")
+
+
+@pytest.mark.parametrize("text", ["You've hit your usage limit.", "hit your limit", "Overloaded"])
+def test_what_only_time_helps_with_says_wait(text: str) -> None:
+    assert ": wait " in read_overflow(text).note
 
 
 def test_what_stays_open_is_noted() -> None:
