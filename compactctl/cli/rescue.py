@@ -21,6 +21,7 @@ SESSION is a file or what compactctl sessions lists; without it, the session tha
 It is compacted as compactctl compact does it, down to half of what its client takes, so that
 there is room to work: as a new session, with the old one as it was, or with --native by appending
 to it. The last line is the command that goes on with it, and compactctl rewind has every byte back.
+What was rescued before and has not changed since is not written a second time.
 """
 
 

@@ -113,7 +113,7 @@ def _cleared(view: View) -> str:
     count = sum(is_cleared(part) for _, part in results_in(view))
     if not count:
         return ""
-    return f"results cleared before it looked: {count:,}; in front of that stage it sees them"
+    return f"results that an earlier stage had cleared: {count:,}"
 
 
 def _check_notice(notice: str) -> None:

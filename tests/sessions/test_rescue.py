@@ -32,15 +32,40 @@ def test_the_newest_session_goes_on_with_the_command_of_the_last_line(full: Path
     before = full.read_bytes()
     outcome = ask("rescue")
     assert outcome.code == 0
-    *_, new = last_line(outcome.err).split()
-    assert last_line(outcome.err) == (
+    *_, new = last_line(outcome.out).split()
+    assert last_line(outcome.out) == (
         f"continue with: cd /home/dev/quayside && claude --resume {new}"
     )
-    assert f"undo with: compactctl rewind {new}" in outcome.err.splitlines()
+    assert f"undo with: compactctl rewind {new}" in outcome.out.splitlines()
     assert full.read_bytes() == before
     assert ask("check", new).code == 0
     assert ask("rewind", new).code == 0
     assert ask("check", new).code == 1
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_a_second_rescue_offers_the_first_result(home: Home, ask: Ask, client: str) -> None:
+    """As long as neither the session nor what was made of it changed."""
+    said = Said(name=client, title="Harbour")
+    path = home.claude(said) if client == "claude-code" else home.codex(said)
+    path.write_bytes((SAMPLES / f"{client}-session.jsonl").read_bytes())
+    first = ask("rescue", path, "--json", "--target", "10%")
+    assert first.code == 0, first.err
+    new = json.loads(first.out)["compact"]["forkedTo"]
+    before = sorted(home.root.rglob("*"))
+    again = ask("rescue", path)
+    assert again.code == 0
+    assert f"rescued before, as session {new}" in again.out
+    assert new in last_line(again.out)
+    assert json.loads(ask("rescue", path, "--json").out)["earlier"] == new
+    assert sorted(home.root.rglob("*")) == before
+    # With more in the session it is rescued again, and what was undone is no result either.
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole.splitlines(keepends=True)[-1])
+    assert json.loads(ask("rescue", path, "-n", "--json").out)["earlier"] is None
+    path.write_bytes(whole)
+    assert ask("rewind", new).code == 0
+    assert json.loads(ask("rescue", path, "--json").out)["earlier"] is None
 
 
 def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask: Ask) -> None:
@@ -48,7 +73,7 @@ def test_a_session_with_room_is_left_alone_and_told_how_to_go_on(full: Path, ask
     outcome = ask("rescue", SMALL)
     assert outcome.code == 0
     assert "nothing to rescue" in outcome.out
-    assert last_line(outcome.err) == f"continue with: codex resume {SMALL}"
+    assert last_line(outcome.out) == f"continue with: codex resume {SMALL}"
     assert sorted(full.parents[3].rglob("*")) == before
 
 
@@ -101,7 +126,7 @@ def test_a_dry_run_writes_nothing(full: Path, ask: Ask) -> None:
 def test_in_place_it_is_the_same_session(full: Path, ask: Ask) -> None:
     before = full.read_bytes()
     outcome = ask("rescue", FULL, "--in-place", "--target", "60k")
-    assert last_line(outcome.err).endswith(f"claude --resume {FULL}")
+    assert last_line(outcome.out).endswith(f"claude --resume {FULL}")
     assert len(full.read_bytes()) < len(before)
     assert ask("rewind", FULL).code == 0
     assert full.read_bytes() == before
@@ -117,8 +142,8 @@ def test_natively_it_is_the_same_session_with_more_behind_it(full: Path, ask: As
     assert outcome.code == 0
     assert full.read_bytes().startswith(before)
     appended = len(full.read_bytes()[len(before) :].splitlines())
-    assert f"appended {appended} lines to {full}" in outcome.err
-    assert last_line(outcome.err).endswith(f"claude --resume {FULL}")
+    assert f"appended {appended} lines to {full}" in outcome.out
+    assert last_line(outcome.out).endswith(f"claude --resume {FULL}")
     assert ask("check", FULL).code == 0
     assert ask("rewind", FULL, "--while-open").code == 0
     assert full.read_bytes().startswith(before)
@@ -173,8 +198,8 @@ def test_another_file_may_be_named(full: Path, ask: Ask, tmp_path: Path) -> None
     out = tmp_path / "small.jsonl"
     outcome = ask("rescue", FULL, "-o", out)
     assert outcome.code == 0
-    assert "continue with" not in outcome.err
-    assert f"undo with: compactctl rewind {out}" in outcome.err.splitlines()
+    assert "continue with" not in outcome.out
+    assert f"undo with: compactctl rewind {out}" in outcome.out.splitlines()
     assert out.stat().st_size < full.stat().st_size
 
 
@@ -220,6 +245,6 @@ def test_the_window_is_asked_for_also_where_nothing_was_to_be_done(home: Home, a
     path.write_bytes(data.replace(b'"input_tokens": 90000', b'"input_tokens": 250000'))
     outcome = ask("rescue", SAID.id)
     assert "nothing to rescue" in outcome.out
-    assert last_line(outcome.err).endswith(
+    assert last_line(outcome.out).endswith(
         f"claude --resume {SAID.id} --model 'claude-opus-4-6[1m]'"
     )

@@ -6,7 +6,9 @@ from pathlib import Path
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.forking.new_session import continued_with
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rescue.earlier import earlier_rescue
 from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.sessions.session import Session
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import TargetSize
 
@@ -35,14 +37,24 @@ class RescueOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescueResult:
-    """What was done, and the command that goes on with the session, None where there is none."""
+    """What was done, and the command that goes on with the session, None where there is none.
+
+    ``earlier`` is the new session that an earlier rescue made of this one as it still is; nothing
+    was written then, and ``compacted`` is what that one comes to.
+    """
 
     compacted: CompactResult
     continue_with: str | None
+    earlier: Session | None = None
 
 
 def rescue(options: RescueOptions) -> RescueResult:
-    """Compact as ``compact`` does without options, and tell how to go on; raises as that does."""
+    """Compact as ``compact`` does without options, and tell how to go on; raises as that does.
+
+    A second new session of one that has not changed is only made with options that ask for it.
+    """
+    plain = RescueOptions(path=options.path, limits=options.limits, dry_run=options.dry_run)
+    earlier = earlier_rescue(options.path, options.limits) if options == plain else None
     result = compact(
         CompactOptions(
             path=options.path,
@@ -54,14 +66,17 @@ def rescue(options: RescueOptions) -> RescueResult:
             while_open=options.while_open,
             force=options.force,
             redo=options.redo,
-            dry_run=options.dry_run,
+            dry_run=options.dry_run or earlier is not None,
         )
     )
-    if result.written is not None:
+    if earlier is not None:
+        place, model = str(earlier.entry.path), result.measure.long_window_model
+        way_on = continued_with(place, None, model=model)
+    elif result.written is not None:
         way_on = result.written.continue_with
     else:
         model = result.measure.long_window_model
         way_on = (
             None if options.dry_run else continued_with(str(Path(options.path)), None, model=model)
         )
-    return RescueResult(compacted=result, continue_with=way_on)
+    return RescueResult(compacted=result, continue_with=way_on, earlier=earlier)

@@ -12,5 +12,6 @@ def rescue_json(result: RescueResult) -> dict[str, Any]:
         "schema": "compactctl.rescue/1",
         "path": result.compacted.path,
         "continueWith": result.continue_with,
+        "earlier": None if result.earlier is None else result.earlier.id,
         "compact": compact_json(result.compacted),
     }

@@ -5,8 +5,15 @@ from collections.abc import Iterator
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.rescue.rescue import RescueResult
 from compactctl.model.operation import StageRecord
-from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem
-from compactctl.reports.rendering.text import line_text, path_name, plural, share_text
+from compactctl.reports.rendering.screen import Fact, Facts, ScreenItem, Verbatim
+from compactctl.reports.rendering.text import (
+    line_text,
+    one_line,
+    path_name,
+    plural,
+    share_text,
+    shell_path,
+)
 from compactctl.reports.rendering.wording import base_text, counter_text, tokens_text
 from compactctl.reports.terminal.sections.written import (
     beside_texts,
@@ -14,28 +21,38 @@ from compactctl.reports.terminal.sections.written import (
     undo_text,
     written_text,
 )
+from compactctl.sessions.session import Session
 
 
 def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
-    """Yield what to print: what the context was and is."""
+    """Yield what to print: what the context was and is, the way back, and the way on."""
     done = result.compacted
     if done.compacted or done.written is not None:
         yield Facts(tuple(_facts(done)))
     else:
         yield _nothing(done)
-
-
-def rescue_messages(result: RescueResult) -> Iterator[str]:
-    """Yield the lines for standard error: what was written, the way back, and the way on."""
-    done = result.compacted
-    yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
-    if done.dry_run:
-        yield "dry run: nothing was written"
+    if result.earlier is not None:
+        yield from _earlier(result.earlier, done.path)
     if done.written is not None:
         yield written_text(done.written)
         yield from beside_texts(done.written)
         yield f"undo with: {undo_text(done.written)}"
-    yield from continue_texts(result.continue_with)
+    # Whole on its line, to be copied.
+    yield from map(Verbatim, continue_texts(result.continue_with))
+
+
+def _earlier(session: Session, path: str) -> Iterator[str]:
+    title = f' "{one_line(session.details.title)}"' if session.details.title else ""
+    yield f"rescued before, as session {one_line(session.id)}{title}; nothing was written now"
+    yield f"another one with: compactctl compact {shell_path(path)}"
+
+
+def rescue_messages(result: RescueResult) -> Iterator[str]:
+    """Yield the lines for standard error: warnings, and that nothing was written."""
+    done = result.compacted
+    yield from (f"warning: {line_text(warning)}" for warning in done.warnings)
+    if done.dry_run and result.earlier is None:
+        yield "dry run: nothing was written"
 
 
 def _nothing(done: CompactResult) -> str:

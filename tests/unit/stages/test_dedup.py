@@ -211,6 +211,4 @@ def test_a_share_of_the_whole_conversation_can_be_asked_for(base: str, what: str
 
 def test_what_was_cleared_before_is_told() -> None:
     found = skipped(STAGE, view(reads(("a.py", "[Tool result cleared]"), ("a.py", WHOLE))))
-    assert (
-        found.detail == "results cleared before it looked: 1; in front of that stage it sees them"
-    )
+    assert found.detail == "results that an earlier stage had cleared: 1"
