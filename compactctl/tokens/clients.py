@@ -121,9 +121,10 @@ CLIENTS: tuple[Client, ...] = (
         source=(
             "anthropics/claude-code, changelog of 2.1.21 and issue 31806; eight compactions of"
             " 2.1.37 to 2.1.49, seven at 167,081 to 171,656 of 200,000, one at 178,144; one of"
-            " 2.1.219 at 998,659 of 1,000,000"
+            " 2.1.219 at 998,659 of 1,000,000; 2.1.331 let reports of 966,500 tokens (Opus 4.8) and"
+            " 166,500 (Opus 4.6) pass and compacted at 967,100 and 167,100"
         ),
-        date="2026-03",
+        date="2026-11",
     ),
     Client(
         format="codex",

@@ -10,10 +10,11 @@ _PREFIX = re.compile(
     r"(?:(?:anthropic|amazon|google|meta|minimax|mistral|moonshotai|moonshot|openai|qwen|zai)\.)?"
 )
 # What may stand behind the name of a model and still be that model: dates and versions of it, its
-# size where the weights are open, and a tag.
+# size where the weights are open, and a tag. The loop never goes back, or a hostile name would cost
+# as many ways as it can be read.
 _EDITION = re.compile(
-    r"(?:-(?:\d{4}|\d{6}|\d{8}|\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?|v\d+|latest|preview|default|exp|beta"
-    r"|(?:a|x)?\d+(?:-\d+)?[be]|instruct|it|chat|fp8|maas)|@[-\w]+|:[-\w]+)*"
+    r"(?:-(?:\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?|\d{4}|\d{6}|\d{8}|v\d+|latest|preview|default|exp|beta"
+    r"|(?:a|x)?\d+(?:-\d+)?[be]|instruct|it|chat|fp8|maas)(?![0-9a-z])|[@:][-\w]+)*+"
 )
 
 

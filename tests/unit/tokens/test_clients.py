@@ -9,6 +9,7 @@ import pytest
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.clients import CLIENTS, client_of
+from compactctl.tokens.models.lookup import resolve_model
 
 
 def at(format_name: str, window: int, version: str | None = None, **fields: Any) -> int | None:
@@ -36,6 +37,24 @@ def test_claude_code_by_version(
     version: str | None, window: int, max_output: int | None, size: int
 ) -> None:
     assert at("claude-code", window, version, max_output=max_output) == size
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        # As 2.1.331 did.
+        ("claude-opus-4-8", 967_000),
+        ("claude-opus-4-6", 167_000),
+        # By the same rule.
+        ("claude-opus-4-7", 967_000),
+        ("claude-sonnet-5-5", 967_000),
+        ("claude-opus-4-6[1m]", 967_000),
+        ("claude-haiku-4-5", 167_000),
+    ],
+)
+def test_claude_code_by_model(name: str, size: int) -> None:
+    model = resolve_model(name)
+    assert at("claude-code", model.window, "2.1.331", max_output=model.max_output) == size
 
 
 def test_codex_fills_nine_tenths_of_what_it_records_19_twentieths_of() -> None:

@@ -303,5 +303,35 @@ def test_every_name_resolves_to_a_usable_model(name: str) -> None:
     assert not (model.exact and model.factor != 1)
 
 
-def test_a_hostile_name_resolves_too() -> None:
-    assert resolve_model("gpt-" * 300_000).known is False
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-" * 300_000,
+        f"gpt-4o{'-2024-01-01' * 5_000}!",
+        f"gpt-4o{'-11-11b' * 5_000}!",
+        f"gpt-4o@{'-1111:1' * 5_000}!",
+    ],
+    ids=["prefixes", "dates", "sizes", "tags"],
+)
+def test_a_hostile_name_resolves_too(name: str) -> None:
+    assert resolve_model(name).known is False
+
+
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        ("gpt-4o-2024-05-13", "gpt-4o"),
+        ("gpt-4-0613", "gpt-4"),
+        ("claude-opus-4-20250514", "claude-opus-4"),
+        ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
+        ("mistral-large-2512", "mistral-large"),
+        ("qwen3-coder-480b-a35b-instruct", "qwen3-coder"),
+        ("llama-4-scout-17b-16e-instruct-fp8", "llama-4-scout"),
+        ("mixtral-8x7b-instruct-v0:1", "mixtral-8x7b"),
+        ("deepseek.r1-v1:0", "deepseek-r1"),
+        ("zai/glm-5.2:xhigh", "glm-5.2"),
+    ],
+)
+def test_dates_sizes_and_tags_are_of_the_same_model(name: str, match: str) -> None:
+    model = resolve_model(name)
+    assert (model.known, model.match) == (True, match)
