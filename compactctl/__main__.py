@@ -86,6 +86,7 @@ def _require_system() -> None:
 
 def _invoke(arguments: Sequence[str]) -> int:
     from compactctl.cli.group import cli
+    from compactctl.store.files.modes import noted_modes
 
     if _COMPLETION in os.environ:
         from compactctl.cli.shells import use_own_completion
@@ -93,7 +94,7 @@ def _invoke(arguments: Sequence[str]) -> int:
         use_own_completion()
         cli.main(prog_name=NAME)
     # click's own main() would end the program itself, with exit code 1, when a pipe is closed.
-    with cli.make_context(NAME, list(arguments)) as context:
+    with noted_modes(), cli.make_context(NAME, list(arguments)) as context:
         code = cli.invoke(context)
     sys.stdout.flush()
     return code if isinstance(code, int) else 0

@@ -3,6 +3,7 @@
 import os
 
 from compactctl.errors import NoInputError
+from compactctl.store.files.filesystem import PRIVATE_FILE
 
 _PREFIX = "opencode:"
 
@@ -28,8 +29,10 @@ def read_from_database(path: str) -> bytes:
     import sqlite3
 
     from compactctl.sessions.opencode_document import opencode_document
+    from compactctl.store.files.modes import note_mode
     from compactctl.store.places import this_machine
 
+    note_mode(PRIVATE_FILE)
     try:
         found = opencode_document(session_of(path), this_machine())
     except sqlite3.Error as error:

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
+from compactctl.commands.loading.database_path import is_in_database
 from compactctl.commands.loading.folders import FolderEntry, Tree, is_folder, matches
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.files.data_set import holds_conversations, is_data_set
+from compactctl.store.files.filesystem import PRIVATE_FILE
 from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import STANDARD_INPUT, open_input
+from compactctl.store.files.modes import note_mode
 
 TRANSCRIPTS = ("*.jsonl", "*.json", "*.jsonl.gz", "*.json.gz", "*.jsonl.zst", "*.json.zst")
 DATA_SETS = ("*.parquet",)
@@ -155,10 +158,15 @@ def _order(item: Input) -> list[str]:
 
 
 def _size(path: str) -> int:
+    """Return the size of a file that is an input; its mode is noted, as workers read the file."""
     try:
-        return Path(path).stat().st_size
+        info = Path(path).stat()
     except OSError:
+        if is_in_database(path):
+            note_mode(PRIVATE_FILE)
         return 0
+    note_mode(info.st_mode)
+    return info.st_size
 
 
 def listed_paths(source: str) -> tuple[str, ...]:

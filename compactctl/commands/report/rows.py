@@ -1,6 +1,7 @@
 """Rows of batches, read back from their Parquet reports."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from compactctl.history.categories import CATEGORIES, Category
 from compactctl.store.archive.parquet import damage_errors, regular
 from compactctl.store.files.columns import n_bytes
 from compactctl.store.files.limits import TEXT_LIMITS
+from compactctl.store.files.modes import note_mode
 
 METADATA = b"compactctl.batch"
 VERSION = 1
@@ -62,6 +64,7 @@ def read_report(path: str) -> tuple[ReportRow, ...]:
         raise NoInputError(f"{path}: no such file; name a Parquet report of compactctl batch")
     try:
         with damage_errors(place), regular(place) as stream:
+            note_mode(os.fstat(stream.fileno()).st_mode)
             return tuple(map(_row, _values(stream, path)))
     except ArchiveError as error:
         raise NotUnderstoodError(

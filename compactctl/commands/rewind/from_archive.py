@@ -52,7 +52,14 @@ def originals_instead(options: RewindOptions, source: Source, error: ChangedErro
     if not options.check and output != STANDARD_INPUT:
         check_outside_stores(options.path, Path(output), named=True)
         known = history.states
-        write_output(FileSystem(), Path(output), content, known=known, force=options.force)
+        write_output(
+            FileSystem(),
+            Path(output),
+            content,
+            known=known,
+            force=options.force,
+            origin=source.path,
+        )
     return result
 
 

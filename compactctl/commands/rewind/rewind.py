@@ -255,7 +255,7 @@ def _finish(
         return result
     if place is not None:
         known = {source.digest, *history.states}
-        warnings = _written(place, move, known, force=options.force)
+        warnings = _written(options, place, source, move, known)
         left_behind = _left_behind(history, move)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
@@ -268,11 +268,20 @@ def _layout(history: OperationHistory, move: Move) -> str:
     return "split" if history.archived else "inline"
 
 
-def _written(place: str, move: Move, known: Collection[Digest], *, force: bool) -> tuple[str, ...]:
+def _written(
+    options: RewindOptions, place: str, source: Source, move: Move, known: Collection[Digest]
+) -> tuple[str, ...]:
     """Write a state apart from the transcript, unless it goes to a pipe; return the warnings."""
     if place == STANDARD_INPUT:
         return ()
-    return write_output(FileSystem(), Path(place), move.content, known=known, force=force)
+    return write_output(
+        FileSystem(),
+        Path(place),
+        move.content,
+        known=known,
+        force=options.force,
+        origin=source.path,
+    )
 
 
 def _place(options: RewindOptions) -> str | None:

@@ -17,6 +17,7 @@ from compactctl.model.operation import Digest
 from compactctl.model.transcript import RawLine
 from compactctl.store.files.content import Content
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
+from compactctl.store.files.modes import note_mode
 from compactctl.store.files.packed import MAGIC, is_packed, packing_errors, unpacking
 from compactctl.store.files.stored_lines import BUFFER, StoredLines
 
@@ -91,6 +92,7 @@ def read_lines(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
     offset = 0
     name = str(path)
     with _open_regular(Path(path), limits) as stream, packing_errors(name):
+        _note_mode(stream, limits)
         for index, data in enumerate(limits.lines_of(unpacking(stream), name)):
             yield RawLine(index, offset, data)
             offset += len(data)
@@ -121,6 +123,7 @@ def open_input(path: str | os.PathLike[str], limits: ReadLimits = READ_LIMITS) -
     place = Path(path)
     with _open_regular(place, limits) as stream, _read_errors(place):
         info = os.fstat(stream.fileno())
+        _note_mode(stream, limits)
         if is_packed(stream.peek(MAGIC)):
             stored = stream.read()
             identity = _identity(info, digest_of(stored))
@@ -191,6 +194,12 @@ def _read_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise NoInputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _note_mode(stream: io.BufferedReader, limits: ReadLimits) -> None:
+    # What has limits of its own is read beside transcripts: prompts, tables, definitions.
+    if not limits.is_fixed:
+        note_mode(os.fstat(stream.fileno()).st_mode)
 
 
 def _open_regular(path: Path, limits: ReadLimits) -> io.BufferedReader:

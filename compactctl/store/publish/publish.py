@@ -1,6 +1,7 @@
 """Publishing a transcript with its archives, and writing any other output."""
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.flock import require_locks
 from compactctl.store.files.leftovers import sweep
 from compactctl.store.files.lines import STANDARD_INPUT, Source
+from compactctl.store.files.modes import strictest_mode
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import check_overwrite, check_unarchived
 from compactctl.store.publish.publication import Publication, Published
@@ -92,12 +94,15 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
     known: Iterable[Digest] = (),
     force: bool = False,
     otherwise: str = "nothing was written",
+    origin: Path | None = None,
 ) -> tuple[str, ...]:
     """Write an output that is not a transcript, whole or not at all; ``-`` is standard output.
 
     What is not a regular file, a device or a pipe, is written to directly. A file that exists gives
     way when it holds ``content`` or a state in ``known``, or by ``force``. ``otherwise`` is what an
-    error of the disk says of what is there. Returns warnings.
+    error of the disk says of what is there. Its mode is that of ``origin``, the transcript that it
+    is a state of; without one it allows nobody what a transcript that was read does not allow.
+    Returns warnings.
 
     Raises UsageError or ChangedError for a file that must not be overwritten, and DiskError.
     """
@@ -114,17 +119,19 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
         if not force:
             check_unarchived(place, content)
             check_overwrite(place, (content.digest, *known))
-        return _write_whole(fs, place, content)
+        return _write_whole(fs, place, content, origin)
 
 
-def _write_whole(fs: FileSystem, place: Path, content: Content) -> tuple[str, ...]:
+def _write_whole(
+    fs: FileSystem, place: Path, content: Content, origin: Path | None
+) -> tuple[str, ...]:
     require_locks()
     sweep(fs, place.parent)
     draft = TempFile(fs, place)
     try:
         with draft:
             draft.write_all(content)
-            _take_mode(draft)
+            _take_mode(draft, origin)
             draft.sync()
             return draft.switch()
     except BaseException as error:
@@ -133,11 +140,15 @@ def _write_whole(fs: FileSystem, place: Path, content: Content) -> tuple[str, ..
         raise
 
 
-def _take_mode(draft: TempFile) -> None:
+def _take_mode(draft: TempFile, origin: Path | None) -> None:
+    mode = READABLE_FILE & ~_umask()
     if draft.place.exists():
+        mode = stat.S_IMODE(draft.place.stat().st_mode)
         draft.take_attributes(draft.place)
+    if origin is not None and origin.exists():
+        draft.chmod(stat.S_IMODE(origin.stat().st_mode))
     else:
-        draft.chmod(READABLE_FILE & ~_umask())
+        draft.chmod(mode & strictest_mode())
 
 
 def _umask() -> int:
