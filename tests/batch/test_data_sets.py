@@ -18,7 +18,6 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
-from compactctl.model.summary import GivenTexts
 from compactctl.store.files.data_set import DataSet, data_set_at
 
 LONG, SHORT = loop(60), loop(1)
@@ -145,14 +144,6 @@ def test_a_conversation_that_fails_stays_and_stops_no_other() -> None:
     assert statuses(run("data.parquet", plan=PlanOptions(keep=0.4), require_fit=True)) == [
         "ok", "failed", "ok", "failed"
     ]  # fmt: skip
-
-
-def test_a_summary_that_names_nothing_is_not_written() -> None:
-    put(structs(LONG))
-    plan = PlanOptions(stages=("summarize",), texts=GivenTexts(summary="Sorry, I cannot help."))
-    (row,) = run("data.parquet", plan=plan, out="out").rows
-    assert row.status == "failed"
-    assert "names nothing from the messages it replaces" in str(row.error)
 
 
 def test_a_data_set_in_which_nothing_changes_is_copied() -> None:

@@ -12,7 +12,7 @@ from compactctl.commands.batch.figures_row import compacted_row, figures_row
 from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.batch.task import FileTask, WorkedFile
-from compactctl.commands.compact.audits import audits_of, require_audit, require_related
+from compactctl.commands.compact.audits import audits_of, require_audit
 from compactctl.commands.compact.column import lines_of, value_of
 from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
 from compactctl.commands.compact.summing_up import left_of
@@ -168,7 +168,6 @@ class _Conversations:
         if self.options.strict:
             check_strict(made.transcript, name)
         outcome, meter = made.outcome, made.measured.meter
-        require_related(name, outcome, {}, edited=False)
         if self.options.require_audit:
             cwd = made.transcript.cwd
             require_audit(name, audits_of(outcome, {}, meter, cwd, own=True))

@@ -1,5 +1,6 @@
 """Chats of VS Code's Copilot Chat: an export, a session file with changes, a log of requests."""
 
+import json
 from typing import Any
 
 TREE = {
@@ -74,3 +75,17 @@ def replay(*messages: dict[str, Any], **metadata: Any) -> dict[str, Any]:
         {"prompt": "", "logs": []},
     ]
     return {"exportedAt": "2026-03-01T10:00:00Z", "totalPrompts": 2, "prompts": prompts}
+
+
+def long_chat() -> list[dict[str, Any]]:
+    """Return requests whose results and arguments are worth taking out."""
+    return [
+        request(
+            f"q{n}",
+            "Write it down. " * 5,
+            rounded(f"r{n}", "", call(f"c{n}", "create_file", json.dumps({"content": "x " * 300}))),
+            rounded(f"s{n}", "Done."),
+            results={f"c{n}": result("line\n" * 300)},
+        )
+        for n in range(6)
+    ]

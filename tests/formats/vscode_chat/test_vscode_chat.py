@@ -9,11 +9,10 @@ from formats.jsonl import detected, read, texts
 from formats.squeeze import pretty, squeezed
 from formats.vscode_chat.chats import (
     TALK,
-    call,
     export,
+    long_chat,
     replay,
     request,
-    result,
     rounded,
 )
 
@@ -153,20 +152,6 @@ def test_a_log_of_requests_is_its_newest_large_request_and_the_answer() -> None:
 )
 def test_every_form_is_recognised(record: object) -> None:
     assert detected(record) == "vscode-copilot-chat"
-
-
-def long_chat() -> list[dict[str, Any]]:
-    """Return requests whose results and arguments are worth taking out."""
-    return [
-        request(
-            f"q{n}",
-            "Write it down. " * 5,
-            rounded(f"r{n}", "", call(f"c{n}", "create_file", json.dumps({"content": "x " * 300}))),
-            rounded(f"s{n}", "Done."),
-            results={f"c{n}": result("line\n" * 300)},
-        )
-        for n in range(6)
-    ]
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])

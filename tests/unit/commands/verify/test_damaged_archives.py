@@ -15,8 +15,7 @@ from formats.agent_code import sessions as agent_code
 from formats.gemini_cli import talks as gemini
 from formats.spring_ai import events as spring
 from formats.squeeze import ALL, plan
-from formats.vscode_chat.chats import export
-from formats.vscode_chat.test_vscode_chat import long_chat
+from formats.vscode_chat.chats import export, long_chat
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.log import log
