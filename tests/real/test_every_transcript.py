@@ -17,7 +17,6 @@ from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.lines import split_lines
-from compactctl.tokens.budget import TargetSize
 
 _ALL = tuple(stage.name for stage in ALL_STAGES)
 _PLANS: dict[str, tuple[str, ...]] = {name: (name,) for name in _ALL} | {"all": _ALL, "default": ()}
@@ -33,21 +32,20 @@ _SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
     "prioritize": {"weights": ("tool_results=10", "tool_calls=10", "assistant=50")},
     "shorten": {"min_tokens": 50},
 }
-# Stages that do nothing unless there is something to reach.
-_WITH_TARGET = {"default": 0.3, "prioritize": 0.05, "shorten": 0.05}
+# Stages that do nothing unless there is something to reach, with the share that they keep.
+_KEPT = {"default": 0.3, "prioritize": 0.05, "shorten": 0.05}
 
 
 def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResult:
     """Compact with fast counting, which changes what fits but nothing that is proven here."""
-    share = _WITH_TARGET.get(plan)
-    target = None if share is None else TargetSize(value=share, unit="ratio")
+    keep = _KEPT.get(plan)
     return compact(
         CompactOptions(
             path=str(path),
             output=str(output),
             layout=layout,
             measure=MeasureOptions(counter="chars/4"),
-            plan=PlanOptions(stages=_PLANS[plan], settings=_SETTINGS, target=target),
+            plan=PlanOptions(stages=_PLANS[plan], settings=_SETTINGS, keep=keep),
         )
     )
 

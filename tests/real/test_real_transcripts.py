@@ -15,7 +15,6 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.tokens.budget import TargetSize
 
 _SETTINGS = {"prune": {"min_savings": 100, "protect_tokens": 2_000}}
 # Of the groups, how many are taken back one by one unless all are asked for.
@@ -87,9 +86,7 @@ def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", _LARGE, ids=name_of)
 def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Path) -> None:
     output = tmp_path / f"run{path.suffix}"
-    given = load(str(path)).transcript
-    half = measure(given, MeasureOptions()).meter.total(given.effective) // 2
-    plan = PlanOptions(settings=_SETTINGS, target=TargetSize(value=half, unit="tokens"))
+    plan = PlanOptions(settings=_SETTINGS, keep=0.5)
     result = squeezed(path, output, measure=MeasureOptions(), plan=plan)
     found = load(str(output)).transcript
     size = measure(found, MeasureOptions()).meter.total(found.effective)

@@ -14,7 +14,7 @@ from sessions.homes import Home, Record, Said
 
 TURNS = 12
 # Enough of each session goes.
-SMALL = ("--stages", "truncate", "--target", "1k")
+SMALL = ("--stages", "truncate", "--keep", "10%")
 SAID = Said(name="tides", title="Tide windows", project="/home/dev/quay side")
 
 

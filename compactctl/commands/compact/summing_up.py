@@ -21,8 +21,9 @@ def sum_up(job: CompactionJob, after: Digest, operation: str | None) -> CompactR
     """Return what came of a compaction before it is written.
 
     ``after`` is the digest of the new file, ``operation`` None where that is the old one. Raises
-    DoesNotFitError where it was to fit and does not.
+    DoesNotFitError where it was to fit and does not, and where nothing could make it fit.
     """
+    _check_reachable(job)
     result = _result(job, after, operation)
     if job.options.require_fit and not result.fits:
         raise DoesNotFitError(
@@ -30,6 +31,21 @@ def sum_up(job: CompactionJob, after: Digest, operation: str | None) -> CompactR
             f"over the limit of {result.limit:,}; nothing was written, add a stage or keep less"
         )
     return result
+
+
+def _check_reachable(job: CompactionJob) -> None:
+    """Raise DoesNotFitError where what is in every request alone is over the size to reach."""
+    plan, outcome = job.plan, job.outcome
+    target = size_to_reach(plan, outcome)
+    ran = job.options.planned is None and not (plan.held or outcome.not_due)
+    if not ran or plan.target is None or target is None or outcome.share is not None:
+        return
+    if outcome.fixed >= target:
+        raise DoesNotFitError(
+            f"{job.options.path}: no compaction reaches {target:,} tokens, as {outcome.fixed:,} are"
+            " in every request beside the transcript; nothing was written, name a larger --target"
+            " or keep a share with --keep 30%"
+        )
 
 
 def _result(job: CompactionJob, after: Digest, operation: str | None) -> CompactResult:

@@ -26,6 +26,9 @@ from compactctl.tokens.trigger import Situation, Trigger
 
 # Of the size to reach, what the newest work may hold that is left alone unasked.
 NEWEST_SHARE = 0.2
+# What is kept of a conversation where the size to reach is less than is in every request beside it:
+# to take out more would not reach that either.
+LEAST_KEPT = 0.1
 
 Room = Callable[[tuple[Message, ...]], int]
 
@@ -40,7 +43,8 @@ class PlanOutcome:
     transcript's own, where recorded usage tells; ``unreported`` names the client that sends more,
     which nothing tells, "" for none. ``share`` is what the plan keeps of the largest
     conversation's tokens, None where it has another size to reach. ``doubt`` warns of reported
-    usage that is not believed, "" for none. ``not_due`` says why no stage
+    usage that is not believed, "" for none; ``fixed`` are the tokens of every request that no
+    compaction takes out. ``not_due`` says why no stage
     ran although some were named, "" where they ran. ``cache`` is what a prompt cache loses, None
     where it loses nothing or there are several conversations.
     """
@@ -63,6 +67,7 @@ class PlanOutcome:
     cache: CacheUse | None
     doubt: str = ""
     share: int | None = None
+    fixed: int = 0
     not_due: str = ""
 
 
@@ -185,6 +190,8 @@ def room_for(plan: Plan, messages: Sequence[Message], request: NextRequest) -> R
     limit = plan.target - plan.below
     if plan.excess:
         limit = min(limit, request.tokens(messages) - plan.excess)
+    if request.fixed >= limit:
+        return _always(part_of(messages, LEAST_KEPT, request.meter))
     return lambda left: request.room(left, limit)
 
 
@@ -253,6 +260,7 @@ def outcome_of(
         unreported=size.unreported,
         cache=cache_use(transcript.effective, after, request) if len(runs) == 1 else None,
         doubt=size.doubt,
+        fixed=request.fixed,
     )
 
 

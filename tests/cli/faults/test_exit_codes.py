@@ -88,10 +88,22 @@ def test_a_context_over_its_target_is_5_with_require_fit_only(ask: Ask, desk: Pa
 
 
 def test_what_is_over_the_target_counts_what_every_request_has(ask: Ask, sample: Sample) -> None:
-    report = ask("compact", sample("claude-code-session"), "--target", "100", "-n").out
+    asked = ("compact", sample("claude-code-session"), "--stages", "dedup", "--target", "20k", "-n")
+    report = ask(*asked).out
     request = _number(r"next request +([\d,]+) tokens", report)
-    assert request - 100 == _number(r"STILL OVER by ([\d,]+)", report)
-    assert "no compaction reaches that" in report
+    assert request - 20_000 == _number(r"STILL OVER by ([\d,]+)", report)
+
+
+def test_a_target_below_what_every_request_has_is_refused(ask: Ask, sample: Sample) -> None:
+    session = sample("claude-code-session")
+    before = sorted(session.parent.iterdir())
+    for options in ((), ("-n",), ("-n", "--json"), ("--stages", "truncate")):
+        outcome = ask("compact", session, "--target", "10k", *options)
+        assert outcome.code == 5
+        assert "no compaction reaches 10,000 tokens, as 15," in outcome.err
+        assert "name a larger --target or keep a share with --keep 30%" in outcome.err
+    assert sorted(session.parent.iterdir()) == before
+    assert ask("compact", session, "--keep", "10%", "-n").code == 0
 
 
 def test_what_does_not_fit_comes_with_a_way_on(ask: Ask, desk: Path) -> None:
