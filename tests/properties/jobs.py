@@ -19,7 +19,6 @@ from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.history.protection import ProtectOptions
 from compactctl.stages.registry import ALL_STAGES
-from compactctl.tokens.budget import TargetSize
 
 CLAUDE = "claude"
 # Tried as often as all other shapes together: its records are linked and branch.
@@ -113,10 +112,9 @@ _SETTINGS = st.fixed_dictionaries(
 _STAGES = st.just(tuple(_NAMES)) | st.lists(
     st.sampled_from(_NAMES), min_size=1, max_size=4, unique=True
 ).map(tuple)
-_TARGETS = st.none() | st.sampled_from([100, 400, 1500]).map(
-    lambda tokens: TargetSize(value=tokens, unit="tokens")
-)
-PLAN_OPTIONS = st.builds(PlanOptions, stages=_STAGES, target=_TARGETS, settings=_SETTINGS)
+# Of a target that is less than the usage of a chat says every request has nothing would come.
+_SHARES = st.none() | st.sampled_from([0.05, 0.2, 0.6])
+PLAN_OPTIONS = st.builds(PlanOptions, stages=_STAGES, keep=_SHARES, settings=_SETTINGS)
 PROTECT_OPTIONS = st.builds(
     ProtectOptions,
     keep_turns=st.sampled_from([0, 0, 1, None]),

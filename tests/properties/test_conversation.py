@@ -44,7 +44,8 @@ def test_tokens_never_increase_and_are_those_of_the_file(
     assert result.tokens_before - size == sum(record.saved for record in result.stages)
     assert unchanged == (not result.compacted)
     for record in result.stages:
-        if record.name == "repair":
+        if record.name == "repair" or "unsentRecords" in record.figures:
+            # One may add to what is sent, the other takes out only what is not.
             continue
         did_something = record.outcome == "applied"
         assert did_something == (record.saved > 0) == (record.hidden + record.replaced > 0)
