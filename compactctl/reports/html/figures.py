@@ -50,12 +50,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarList:
-    """Rows, the largest first, and what is not among them."""
+    """Rows, the largest first, and what is not among them; ``paths`` are cut at their start."""
 
     title: str
     note: str
     rows: tuple[Bar, ...]
     rest: str = ""
+    paths: bool = False
 
 
 def class_of(name: str) -> str:

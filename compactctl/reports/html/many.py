@@ -153,6 +153,7 @@ def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> B
             for row in told[:_ROWS]
         ),
         rest=f"and {plural(len(told) - _ROWS, 'smaller one')}" if len(told) > _ROWS else "",
+        paths=True,
     )
 
 

@@ -136,6 +136,7 @@ def file_bars(life: Life, names: PageNames) -> BarList:
         note="Reads of files that the next request still holds.",
         rows=rows,
         rest=_rest(rest, "file"),
+        paths=True,
     )
 
 

@@ -1,9 +1,10 @@
 """A session as a page: the figures of the document, all of them, and no other."""
 
+import re
 from pathlib import Path
 
 import pytest
-from cli.asking import Ask, Sample
+from cli.asking import SAMPLES, Ask, Sample
 from cli.pages.reading import Page, document_of, page_of
 
 from compactctl.commands.inspect.life import OVERHEAD
@@ -17,6 +18,20 @@ MOST_BYTES = 2_000_000
 
 def figure(cell: str) -> int:
     return int(cell.replace(",", "") or 0)
+
+
+def test_a_path_is_cut_at_its_start_and_a_warning_colours_no_figure(
+    ask: Ask, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    assert ask("stats", SAMPLES / "claude-code-session.jsonl", "--html", page).code == 0
+    text = page.read_text()
+    labels = re.findall(r"<h3>By file</h3>.*?</section>", text, re.DOTALL)
+    assert labels
+    assert all(label.count('class="label path"><bdi>') > 1 for label in labels)
+    assert ".bars .path { direction: rtl;" in text
+    # The card of the next request has its level as a class.
+    assert not re.search(r"(?m)^\.(warning|critical|over) \{[^}]*color", text)
 
 
 def test_every_category_has_its_place_in_a_drawing() -> None:
