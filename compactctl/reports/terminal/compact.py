@@ -133,8 +133,7 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     yield Fact("before", f"{tokens_text(result.tokens_before)} in {_count(result.messages_before)}")
     yield Fact("after", f"{tokens_text(result.tokens_after)} in {_count(result.messages_after)}")
     if result.unseen:
-        what = f"more in the next request ({safe_text(result.unseen_source)})"
-        yield Fact("unseen", f"{tokens_text(result.unseen)} {what}")
+        yield Fact("unseen", unseen_text(result.unseen, result.unseen_source))
     is_single = result.largest_after == result.tokens_after + result.unseen
     name = "next request" if is_single else "largest request"
     yield Fact(name, request_text(result.largest_after, result.unreported))
@@ -147,6 +146,12 @@ def _facts(result: CompactResult) -> Iterator[Fact]:
     if result.cache:
         yield Fact("prompt cache", _cache_text(result.cache, result.pays_after))
     yield _verdict(result)
+
+
+def unseen_text(tokens: int, source: str) -> str:
+    """Return by how much the next request is more or less than what is counted of it."""
+    compared = "more" if tokens > 0 else "less"
+    return f"{tokens_text(abs(tokens))} {compared} in the next request ({safe_text(source)})"
 
 
 def _cache_text(cache: CacheUse, pays_after: int | None) -> str:
