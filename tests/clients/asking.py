@@ -4,8 +4,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from clients.running import REMINDER, Desk, Sent
+from clients.stub import Json
 
 
 def compactctl(desk: Desk, *words: str) -> dict[str, object]:
@@ -32,6 +34,15 @@ def viewed(desk: Desk, session: str) -> Iterator[Sent]:
             yield "call", part["callId"], part["tool"]
         elif part["kind"] == "tool_result":
             yield "result", part["callId"], text
+
+
+def viewed_records(desk: Desk, session: str | Path) -> list[Json]:
+    """Return the records that ``view`` shows of a session."""
+    command = [sys.executable, "-m", "compactctl", "view", "--jsonl", str(session)]
+    done = subprocess.run(
+        command, cwd=desk.project, env={"HOME": str(desk.home)}, capture_output=True, check=True
+    )
+    return [json.loads(line) for line in done.stdout.split(b"\n") if line]
 
 
 def typed(prompt: str) -> Sent:

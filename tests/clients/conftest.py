@@ -6,10 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from clients.given import table
 from clients.running import ALL_CLIENTS, Client, Desk, Led, talk
 from clients.stub import StubModel
 
 HOW = "python tests/clients/run.py installs the clients and runs these tests"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how many of the given sessions were right."""
+    outcomes = [
+        (report.nodeid, kind == "passed")
+        for kind in ("passed", "failed")
+        for report in terminalreporter.stats.get(kind, ())
+    ]
+    for line in table(outcomes):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

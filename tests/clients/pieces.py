@@ -2,14 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from clients.running import REMINDER
 from clients.stub import Json
 
 Piece = tuple[str, str, str]
-"""What it is, the id of its tool call, and what it says."""
+"""Text, reasoning, call, result or picture; the id of its call; what it says."""
+
+_TEXTS = frozenset({"text", "input_text", "output_text"})
+_CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
+_SUMMARY = re.compile(r"^The conversation history before .*?<summary>\s*|\s*</summary>$", re.DOTALL)
 
 
 def _digest(value: object) -> str:
@@ -18,131 +24,198 @@ def _digest(value: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a text without what a client adds to each request."""
     return REMINDER.sub("", text).strip()
 
 
-def _plain(content: Any) -> str:
-    """Return the text of a tool result; a picture in it is a digest."""
-    if isinstance(content, str):
-        return _bare(content)
-    if any(block.get("type") == "tool_reference" for block in content or ()):
+def _blocks_of(content: Any) -> list[Json]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+
+
+def _result(content: Any) -> str:
+    blocks = _blocks_of(content)
+    if any(block.get("type") == "tool_reference" for block in blocks):
+        # It stands for a tool that is searched for, which is off without a real provider.
         return "[Tool references removed - tool search not enabled]"
-    texts = [
+    texts = (
         block["text"] if block.get("type") in _TEXTS else f"<{block.get('type')}>"
-        for block in content or ()
-    ]
+        for block in blocks
+    )
     return _bare("\n".join(texts))
 
 
-_TEXTS = ("text", "input_text", "output_text")
+def _anthropic_blocks(content: Any) -> Iterator[Piece]:
+    for block in _blocks_of(content):
+        match block["type"]:
+            case "text":
+                if text := _bare(block["text"]):
+                    yield "text", "", text
+            case "tool_use":
+                yield "call", block["id"], _digest(block["input"])
+            case "tool_result":
+                yield "result", block["tool_use_id"], _result(block.get("content"))
+            case "thinking" | "redacted_thinking":
+                yield "reasoning", "", _digest(block.get("signature") or block.get("data") or "")
+            case kind:
+                yield kind, "", ""
 
 
-def _blocks(content: Any) -> Iterator[Piece]:
-    """Yield the pieces of a message in the format of Anthropic."""
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    for block in blocks or ():
-        kind = block["type"]
-        if kind == "text":
-            if text := _bare(block["text"]):
-                yield "text", "", text
-        elif kind == "tool_use":
-            yield "call", block["id"], _digest(block["input"])
-        elif kind == "tool_result":
-            yield "result", block["tool_use_id"], _plain(block.get("content"))
-        elif kind in ("thinking", "redacted_thinking"):
-            yield "reasoning", "", _digest(block.get("signature") or block.get("data") or "")
-        else:
-            yield kind, "", _digest(block.get("source"))
+def _anthropic_request(request: Json) -> Iterator[Piece]:
+    # Among the messages the client puts reminders for the model, as those of a system.
+    spoken = (message for message in request["messages"] if message["role"] != "system")
+    return (piece for message in spoken for piece in _anthropic_blocks(message["content"]))
 
 
-def anthropic_request(request: Json) -> Iterator[Piece]:
-    """Yield the pieces of a request in the format of Anthropic."""
-    for message in request["messages"]:
-        if message["role"] != "system":
-            yield from _blocks(message["content"])
-
-
-def claude_code_view(records: Iterable[Json]) -> Iterator[Piece]:
-    """Yield the pieces of a session of Claude Code, the records of one response together."""
+def _claude_code_view(records: Iterable[Json]) -> Iterator[Piece]:
+    """Yield the pieces of records: all of a response at once, results first in what follows."""
     groups: dict[str, list[Json]] = {}
     for number, record in enumerate(records):
         response = record.get("message", {}).get("id") or f"line {number}"
         groups.setdefault(response, []).append(record)
-    typed: list[Piece] = []
+    asked: list[Piece] = []
     for record in (record for group in groups.values() for record in group):
         if record["type"] == "assistant":
-            yield from _results_first(typed)
-            typed = []
-            yield from _blocks(record["message"]["content"])
+            yield from _results_first(asked)
+            asked = []
+            yield from _anthropic_blocks(record["message"]["content"])
         elif record["type"] == "user":
-            typed += _blocks(record["message"]["content"])
+            asked += _anthropic_blocks(record["message"]["content"])
         elif record["type"] == "system":
-            typed += _blocks(record["content"])
-    yield from _results_first(typed)
+            asked += _anthropic_blocks(record["content"])
+    yield from _results_first(asked)
 
 
 def _results_first(pieces: Iterable[Piece]) -> list[Piece]:
-    """Return the pieces of a user's message in the order in which a provider takes them."""
     return sorted(pieces, key=lambda piece: piece[0] != "result")
 
 
-def pi_view(records: Iterable[Json]) -> Iterator[Piece]:
-    """Yield the pieces of a session of pi."""
-    for record in records:
-        if record["type"] != "message":
-            yield "text", "", str(record.get("summary") or record.get("content") or "").strip()
-            continue
-        message = record["message"]
-        content = message.get("content")
-        if message["role"] == "toolResult":
-            yield "result", message["toolCallId"], _plain(content)
-        elif message["role"] == "bashExecution":
-            yield "text", "", f"Ran `{message['command']}`"
+def _codex_items(items: Iterable[Json]) -> Iterator[Piece]:
+    for item in items:
+        kind, call = item.get("type", "message"), str(item.get("call_id") or "")
+        if kind == "message":
+            text = _result(item["content"])
+            # Its surroundings are told anew with every turn.
+            if item["role"] not in ("developer", "system") and not _is_surrounding(text):
+                yield "text", "", text
+        elif kind == "reasoning":
+            yield kind, "", _digest(item.get("encrypted_content") or item.get("summary"))
+        elif kind.endswith("_output"):
+            output = item.get("output", item.get("tools"))
+            is_search = kind == "tool_search_output"
+            yield "result", call, _digest(output) if is_search else _result(output)
+        elif kind.endswith("_call"):
+            given = item.get("arguments", item.get("input", item.get("action")))
+            yield "call", call, _digest(given)
         else:
-            for block in (
-                [{"type": "text", "text": content}] if isinstance(content, str) else content
-            ):
-                if block["type"] == "toolCall":
-                    yield "call", block["id"], _digest(block["arguments"])
-                elif block["type"] == "thinking":
-                    yield "reasoning", "", _digest(block.get("thinkingSignature") or "")
-                elif block["type"] == "image":
-                    yield "image", "", ""
-                elif block["text"].strip():
-                    yield "text", "", block["text"].strip()
+            yield kind, "", _digest({name: item[name] for name in item if name != "id"})
 
 
-def _item(item: Json) -> Piece:
-    kind = item.get("type", "message")
-    call = str(item.get("call_id") or "")
-    if kind == "message":
-        return "text", "", _plain(item["content"])
-    if kind == "reasoning":
-        return "reasoning", "", _digest(item.get("encrypted_content") or item.get("summary"))
-    if kind.endswith("_output"):
-        output = item.get("output", item.get("tools"))
-        return "result", call, _plain(output) if kind != "tool_search_output" else _digest(output)
-    if kind.endswith("_call"):
-        return "call", call, _digest(item.get("arguments", item.get("input", item.get("action"))))
-    return kind, "", _digest({k: v for k, v in item.items() if k not in ("id", "status")})
+def _is_surrounding(text: str) -> bool:
+    return text.startswith(("<", "# AGENTS.md instructions"))
 
 
-def codex_request(request: Json) -> Iterator[Piece]:
-    """Yield the pieces of a request in the format of OpenAI's responses."""
-    return map(_item, request["input"])
-
-
-def codex_view(records: Iterable[Json]) -> Iterator[Piece]:
-    """Yield the pieces of a session of Codex."""
+def _codex_view(records: Iterable[Json]) -> Iterator[Piece]:
     for record in records:
-        if record.get("type") == "response_item":
-            yield _item(record["payload"])
+        payload = record.get("payload", record)
+        if record.get("type") == "compacted" and payload.get("replacement_history"):
+            yield from _codex_items(payload["replacement_history"])
         elif record.get("type") == "compacted":
-            history = record["payload"].get("replacement_history")
-            if history:
-                yield from map(_item, history)
-            else:
-                yield "text", "", record["payload"]["message"]
-        elif record.get("type") != "session_meta":
-            yield "other", "", json.dumps(record)[:200]
+            yield "text", "", payload["message"].strip()
+        elif record.get("type") != "session_meta" and "instructions" not in record:
+            yield from _codex_items([payload])
+
+
+def _pi_request(request: Json) -> Iterator[Piece]:
+    for kind, call, text in _anthropic_request(request):
+        yield kind, call, _SUMMARY.sub("", text) if kind == "text" else text
+
+
+def _pi_view(records: Iterable[Json]) -> Iterator[Piece]:
+    for record in records:
+        message = record.get("message", {})
+        content = message.get("content")
+        match message.get("role"):
+            case None:
+                yield "text", "", _bare(str(record.get("summary") or record.get("content")))
+            case "toolResult":
+                yield "result", message["toolCallId"], _result(content)
+            case "bashExecution":
+                output = message["output"]
+                shown = f"```\n{output}\n```" if output else "(no output)"
+                yield "text", "", _bare(f"Ran `{message['command']}`\n{shown}")
+            case _:
+                yield from _pi_blocks(content, is_own=message.get("provider") == "anthropic")
+
+
+def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
+    """Yield pieces; reasoning of another provider's model is sent as text."""
+    for block in _blocks_of(content):
+        if block["type"] == "toolCall":
+            yield "call", block["id"], _digest(block["arguments"])
+        elif block["type"] == "thinking" and is_own and block.get("thinkingSignature"):
+            yield "reasoning", "", _digest(block["thinkingSignature"])
+        elif text := _bare(block.get("thinking") or block.get("text") or ""):
+            yield "text", "", text
+        elif block["type"] == "image":
+            yield "image", "", ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wire:
+    """How pieces are taken from a session of a client, and from its request.
+
+    ``missing`` is what it sends for a call without a result, "" where it leaves the call out.
+    """
+
+    view: Callable[[Iterable[Json]], Iterator[Piece]]
+    request: Callable[[Json], Iterator[Piece]]
+    missing: str
+
+
+WIRES: Mapping[str, Wire] = {
+    "claude-code": Wire(view=_claude_code_view, request=_anthropic_request, missing=""),
+    "codex": Wire(view=_codex_view, request=lambda r: _codex_items(r["input"]), missing="aborted"),
+    "pi": Wire(view=_pi_view, request=_pi_request, missing="No result provided"),
+}
+
+
+def pieces_expected(wire: Wire, records: Iterable[Json]) -> list[Piece]:
+    """Return what is to be sent of a session that ``view`` shows."""
+    pieces = [*wire.view(records)]
+    results = {call for kind, call, _ in pieces if kind == "result"}
+    if not wire.missing:
+        return [piece for piece in pieces if piece[0] != "call" or piece[1] in results]
+    return pieces
+
+
+def pieces_sent(wire: Wire, request: Json, expected: list[Piece], prompt: str) -> list[Piece]:
+    """Return what was sent before ``prompt``, without what the client makes up itself."""
+    pieces = [*wire.request(request)]
+    last = max(at for at, piece in enumerate(pieces) if piece == ("text", "", prompt))
+    assert {kind for kind, _, _ in pieces[last + 1 :]} <= {"text"}, pieces[last + 1 :]
+    sent = pieces[:last]
+    while sent and sent[-1] not in expected[-1:] and _is_made_up(sent[-1]):
+        sent.pop()
+    known = {call: text for kind, call, text in expected if kind == "result"}
+    return [
+        (kind, call, _whole(text, known.get(call, "")) if kind == "result" else text)
+        for kind, call, text in sent
+        if kind != "result" or call in known or text != wire.missing
+    ]
+
+
+def _is_made_up(piece: Piece) -> bool:
+    """Tell whether Claude Code says this when it goes on with a turn that was not finished."""
+    said = ("Continue from where you left off.", "No response requested.")
+    return piece[2] in said or piece[2].startswith("<task-notification>")
+
+
+def _whole(sent: str, known: str) -> str:
+    """Return the result that was sent, uncut where it is one that a client cuts."""
+    if known == "<input_image>" and "could not be processed" in sent:
+        return known
+    cut = _CUT.search(sent)
+    if cut is None:
+        return sent
+    # Codex says first how many lines there were.
+    head = sent[: cut.start()].split("\n\n", 1)[-1].strip()
+    return known if head in known and known.endswith(sent[cut.end() :]) else sent

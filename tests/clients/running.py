@@ -27,11 +27,15 @@ Sent = tuple[str, str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """A home, a project, and the model that answers there; ``programs`` holds the clients."""
+    """A home, a project, and the model that answers there; ``programs`` holds the clients.
+
+    ``asked`` is the model of Anthropic that clients ask for, "" for any.
+    """
 
     home: Path
     programs: Path
     model: StubModel
+    asked: str = ""
 
     @property
     def project(self) -> Path:
@@ -129,8 +133,8 @@ class ClaudeCode:
     has_files = True
 
     def say(self, desk: Desk, prompt: str, *, session: str = "", limit: int | None = 0) -> str:
-        model = "claude-sonnet-4-5-20250929" + ("[1m]" if limit is None else "")
-        command = ["claude", "-p", prompt, "--model", model, "--allowedTools", "Read"]
+        name = (desk.asked or "claude-sonnet-4-5-20250929") + ("[1m]" if limit is None else "")
+        command = ["claude", "-p", prompt, "--model", name, "--allowedTools", "Read"]
         command += ["--resume", session] if session else []
         settings = {
             "ANTHROPIC_BASE_URL": desk.model.url,
@@ -234,17 +238,17 @@ class Pi:
         folder.mkdir(parents=True, exist_ok=True)
         # What it keeps free for the answer is taken off the window.
         window = limit + 16_384 if limit else 2_000_000
-        model = {"id": "stub", "contextWindow": window, "maxTokens": 8_000}
-        provider = {
-            "baseUrl": desk.model.url,
-            "api": "anthropic-messages",
-            "apiKey": "none",
-            "models": [model],
+        stub = {"id": "stub", "contextWindow": window, "maxTokens": 8_000}
+        here = {"baseUrl": desk.model.url, "apiKey": "none"}
+        providers = {
+            "anthropic": here,
+            "stub": {**here, "api": "anthropic-messages", "models": [stub]},
         }
-        (folder / "models.json").write_text(json.dumps({"providers": {"stub": provider}}))
+        (folder / "models.json").write_text(json.dumps({"providers": providers}))
         settings = {"compaction": {"enabled": bool(limit)}, "retry": {"enabled": False}}
         (folder / "settings.json").write_text(json.dumps(settings))
-        command = ["pi", "--provider", "stub", "--model", "stub", "-p", prompt]
+        chosen = ("anthropic", desk.asked) if desk.asked else ("stub", "stub")
+        command = ["pi", "--provider", chosen[0], "--model", chosen[1], "-p", prompt]
         command += ["--session", session] if session else []
         done = desk.run(command, {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"})
         return done.stdout + done.stderr
