@@ -14,6 +14,8 @@ Piece = tuple[str, str, str]
 """Text, reasoning, call, result or picture; the id of its call; what it says."""
 
 _TEXTS = frozenset({"text", "input_text", "output_text"})
+# What Claude Code 2.1.331 says behind the result of a search for tools.
+_LOADED = "Tool loaded."
 _CUT = re.compile("…\\d+ (?:chars|tokens) truncated…")
 _SUMMARY = re.compile(r"^The conversation history before .*?<summary>\s*|\s*</summary>$", re.DOTALL)
 
@@ -163,7 +165,8 @@ def _pi_blocks(content: Any, *, is_own: bool) -> Iterator[Piece]:
 class Wire:
     """How pieces are taken from a session of a client, and from its request.
 
-    ``missing`` is what it sends for a call without a result, "" where it leaves the call out.
+    ``missing`` is what it sends for a call without a result, "" where some versions leave the call
+    out.
     """
 
     view: Callable[[Iterable[Json]], Iterator[Piece]]
@@ -197,10 +200,18 @@ def pieces_sent(wire: Wire, request: Json, expected: list[Piece], prompt: str) -
         sent.pop()
     known = {call: text for kind, call, text in expected if kind == "result"}
     return [
-        (kind, call, _whole(text, known.get(call, "")) if kind == "result" else text)
+        (kind, call, _whole(text, known[call]) if kind == "result" and call in known else text)
         for kind, call, text in sent
-        if kind != "result" or call in known or text != wire.missing
+        if not _is_filled_in(wire, (kind, call, text), known) and text != _LOADED
     ]
+
+
+def _is_filled_in(wire: Wire, piece: Piece, known: Mapping[str, str]) -> bool:
+    """Tell whether a piece of a request is there for a call that has no result."""
+    kind, call, text = piece
+    if wire.missing:
+        return kind == "result" and call not in known and text == wire.missing
+    return kind in ("call", "result") and call not in known
 
 
 def _is_made_up(piece: Piece) -> bool:

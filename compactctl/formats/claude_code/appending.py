@@ -2,7 +2,7 @@
 
 The last line decides where a session goes on, so it is always the newest record of the
 conversation; versions before 2.1.119 look at timestamps, which records keep. Seen with clients
-2.0.76, 2.1.45, 2.1.79, 2.1.119, 2.1.197 and 2.1.330.
+2.0.76, 2.1.45, 2.1.79, 2.1.119, 2.1.197, 2.1.330 and 2.1.331.
 """
 
 from collections.abc import Collection, Sequence
@@ -32,7 +32,7 @@ class ClaudeAppending:
 
     of: Literal["client", "file"] = "client"
     oldest: Version = (2, 0, 76)
-    newest: Version = (2, 1, 330)
+    newest: Version = (2, 1, 331)
     notes_open: Version | None = (2, 1, 197)
     holds_files = False
 
