@@ -56,7 +56,7 @@ class ClaudeAppending:
         names = (name for name in there.newest if name in beside)
         found += [marked(_silenced(there.line(name)), operation) for name in names]
         if _session((*now, *found, end)).chain.path[0] != tip:
-            found.append(marked(_pointing(now, tip), operation))
+            found += [marked(line, operation) for line in _pointing(now, tip)]
         _check_reach((*now, *found, end), goal.chain.included)
         return [*found, end]
 
@@ -79,12 +79,14 @@ def _changed(there: _Session, goal: _Session) -> dict[str, bytes]:
     }
 
 
-def _pointing(lines: Sequence[bytes], tip: str) -> bytes:
-    """Return the newest ``last-prompt`` as one that names ``tip`` as the record to go on from."""
-    values = (decode(line)[0] for line in reversed(lines) if b"last-prompt" in line)
-    records = (value for each in values for value in each if isinstance(value, dict))
-    newest = next(record for record in records if record.get("type") == "last-prompt")
-    return dump({**newest, "leafUuid": tip}).encode()
+def _pointing(lines: Sequence[bytes], tip: str) -> list[bytes]:
+    """Return the newest ``last-prompt``, if any, as one that names ``tip`` as the end."""
+    for line in reversed(lines):
+        values, _ = decode(line) if b"last-prompt" in line else ((), None)
+        for record in values:
+            if isinstance(record, dict) and record.get("type") == "last-prompt":
+                return [dump({**record, "leafUuid": tip}).encode()]
+    return []
 
 
 def _following(line: bytes, parent: str | None) -> bytes:
