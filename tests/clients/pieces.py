@@ -108,7 +108,7 @@ def _codex_items(items: Iterable[Json]) -> Iterator[Piece]:
             given = item.get("arguments", item.get("input", item.get("action")))
             yield "call", call, _digest(given)
         else:
-            yield kind, "", _digest({name: item[name] for name in item if name != "id"})
+            yield kind, "", _digest(item.get("encrypted_content") or "")
 
 
 def _is_surrounding(text: str) -> bool:
@@ -137,12 +137,16 @@ def _pi_view(records: Iterable[Json]) -> Iterator[Piece]:
         content = message.get("content")
         match message.get("role"):
             case None:
-                yield "text", "", _bare(str(record.get("summary") or record.get("content")))
+                # The text of a summary, or what an extension has put there.
+                told = record.get("summary") or record.get("content")
+                yield from _pi_blocks(told, is_own=False)
             case "toolResult":
                 yield "result", message["toolCallId"], _result(content)
             case "bashExecution":
                 output = message["output"]
                 shown = f"```\n{output}\n```" if output else "(no output)"
+                if message.get("truncated"):
+                    shown += f"\n\n[Output truncated. Full output: {message['fullOutputPath']}]"
                 yield "text", "", _bare(f"Ran `{message['command']}`\n{shown}")
             case _:
                 yield from _pi_blocks(content, is_own=message.get("provider") == "anthropic")
@@ -224,6 +228,7 @@ def _whole(sent: str, known: str) -> str:
     """Return the result that was sent, uncut where it is one that a client cuts."""
     if known == "<input_image>" and "could not be processed" in sent:
         return known
+    sent = sent.replace("(tool image omitted: model does not support images)", "<image>")
     cut = _CUT.search(sent)
     if cut is None:
         return sent

@@ -13,6 +13,8 @@ from compactctl.formats.pi.reader import PiReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.superseding import Superseding, marked
 from compactctl.model.appended import MARK
+from compactctl.pipeline.record_splice import with_fields
+from compactctl.pipeline.spans import line_span
 
 
 class PiAppending:
@@ -36,9 +38,20 @@ class PiAppending:
         changed = there.changed(goal)
         if not changed and there.reads_like(goal):
             return []
+        # The client stops where a damaged line took an entry's parent: there it is told another.
+        for name, parent in goal.chain.resumed.items():
+            if name in goal.chain.included:
+                changed[name] = _following(goal.line(name), parent)
         tip = goal.chain.path[0]
-        changed.pop(tip, None)
-        return [marked(line, operation) for line in (*changed.values(), goal.line(tip))]
+        end = changed.pop(tip, goal.line(tip))
+        return [marked(line, operation) for line in (*changed.values(), end)]
+
+
+def _following(line: bytes, parent: str) -> bytes:
+    """Return the line of an entry that follows ``parent``."""
+    text = line.decode()
+    start, end = line_span(text)
+    return with_fields(text[start:end], {"parentId": parent}).encode()
 
 
 def _session(lines: Sequence[bytes]) -> Superseding[PiChain]:

@@ -1,0 +1,28 @@
+"""What is appended to a session of pi is read by the client, which bridges no damage."""
+
+import json
+from typing import Any
+
+from compactctl.formats.pi.appending import PiAppending
+
+
+def _line(**entry: Any) -> bytes:
+    return f"{json.dumps(entry)}\n".encode()
+
+
+def _said(name: str, parent: str | None) -> bytes:
+    message = {"role": "user", "content": [{"type": "text", "text": name}]}
+    return _line(type="message", id=name, parentId=parent, message=message)
+
+
+def test_an_entry_whose_parent_was_damaged_is_told_which_one_it_follows() -> None:
+    header = _line(type="session", version=3, id="s", timestamp="t", cwd="/w")
+    damaged = b'{"type": "message", "id": "b", "parentId": "a", "mess\n'
+    kept = {"summary": "short", "firstKeptEntryId": "d", "tokensBefore": 9}
+    compaction = _line(type="compaction", id="x", parentId="d", timestamp="t", **kept)
+    start = (header, _said("a", None), damaged, _said("c", "b"), _said("d", "c"))
+    now = (*start, compaction, _said("e", "x"))
+    block = PiAppending().block(now, (*start, _said("e", "d")), "0123456789ab")
+    parents = {entry["id"]: entry["parentId"] for entry in map(json.loads, block)}
+    assert parents == {"c": "a", "e": "d"}
+    assert json.loads(block[-1])["id"] == "e"
