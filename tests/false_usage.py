@@ -51,9 +51,12 @@ LIES: Mapping[str, Lie] = {
 }
 
 
-def with_usage(data: bytes, lie: Lie) -> bytes:
-    """Return a transcript with each report replaced by what ``lie`` makes of it."""
-    liar = _Liar(lie)
+def with_usage(data: bytes, lie: Lie, *, in_sums: bool = False) -> bytes:
+    """Return a transcript with each report replaced by what ``lie`` makes of it.
+
+    ``in_sums`` replaces sums over the session as well, which tell reports apart.
+    """
+    liar = _Liar(lie, in_sums=in_sums)
     try:
         return json.dumps(liar.changed(json.loads(data))).encode()
     except ValueError:
@@ -63,8 +66,9 @@ def with_usage(data: bytes, lie: Lie) -> bytes:
 class _Liar:
     """Replaces reports in the order of the file; the same one again is one."""
 
-    def __init__(self, lie: Lie) -> None:
+    def __init__(self, lie: Lie, *, in_sums: bool = False) -> None:
         self._lie = lie
+        self._in_sums = in_sums
         self._sent: list[int] = []
 
     def line(self, line: bytes) -> bytes:
@@ -85,12 +89,16 @@ class _Liar:
             if isinstance(value.get(name), int) and isinstance(value.get(answer), int)
         ]
         if not names:
-            # A sum over the session, which tells reports apart, stays.
-            return {
-                name: item if name == "total_token_usage" else self.changed(item)
-                for name, item in value.items()
-            }
+            return {name: self._member(name, item) for name, item in value.items()}
         return self._usage(value, names[0])
+
+    def _member(self, name: str, item: Any) -> Any:
+        if name != "total_token_usage" or not isinstance(item, dict):
+            return self.changed(item)
+        if not self._in_sums:
+            return item
+        sent = item["input_tokens"]
+        return dict.fromkeys(item, self._lie(Reported(sent, item["output_tokens"], ())))
 
     def _usage(self, usage: dict[str, Any], name: str) -> dict[str, Any]:
         caches = usage["cache"] if isinstance(usage.get("cache"), dict) else {}

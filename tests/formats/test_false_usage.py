@@ -34,3 +34,11 @@ def test_a_false_report_is_named_and_makes_no_context_smaller(name: str, lie: st
     assert size.doubt.startswith("line "), size
     # Of the counts here none is an error of more than a tenth.
     assert size.total > 0.9 * size.counted
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_sums_over_a_session_hide_no_false_report(lie: str) -> None:
+    name = "codex-session.jsonl"
+    size = size_of(with_usage((SAMPLES / name).read_bytes(), LIES[lie], in_sums=True), name)
+    assert size.doubt.startswith("line "), size
+    assert size.total > 0.9 * size.counted

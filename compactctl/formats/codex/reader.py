@@ -191,7 +191,7 @@ class CodexReader:
         kind = text_or_none(payload.get("type")) or "event of no type"
         self.gather.meta(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
-            usage = self.counts.take(payload, decoded)
+            usage = self.counts.take(payload, decoded, is_due=self.responses.is_due)
             if usage is not None:
                 self.responses.cost(usage)
         turns = payload.get("num_turns")

@@ -34,13 +34,18 @@ class Responses:
         name = f"{self._prefix}{self._count}"
         return replace(draft, response_id=name, model=model, usage=usage)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the newest response has no usage yet."""
+        return self._newest is not None and not self._known
+
     def cost(self, usage: ReportedUsage) -> None:
         """Take in a response's usage.
 
         Newer clients report it after the response's outputs, older ones before its first item:
         when the newest response has one already, it is the next one's.
         """
-        if self._newest is None or self._known:
+        if self._newest is None or not self.is_due:
             self._early = usage
             return
         messages = self._gather.messages

@@ -21,18 +21,23 @@ COUNTS = CountFields(
 class TokenCounts:
     """Takes in token counts; the same numbers come again and count once.
 
-    ``line`` is that of the newest, None before one that can be edited.
+    ``line`` is that of the newest, None before one that can be edited. Sums over the session that
+    never grow are not sums: a server that reports nothing, or the same of each request, sends them.
     """
 
     def __init__(self) -> None:
         self.window: int | None = None
         self.line: int | None = None
         self._total: object = None
+        self._grows = False
 
-    def take(self, payload: Mapping[str, Any], decoded: Decoded) -> ReportedUsage | None:
+    def take(
+        self, payload: Mapping[str, Any], decoded: Decoded, *, is_due: bool
+    ) -> ReportedUsage | None:
         """Return the usage of a request that was not counted before, else None.
 
-        After a compaction the client reports an estimate with no input: that is not a request.
+        ``is_due`` tells that the model answered and no usage of that came yet. After a compaction
+        the client reports an estimate, a total without input and output: that is not a request.
         """
         info = object_or_empty(payload.get("info"))
         window = info.get("model_context_window")
@@ -41,12 +46,14 @@ class TokenCounts:
         if isinstance(info.get("last_token_usage"), Mapping):
             self.line = decoded.index if decoded.damage is None else None
         total = info.get("total_token_usage")
-        if total is None or total == self._total:
+        if total is None or (total == self._total and (self._grows or not is_due)):
             return None
+        self._grows = self._total is not None and total != self._total
         self._total = total
         last = object_or_empty(info.get("last_token_usage"))
         context, output = integer_or_none(last.get("input_tokens")) or 0, last.get("output_tokens")
-        if context <= 0 and (not last or integer_or_none(last.get("total_tokens"))):
+        is_estimate = not context and not output and integer_or_none(last.get("total_tokens"))
+        if not last or is_estimate:
             return None
         reasoning = integer_or_none(last.get("reasoning_output_tokens")) or 0
         return ReportedUsage(
