@@ -238,6 +238,28 @@ def test_a_batch_that_writes_is_gone_on_with(worked_on: list[str]) -> None:
     assert bytes_below(Path("out")).keys() == tree.keys()
 
 
+@pytest.mark.parametrize("damage", ["removed", "emptied", "cut off", "swapped"])
+def test_what_cannot_be_restored_is_not_done(damage: str, worked_on: list[str]) -> None:
+    first = run(out="out", plan=PLAN)
+    archive, other, *_ = sorted(Path("out").glob("*/0001-*.parquet"))
+    data = archive.read_bytes()
+    if damage == "removed":
+        archive.unlink()
+    else:
+        altered = {"emptied": b"", "cut off": data[:-9], "swapped": other.read_bytes()}[damage]
+        archive.write_bytes(altered)
+    worked_on.clear()
+    found = run(out="out", plan=PLAN, resume=True, force=True)
+    assert worked_on == [f"in/{archive.parent.name[0]}.jsonl"]
+    if damage == "removed":
+        assert found == first
+        assert run_program(["verify", "out"]) == 0
+    else:
+        # What it would overwrite may be all that is left of an original.
+        codes = [row.exit_code for row in found.rows if row.status == "failed"]
+        assert codes in ([6], [7])
+
+
 def test_without_resume_everything_is_written_anew(worked_on: list[str]) -> None:
     run(out="out", plan=PLAN)
     run(out="out", plan=PLAN)

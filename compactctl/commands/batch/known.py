@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
@@ -16,6 +17,9 @@ from compactctl.commands.batch.options import BatchOptions
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.batch.task import FileTask
 from compactctl.commands.sizing.details import NO_DETAILS
+from compactctl.errors import CompactctlError
+from compactctl.store.archive.archive_file import raw_lines, read_operation
+from compactctl.store.archive.names import archive_files
 from compactctl.store.cache.results import ResultCache
 from compactctl.store.files.lines import sha256_of
 
@@ -49,7 +53,7 @@ def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCa
     """Look up what an earlier batch with the same options found out about the same files.
 
     A row of a file that was written counts only to go on with a batch that was broken off, and as
-    long as that file is still as it was.
+    long as that file is still as it was and its archive restores what it replaces.
     """
     if not _is_repeatable(options):
         return KnownRows({}, [None] * len(tasks), cache)
@@ -87,7 +91,21 @@ def _hold(rows: Sequence[BatchRow], task: FileTask, options: BatchOptions) -> bo
 def _is_written(row: BatchRow) -> bool:
     if row.output is None or _digest(row.output) != row.sha256_after:
         return False
-    return row.archive is None or Path(row.archive).is_dir()
+    return row.archive is None or _is_restorable(row)
+
+
+def _is_restorable(row: BatchRow) -> bool:
+    """Tell whether the archive of what was written gives back every byte of the state before."""
+    archives = archive_files(Path(row.archive or ""))
+    paths = [archive.path for archive in archives if archive.id == row.operation]
+    try:
+        for path in paths:
+            if read_operation(path).after.sha256 != row.sha256_after:
+                return False
+            deque(raw_lines(path), maxlen=0)
+    except CompactctlError:
+        return False
+    return bool(paths)
 
 
 def _digest(path: str) -> str | None:

@@ -68,8 +68,8 @@ def read_report(path: str) -> tuple[ReportRow, ...]:
             return tuple(map(_row, _values(stream, path)))
     except ArchiveError as error:
         raise NotUnderstoodError(
-            f"{path}: cannot be read as a report of compactctl batch; make it anew with "
-            "compactctl batch --report"
+            f"{path}: is no Parquet report of compactctl batch; write one with "
+            "compactctl batch --report FILE.parquet"
         ) from error
 
 
