@@ -83,6 +83,10 @@ class ArchiveError(CompactctlError):
     exit_code = 6
 
 
+class MissingArchiveError(ArchiveError):
+    """Records of the transcript name an operation whose archive is not here; others are."""
+
+
 class NewerArchiveError(ArchiveError):
     """A newer compactctl wrote the archive, in a way that this one cannot read."""
 

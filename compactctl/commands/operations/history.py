@@ -1,15 +1,22 @@
 """The history of a transcript: its operations in all layouts, and those in effect."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
 from compactctl.commands.loading.load import Loaded
-from compactctl.commands.operations.inline import carried_operations, may_carry
+from compactctl.commands.operations.inline import (
+    carried_operations,
+    may_carry,
+    may_name_operation,
+    missing_archive_text,
+    named_operations,
+)
 from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
-from compactctl.errors import ArchiveError, ChangedError
+from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive import Archive, archive_folder
+from compactctl.store.files.content import parted
 from compactctl.store.files.lines import STANDARD_INPUT, Source, split_lines
 
 _Inside = dict[OperationId, Spliced]
@@ -139,8 +146,35 @@ class OperationHistory:
         """The archived operation whose outcome the transcript begins with.
 
         None when it is in its first state, or in that after a compaction inside it that has no
-        archive. ChangedError when it is in no state that is known.
+        archive. ChangedError when it is in no state that is known; MissingArchiveError when later
+        records are those of an operation whose archive is not here.
         """
+        try:
+            current = self._reached()
+        except ChangedError:
+            self._require_archives(self.lines)
+            raise
+        _, suffix = parted(self.lines, current.after.n_bytes if current else 0)
+        self._require_archives((suffix,))
+        return current
+
+    def _require_archives(self, pieces: Iterable[bytes]) -> None:
+        """Raise MissingArchiveError where records in some pieces name an unknown operation.
+
+        One that a known operation builds upon is below the chain, which ends there. Where no
+        operation is known at all, there is nothing that it could be mistaken for.
+        """
+        if not any(map(may_name_operation, pieces)):
+            return
+        steps: tuple[OperationStep, ...] = (*self._by_id.values(), *self._inside.values())
+        known = {name for step in steps for name in (step.id, step.parent)}
+        names = named_operations(self.lines, self.where, self._format) - known if known else ()
+        if names:
+            text = missing_archive_text(self.where, names)
+            folder = self.archive.folder if self.archive else self.where
+            raise MissingArchiveError(f"{text}, or move {folder} away to start afresh")
+
+    def _reached(self) -> Operation | None:
         if self.archive is None or not self.archived:
             return None
         top = self._inside.get(self._newest_inside or OperationId(""))

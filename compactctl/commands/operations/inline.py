@@ -1,11 +1,12 @@
 """Compactions inside a transcript (inline layout): which it carries, and how one group goes."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compactctl.commands.loading.load import parse, split
+from compactctl.errors import NotUnderstoodError
 from compactctl.formats.records.decode import decode
 from compactctl.model.message import Message
 from compactctl.model.operation import Digest, OperationId
@@ -70,6 +71,32 @@ def carried_operations(
 def may_carry(line: bytes) -> bool:
     """Tell whether it is worth looking for a compaction inside a transcript with this line."""
     return all(mark in line for mark in _MARKS)
+
+
+def may_name_operation(data: bytes) -> bool:
+    """Tell whether some bytes of a transcript may hold a record that names an operation."""
+    return _MARKS[0] in data
+
+
+def named_operations(
+    lines: Sequence[bytes], where: str, format_name: str | None
+) -> frozenset[OperationId]:
+    """Return the operations that records of a transcript name; none where no format fits it."""
+    try:
+        lines, chosen = split(lines, where, format_name)
+    except NotUnderstoodError:
+        return frozenset()
+    messages = parse(lines, chosen).messages
+    return frozenset(OperationId(m.tags.operation) for m in messages if m.tags.operation)
+
+
+def missing_archive_text(where: object, operations: Iterable[str]) -> str:
+    """Return what is wrong with a transcript that names operations which nothing can undo."""
+    what = ", ".join(sorted(operations))
+    return (
+        f"{where}: holds records of operation {what}, whose archive is not here; "
+        "put it back beside the transcript"
+    )
 
 
 def own_fields(

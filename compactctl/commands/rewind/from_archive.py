@@ -8,7 +8,7 @@ from compactctl.commands.operations.history import history_of
 from compactctl.commands.operations.steps import Archived
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.written_anew import is_written_anew, newest_compaction
-from compactctl.errors import ChangedError
+from compactctl.errors import ChangedError, CompactctlError, MissingArchiveError
 from compactctl.store.files.content import Content, Joined
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import STANDARD_INPUT, Source
@@ -16,11 +16,14 @@ from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import write_output
 
 
-def originals_instead(options: RewindOptions, source: Source, error: ChangedError) -> RewindResult:
+def originals_instead(
+    options: RewindOptions, source: Source, error: ChangedError | MissingArchiveError
+) -> RewindResult:
     """Write the originals to where ``output`` says, as the archive has them.
 
-    They are those of the newest compaction, with ``all`` of the first. Raises ChangedError, which
-    says what happened and what can be done, where that is not asked for, and as writing does.
+    They are those of the newest compaction, with ``all`` of the first; the former are not known
+    where an archive is missing. Raises an error like the one given, which says what happened and
+    what can be done, where that is not asked for, and as writing does.
     """
     history = history_of(source, options.path, folder=options.archive)
     step = newest_compaction(history)
@@ -29,6 +32,8 @@ def originals_instead(options: RewindOptions, source: Source, error: ChangedErro
     if options.all and history.missing_archives:
         raise history.no_first_state() from error
     output = options.output
+    if isinstance(error, MissingArchiveError) and not (options.all and output):
+        raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
     if output is None or (output != STANDARD_INPUT and is_same_place(options.path, output)):
         raise ChangedError(_what_happened(options, source, step, error)) from error
     content = Content.of(Joined((history.archived[0] if options.all else step).before))
@@ -64,7 +69,7 @@ def originals_instead(options: RewindOptions, source: Source, error: ChangedErro
 
 
 def _what_happened(
-    options: RewindOptions, source: Source, step: Archived, error: ChangedError
+    options: RewindOptions, source: Source, step: Archived, error: CompactctlError
 ) -> str:
     way = "-o FILE writes the originals, without what was said since"
     if not is_written_anew(source, options.path, step):

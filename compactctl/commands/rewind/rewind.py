@@ -28,7 +28,7 @@ from compactctl.commands.rewind.move import Move
 from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
-from compactctl.errors import ArchiveError, ChangedError, UsageError
+from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, UsageError
 from compactctl.model.appended import MARK
 from compactctl.model.operation import Digest
 from compactctl.pipeline.archive_rows import plain_rows
@@ -62,7 +62,7 @@ def rewind(options: RewindOptions) -> RewindResult:
         raise UsageError(f"{name} goes with --client, and with groups that a client tagged")
     try:
         history, late = _with_late(_history(options, source))
-    except ChangedError as error:
+    except (ChangedError, MissingArchiveError) as error:
         return originals_instead(options, source, error)
     if not history.steps:
         return _nothing_known(options, source)

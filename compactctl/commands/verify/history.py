@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterator
 
 from compactctl.commands.loading.load import Loaded
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.inline import inline_operations
+from compactctl.commands.operations.inline import inline_operations, missing_archive_text
 from compactctl.commands.operations.steps import Archived, Spliced
 from compactctl.commands.verify.archives import ProvenArchives
 from compactctl.commands.verify.finding import Finding
-from compactctl.errors import ChangedError, CompactctlError
+from compactctl.errors import ChangedError, CompactctlError, MissingArchiveError
 from compactctl.model.operation import Operation
 from compactctl.store.archive.displaced import late_lines
 from compactctl.store.archive.known_states import beginnings
@@ -24,7 +24,7 @@ def prove_history(
     """
     try:
         steps, _ = history.steps, history.chain
-    except ChangedError as error:
+    except (ChangedError, MissingArchiveError) as error:
         lost = tuple(_without_archive(loaded, {each.id for each in archives.operations}))
         whole = "every state in the archive can be restored" if archives.operations else ""
         text = f"{error}; {whole}" if whole else str(error)
@@ -83,13 +83,9 @@ def _nothing_to_restore(loaded: Loaded) -> Finding:
 def _without_archive(loaded: Loaded, known: Collection[str]) -> Iterator[Finding]:
     """Yield the operations that records of the transcript name and nothing can take back."""
     named = {m.tags.operation for m in loaded.transcript.messages if m.tags.operation}
-    missing = sorted(named - {*known})
+    missing = named - {*known}
     if missing:
-        what = ", ".join(missing)
-        text = (
-            f"{loaded.source.path}: holds records of operation {what}, whose archive is not here; "
-            "put it back beside the transcript"
-        )
+        text = missing_archive_text(loaded.source.path, missing)
         yield Finding(severity="damaged", text=text)
 
 

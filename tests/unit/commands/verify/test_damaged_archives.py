@@ -22,7 +22,7 @@ from compactctl.commands.inspect.log import log
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.verify import VerifyOptions, verify
-from compactctl.errors import CompactctlError, NoInputError, UsageError
+from compactctl.errors import ArchiveError, CompactctlError, NoInputError, UsageError
 from compactctl.formats.registry import ALL_FORMATS, appending_of
 from compactctl.history.protection import ProtectOptions
 from compactctl.store.archive.names import archive_folder
@@ -253,3 +253,31 @@ def test_a_lost_archive_is_damage_to_every_command(name: str, stage: str, tmp_pa
     assert verdict(copy) == "damaged"
     assert log(str(copy)).exit_code == 6
     assert not is_restored(copy, ALL_TALKS[name].data, ALL_TALKS[name].later)
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize("stage", ["strip", "distill", "truncate"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ALL_TALKS)
+def test_without_the_newest_archive_nothing_is_taken_for_an_older_state(
+    name: str, layout: str, stage: str, tmp_path: Path
+) -> None:
+    path = compacted(name, layout, stage)
+    if path is None or len(archives(path)) < 2:
+        return
+    place = shutil.copytree(path.parent, tmp_path / "copy")
+    copy, back = place / path.name, place / "back"
+    archives(copy)[-1].unlink()
+    # What stands in the transcript itself can be undone without its archive.
+    if verdict(copy) != "damaged":
+        return
+
+    with pytest.raises(ArchiveError, match="whose archive is not here"):
+        log(str(copy))
+    for options in ({"check": True}, {}, {"output": str(back)}, {"all": True, "check": True}):
+        with pytest.raises(ArchiveError):
+            rewind(RewindOptions(path=str(copy), **options))
+    assert copy.read_bytes() == path.read_bytes()
+    assert not back.exists()
+    rewind(RewindOptions(path=str(copy), all=True, output=str(back)))
+    assert back.read_bytes() == ALL_TALKS[name].data
