@@ -64,7 +64,7 @@ def compact_messages(
         TypeError: there is no such keyword.
         NotUnderstoodError: a message is not of that format, or a tool result has no call before it
             and the stage ``repair`` is not to run; says which message.
-        UsageError: the messages are no list of dicts, a value is not JSON, or a choice means
+        UsageError: the messages are not a list of dicts, a value is not JSON, or a choice means
             nothing.
         DoesNotFitError: with ``require_fit``, the target was not reached.
     """

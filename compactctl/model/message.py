@@ -162,7 +162,7 @@ class Tags:
 class ReportedUsage:
     """What the provider reported for the request that this message answers, in tokens.
 
-    ``context`` is everything that was sent, 0 or less where what was told is no size; ``output`` is
+    ``context`` is everything that was sent, 0 or less where the report is not a size; ``output`` is
     None when the number is a placeholder; ``reasoning`` is what of the output was told to be
     reasoning. Of the context ``cache_read`` was read from the provider's cache and ``cache_write``
     put into it, None where that was not told; ``cache_hour`` is what of the latter is to stay there

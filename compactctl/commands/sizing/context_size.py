@@ -148,7 +148,7 @@ def believed_reports(messages: Sequence[Message], measured: Measure) -> Reports:
 
 
 def _no_number(messages: Sequence[Message], measured: Measure) -> Doubt | None:
-    """Tell of answers whose usage is no positive number; one alone is one that failed."""
+    """Return a doubt of answers whose usage is zero or less; one alone is one that failed."""
     told = [index for index, message in enumerate(messages) if message.usage]
     responses = {messages[index].response_id for index in told}
     if len(responses) <= 1 or any(m.usage.context > 0 for m in messages if m.usage):
@@ -174,7 +174,7 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
         "does not grow": f"does not grow with {contents}",
         "beyond any window": f"is more than {measured.model.name} takes, for {contents}",
         "grows too fast": f"is too much for {contents}: it is wrong, or content is missing",
-        "no number": f"is no size for {contents}",
+        "no number": f"cannot be the size of {contents}",
     }[doubt.reason]
     if doubt.is_used:
         return f"{told} {why}; the higher figure is used"
