@@ -96,6 +96,20 @@ def test_what_the_client_said_is_understood(ask: Ask, said: str) -> None:
 
 
 @pytest.mark.usefixtures("full")
+@pytest.mark.parametrize("sent", [150_000, 250_000, 400_000])
+def test_no_more_is_free_than_the_error_leaves(ask: Ask, sent: int) -> None:
+    counted = json.loads(ask("stats", FULL, "--json").out)["estimatedInputTokens"]
+    said = f"prompt is too long: {sent} tokens > {sent - 1_000} maximum"
+    document = json.loads(ask("rescue", FULL, "-n", "--from-error", said, "--json").out)
+    assert document["uncountedTokens"] == max(0, sent - counted)
+    left = document["compact"]["largestRequestTokens"] + document["uncountedTokens"]
+    shown = ask("rescue", FULL, "-n", "--from-error", said).out
+    assert f"{max(sent, counted):,} tokens" in shown
+    assert f"{left:,} tokens" in shown
+    assert ("are free" in shown) == (left < document["compact"]["fit"]["baseTokens"])
+
+
+@pytest.mark.usefixtures("full")
 @pytest.mark.parametrize(
     ("said", "answer"), [("rate limit reached", "rate limit"), ("no route to host", "not known")]
 )

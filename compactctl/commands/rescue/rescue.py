@@ -40,12 +40,24 @@ class RescueResult:
     """What was done, and the command that goes on with the session, None where there is none.
 
     ``earlier`` is the new session that an earlier rescue made of this one as it still is; nothing
-    was written then, and ``compacted`` is what that one comes to.
+    was written then, and ``compacted`` is what that one comes to. ``uncounted`` are the tokens that
+    the client's error says were sent, beyond those that are counted: nothing here takes them out.
     """
 
     compacted: CompactResult
     continue_with: str | None
     earlier: Session | None = None
+    uncounted: int = 0
+
+    @property
+    def tokens_before(self) -> int:
+        """What the next request was, by the higher of the two figures."""
+        return self.compacted.largest_before + self.uncounted
+
+    @property
+    def tokens_after(self) -> int:
+        """What the next request is, with what the error counts and the transcript does not hold."""
+        return self.compacted.largest_after + self.uncounted
 
 
 def rescue(options: RescueOptions) -> RescueResult:
@@ -79,4 +91,10 @@ def rescue(options: RescueOptions) -> RescueResult:
         way_on = (
             None if options.dry_run else continued_with(str(Path(options.path)), None, model=model)
         )
-    return RescueResult(compacted=result, continue_with=way_on, earlier=earlier)
+    sent = options.overflow.actual if options.overflow else None
+    return RescueResult(
+        compacted=result,
+        continue_with=way_on,
+        earlier=earlier,
+        uncounted=max(0, (sent or 0) - result.largest_before),
+    )

@@ -13,5 +13,6 @@ def rescue_json(result: RescueResult) -> dict[str, Any]:
         "path": result.compacted.path,
         "continueWith": result.continue_with,
         "earlier": None if result.earlier is None else result.earlier.id,
+        "uncountedTokens": result.uncounted,
         "compact": compact_json(result.compacted),
     }

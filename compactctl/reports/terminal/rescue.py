@@ -28,9 +28,9 @@ def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
     """Yield what to print: what the context was and is, the way back, and the way on."""
     done = result.compacted
     if done.compacted or done.written is not None:
-        yield Facts(tuple(_facts(done)))
+        yield Facts(tuple(_facts(result)))
     else:
-        yield _nothing(done)
+        yield _nothing(result)
     if result.earlier is not None:
         yield from _earlier(result.earlier, done.path)
     if done.written is not None:
@@ -55,9 +55,10 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
         yield "dry run: nothing was written"
 
 
-def _nothing(done: CompactResult) -> str:
-    size = f"{done.largest_after:,} tokens, {_share(done, done.largest_after)}"
-    is_full = done.largest_after > done.measure.limits.base_tokens
+def _nothing(result: RescueResult) -> str:
+    done = result.compacted
+    size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
+    is_full = result.tokens_after > done.measure.limits.base_tokens
     told = "nothing in it can go" if is_full else "there is nothing to rescue"
     return f"{path_name(done.path)}: {told}: {size}; nothing was written"
 
@@ -67,13 +68,17 @@ def _share(done: CompactResult, tokens: int) -> str:
     return f"{share_text(tokens / limits.base_tokens)} of {base_text(limits)}"
 
 
-def _facts(done: CompactResult) -> Iterator[Fact]:
-    was, limit = done.largest_before, done.measure.limits.base_tokens
+def _facts(result: RescueResult) -> Iterator[Fact]:
+    done = result.compacted
+    was, limit = result.tokens_before, done.measure.limits.base_tokens
     yield Fact("was", f"{tokens_text(was)}, {_share(done, was)}", "bold red" if was > limit else "")
-    free = limit - done.largest_after
+    if result.uncounted:
+        text = f"by the error; {result.uncounted:,} of them are not counted in the transcript"
+        yield Fact("", text)
+    free = limit - result.tokens_after
     room = f"{free:,} are free" if free > 0 else f"STILL {-free:,} TOO MANY"
-    share = share_text(done.largest_after / limit)
-    told = f"{tokens_text(done.largest_after)}, {share}: {room}"
+    share = share_text(result.tokens_after / limit)
+    told = f"{tokens_text(result.tokens_after)}, {share}: {room}"
     yield Fact("is", told, "" if free > 0 else "bold red")
     if done.redone:
         hidden = sum(len(each.hidden) for each in done.redone)
