@@ -43,12 +43,15 @@ def test_the_newest_session_goes_on_with_the_command_of_the_last_line(full: Path
     assert ask("check", new).code == 1
 
 
-@pytest.mark.parametrize("client", ["claude-code", "codex"])
-def test_a_second_rescue_offers_the_first_result(home: Home, ask: Ask, client: str) -> None:
+@pytest.mark.parametrize(("client", "length"), [("claude-code", 160), ("codex", 190)])
+def test_a_second_rescue_offers_the_first_result(
+    home: Home, ask: Ask, client: str, length: int
+) -> None:
     """As long as neither the session nor what was made of it changed."""
     said = Said(name=client, title="Harbour")
     path = home.claude(said) if client == "claude-code" else home.codex(said)
-    path.write_bytes((SAMPLES / f"{client}-session.jsonl").read_bytes())
+    lines = (SAMPLES / f"{client}-session.jsonl").read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:length]))
     first = ask("rescue", path, "--json", "--target", "10%")
     assert first.code == 0, first.err
     new = json.loads(first.out)["compact"]["forkedTo"]
