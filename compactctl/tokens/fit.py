@@ -34,6 +34,14 @@ class Limits:
         return self.budget.window if self.base == "window" else self.budget.available
 
 
+def size_limit(target: int | None, limits: Limits) -> int:
+    """Return the tokens a context may have: the target, and never more than the window.
+
+    A share to keep may be far more than the window. Without a target, levels and gates decide.
+    """
+    return limits.base_tokens if target is None else min(target, limits.budget.window)
+
+
 def limits_of(budget: Budget, client: Client | None, wanted: Base = "client") -> Limits:
     """Return the limits; the available input is the base where the client has none."""
     limit = None if client is None else client.compacts_at(budget)

@@ -14,6 +14,7 @@ from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.layout import LayoutStyle, NewLine, lay_out
 from compactctl.store.files.lines import Source, digest_of
+from compactctl.tokens.fit import size_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +55,8 @@ class CompactedLines:
 
     @property
     def limit(self) -> int:
-        """The size to reach in tokens: the target, or what levels and gates refer to."""
-        return size_to_reach(self.plan, self.outcome) or self.measured.limits.base_tokens
+        """The size to reach in tokens: the target within the window, or what gates refer to."""
+        return size_limit(size_to_reach(self.plan, self.outcome), self.measured.limits)
 
     @property
     def largest_after(self) -> int:

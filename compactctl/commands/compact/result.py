@@ -23,6 +23,7 @@ from compactctl.pipeline.layout import Layout
 from compactctl.profiles.profile import Profile
 from compactctl.sessions.fork import Fork
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
+from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import Prices
 
 
@@ -142,8 +143,8 @@ class CompactResult:
 
     @property
     def limit(self) -> int:
-        """The size to reach in tokens: the target, or what levels and gates refer to."""
-        return self.measure.limits.base_tokens if self.target is None else self.target
+        """The size to reach in tokens: the target within the window, or what gates refer to."""
+        return size_limit(self.target, self.measure.limits)
 
     @property
     def fits(self) -> bool:

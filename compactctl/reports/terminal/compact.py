@@ -165,6 +165,8 @@ def _verdict(result: CompactResult) -> Fact:
     name, what, good = "target", "", "reached"
     if result.target is None:
         name, what, good = "limit", f", {base_text(result.measure.limits)}", "it fits"
+    elif result.target > result.limit:
+        name, what, good = "limit", ", the context window", "it fits"
     if not result.fits:
         good = f"STILL OVER by {result.largest_after - result.limit:,}"
     told = f"{tokens_text(result.limit)}{what}: {good}"

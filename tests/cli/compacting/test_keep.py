@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from cli.asking import Ask
 
+from compactctl import compact_messages
 from compactctl.tokens.budget import parse_share
 
 
@@ -49,6 +50,22 @@ def test_the_same_again_finds_nothing_to_do(ask: Ask, desk: Path) -> None:
     document = kept(ask, compacted, *share, "--require-fit")
     assert document["tokensAfter"] == document["tokensBefore"]
     assert document["targetTokens"] == before["targetTokens"]
+
+
+@pytest.mark.parametrize("window", ["1000", "64k"])
+def test_a_share_larger_than_the_window_does_not_fit(ask: Ask, desk: Path, window: str) -> None:
+    size = ("--stages", "distill", "--keep", "50%", "--window", window)
+    document = kept(ask, desk, *size)
+    fits = document["largestRequestTokens"] <= document["windowTokens"]
+    assert document["fits"] == document["fit"]["fits"] == fits == (window == "64k")
+    required = ask("compact", desk, *size, "-n", "--require-fit")
+    in_batch = ask("batch", desk, *size, "--require-fit")
+    assert required.code == in_batch.code == (0 if fits else 5)
+    screen = ask("compact", desk, *size, "-n")
+    assert ("1,000 tokens, the context window: STILL OVER" in screen.out) != fits
+    messages = [json.loads(line) for line in desk.read_text().splitlines()]
+    made = compact_messages(messages, stages=["distill"], keep=0.5, window=window)
+    assert made.fits == fits
 
 
 @pytest.mark.parametrize("share", ["30", "0", "120%", "-1", "%", "much"])
