@@ -51,7 +51,9 @@ def test_a_second_rescue_offers_the_first_result(
     said = Said(name=client, title="Harbour")
     path = home.claude(said) if client == "claude-code" else home.codex(said)
     lines = (SAMPLES / f"{client}-session.jsonl").read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:length]))
+    data = b"".join(lines[:length])
+    # A client that was killed leaves a last line without an end.
+    path.write_bytes(data.rstrip(b"\n") if client == "claude-code" else data)
     first = ask("rescue", path, "--json", "--target", "10%")
     assert first.code == 0, first.err
     new = json.loads(first.out)["compact"]["forkedTo"]
@@ -64,7 +66,7 @@ def test_a_second_rescue_offers_the_first_result(
     assert sorted(home.root.rglob("*")) == before
     # With more in the session it is rescued again, and what was undone is no result either.
     whole = path.read_bytes()
-    path.write_bytes(whole + whole.splitlines(keepends=True)[-1])
+    path.write_bytes(whole.rstrip(b"\n") + b"\n" + whole.splitlines(keepends=True)[-1])
     assert json.loads(ask("rescue", path, "-n", "--json").out)["earlier"] is None
     path.write_bytes(whole)
     assert ask("rewind", new).code == 0
@@ -99,17 +101,17 @@ def test_what_the_client_said_is_understood(ask: Ask, said: str) -> None:
 
 
 @pytest.mark.usefixtures("full")
-@pytest.mark.parametrize("sent", [150_000, 250_000, 400_000])
+@pytest.mark.parametrize("sent", [20_000, 250_000, 400_000])
 def test_no_more_is_free_than_the_error_leaves(ask: Ask, sent: int) -> None:
-    counted = json.loads(ask("stats", FULL, "--json").out)["estimatedInputTokens"]
+    counted = json.loads(ask("stats", SMALL, "--json").out)["estimatedInputTokens"]
     said = f"prompt is too long: {sent} tokens > {sent - 1_000} maximum"
-    document = json.loads(ask("rescue", FULL, "-n", "--from-error", said, "--json").out)
+    document = json.loads(ask("rescue", SMALL, "-n", "--from-error", said, "--json").out)
     assert document["uncountedTokens"] == max(0, sent - counted)
     left = document["compact"]["largestRequestTokens"] + document["uncountedTokens"]
-    shown = ask("rescue", FULL, "-n", "--from-error", said).out
-    assert f"{max(sent, counted):,} tokens" in shown
+    shown = ask("rescue", SMALL, "-n", "--from-error", said).out
     assert f"{left:,} tokens" in shown
-    assert ("are free" in shown) == (left < document["compact"]["fit"]["baseTokens"])
+    is_full = left >= document["compact"]["fit"]["baseTokens"]
+    assert ("STILL" in shown or "nothing in it can go" in shown) == is_full
 
 
 @pytest.mark.usefixtures("full")

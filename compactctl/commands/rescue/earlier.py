@@ -61,6 +61,10 @@ def _may_be(state: Digest, source: Digest) -> bool:
 
 
 def _is_same(state: Sequence[bytes], lines: Sequence[bytes]) -> bool:
-    """Compare lines; the first of several may say what a session was made of."""
+    """Compare lines; the first of several may say what a session was made of.
+
+    A last line without an end has one where lines were added to it.
+    """
     first = len(lines) > 1
-    return list(state[first : len(lines)]) == list(lines[first:])
+    pairs = zip(state[first:], lines[first:], strict=False)
+    return all(line.removesuffix(b"\n") == other.removesuffix(b"\n") for line, other in pairs)
