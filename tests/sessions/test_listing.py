@@ -1,26 +1,34 @@
 """Which sessions are listed, in which order, and under which names."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.asking import Ask
+from cli.asking import SAMPLES, Ask
 from cli.screens.runners import PIECES, commands_in
 from cli.screens.terminal import run_on_terminal
+from false_usage import LIES, with_usage
 from hypothesis import given
 from hypothesis import strategies as st
+from real.choice import FILES, client_of
 from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
 
+from compactctl.commands.sessions.doubts import least_size
 from compactctl.commands.sessions.row import ShortIds
 from compactctl.commands.sessions.sessions import SessionsOptions, sessions
 from compactctl.commands.sessions.wanted import Wanted, parse_since
 from compactctl.errors import UsageError
-from compactctl.sessions.registry import ALL_STORES
+from compactctl.sessions.registry import ALL_STORES, sessions_of
 from compactctl.sessions.session import Details, Entry, Session
 from compactctl.store.places import Machine
 
 NOW = 1_800_000_000.0
+ID = "1b671a64-40d5-491e-99b0-da01ff1f3341"
+TOO_SMALL = ["three", "a hundredth", "the answer", "what is new", "zero", "negative", "text"]
+# Enough of the end of a session for what is read of it.
+_END = 150
 
 
 def titles(home: Home, most: int = 0, **wanted: Any) -> list[str]:
@@ -193,3 +201,48 @@ def test_a_session_holds_no_command_for_who_runs_the_program(home: Home, ask: As
     for arguments in (("--limit", "0"), ("--json",)):
         assert commands_in(ask("sessions", *arguments).out) == []
     assert commands_in(ask("stats", Said(name="0").id[:8]).err) == []
+
+
+def session_in(path: Path, client: str) -> Session:
+    return next(sessions_of([Entry(client=client, id=ID, path=path, modified=0)]))
+
+
+def end_of(client: str) -> bytes:
+    lines = (SAMPLES / f"{client}-session.jsonl").read_bytes().splitlines(keepends=True)
+    return b"".join(lines[-_END:])
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_sizes_too_small_are_doubted(tmp_path: Path, client: str) -> None:
+    path, end = tmp_path / "run.jsonl", end_of(client)
+    path.write_bytes(end)
+    assert least_size(session_in(path, client)) is None
+    for name in TOO_SMALL:
+        path.write_bytes(with_usage(end, LIES[name]))
+        session = session_in(path, client)
+        least = least_size(session)
+        assert least is not None, name
+        assert least > 3 * (session.details.context or 0), name
+
+
+def test_the_list_says_so_once(home: Home, ask: Ask) -> None:
+    folder = home.root / ".claude" / "projects" / "-p"
+    folder.mkdir(parents=True)
+    path = folder / f"{ID}.jsonl"
+    path.write_bytes(with_usage(end_of("claude-code"), LIES["three"]))
+    outcome = ask("sessions", "--over", "0.9")
+    assert ID[:8] in outcome.out
+    assert "≥" in outcome.out
+    assert outcome.err.count("warning: ") == 1
+    assert "1 session holds more than the usage recorded in the file" in outcome.err
+    (session,) = json.loads(ask("sessions", "--json").out)["sessions"]
+    assert (session["contextTokens"], session["windowRatio"]) == (None, None)
+    assert session["contextAtLeast"] > 10_000
+
+
+@pytest.mark.skipif(not FILES, reason="there are no real transcripts beside the checkout")
+def test_sizes_of_real_sessions_are_believed() -> None:
+    clients = {store.client for store in ALL_STORES}
+    paths = [path for path in FILES if client_of(path) in clients]
+    doubted = [path for path in paths if least_size(session_in(path, client_of(path))) is not None]
+    assert (bool(paths), doubted) == (True, [])

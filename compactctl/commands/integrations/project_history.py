@@ -12,6 +12,7 @@ from typing import Any
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.inspect.view import ViewedMessage, view
+from compactctl.commands.sessions.doubts import least_size
 from compactctl.commands.sessions.references import path_of, shown
 from compactctl.commands.sessions.row import SHORTEST
 from compactctl.errors import NoInputError, UsageError
@@ -119,13 +120,14 @@ class ProjectHistory:
         }
 
     def _row(self, session: Session) -> Document:
-        details = session.details
+        details, least = session.details, least_size(session)
         return {
             "id": session.id,
             "client": session.entry.client,
             "title": _line(details.title),
             "changed": int(session.entry.modified),
-            "contextTokens": details.context,
+            "contextTokens": details.context if least is None else None,
+            **({} if least is None else {"contextAtLeast": least}),
             **({"project": _line(details.project)} if self.all_projects else {}),
         }
 

@@ -43,6 +43,19 @@ class SessionsResult:
     searched: tuple[str, ...]
     notes: tuple[str, ...]
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be read, and of how many sessions the recorded size is not believed."""
+        doubted = sum(row.at_least is not None for row in self.rows)
+        if not doubted:
+            return self.notes
+        sessions = "1 session holds" if doubted == 1 else f"{doubted:,} sessions hold"
+        doubt = (
+            f"{sessions} more than the usage recorded in the file; the size after ≥ is counted at"
+            " the end of the file, compactctl stats counts all of it"
+        )
+        return (*self.notes, doubt)
+
 
 def sessions(options: SessionsOptions, machine: Machine) -> SessionsResult:
     """List sessions. Nothing in a store makes it fail; UsageError for an unknown client."""

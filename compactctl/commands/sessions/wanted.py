@@ -20,9 +20,10 @@ class Wanted:
     """What a session must be to be listed; without anything every one of a person is.
 
     ``clients`` are names of stores, none for all. ``project`` is a folder that the session's
-    project is, or lies below. ``over`` is a share of the window, ``since`` seconds since the
-    epoch. ``words`` must all be in the title, the project or the client, or begin the id.
-    ``hidden`` takes in what clients themselves leave out of their lists.
+    project is, or lies below. ``over`` is a share of the window; a session whose recorded size is
+    too small to be true may be over it. ``since`` is in seconds since the epoch. ``words`` must all
+    be in the title, the project or the client, or begin the id. ``hidden`` takes in what clients
+    themselves leave out of their lists.
     """
 
     clients: tuple[str, ...] = ()
@@ -43,9 +44,14 @@ class Wanted:
 
     def by_contents(self, row: Row) -> bool:
         """Tell whether a session is wanted, by what was read of it."""
-        ratio = row.ratio
-        is_full = self.over is None or (ratio is not None and ratio > self.over)
-        return is_full and self._is_below(row.session) and self._is_named(row.session)
+        return (
+            self._may_be_over(row) and self._is_below(row.session) and self._is_named(row.session)
+        )
+
+    def _may_be_over(self, row: Row) -> bool:
+        if self.over is None or row.at_least is not None:
+            return True
+        return row.ratio is not None and row.ratio > self.over
 
     def _is_below(self, session: Session) -> bool:
         if self.project is None:

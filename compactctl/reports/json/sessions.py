@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compactctl.commands.sessions.row import Row
+from compactctl.commands.sessions.row import CLIENT_RECORD, Row
 from compactctl.commands.sessions.sessions import SessionsResult
 from compactctl.reports.rendering.wording import utc_text
 from compactctl.sessions.registry import store_named
@@ -16,7 +16,7 @@ def sessions_json(result: SessionsResult) -> dict[str, Any]:
         "hidden": result.hidden,
         "unread": result.unread,
         "sessions": [_session(row) for row in result.rows],
-        "warnings": list(result.notes),
+        "warnings": list(result.warnings),
     }
 
 
@@ -32,7 +32,9 @@ def _session(row: Row) -> dict[str, Any]:
         "modifiedAt": utc_text(entry.modified),
         "bytes": entry.n_bytes,
         "model": details.model or None,
-        "contextTokens": details.context,
+        "contextTokens": row.context,
+        "contextAtLeast": row.at_least,
+        "contextSource": None if row.context is None else CLIENT_RECORD,
         "windowTokens": row.window,
         "windowRatio": None if row.ratio is None else round(row.ratio, 4),
         "kind": details.kind,

@@ -45,16 +45,18 @@ def project_text(project: str, home: str) -> str:
 
 def _cells(row: Row, now: float, home: str) -> tuple[str, ...]:
     session, details = row.session, row.session.details
-    context, size = details.context, session.entry.n_bytes
+    size, share = session.entry.n_bytes, row.least_ratio
+    least = "" if row.at_least is None else "≥"
+    context = row.context if row.at_least is None else row.at_least
     return (
         one_line(row.short_id),
         session.entry.client,
         age_text(now - session.entry.modified),
         one_line(details.title, _TITLE_WIDTH),
         project_text(details.project, home),
-        "" if context is None else f"{context:,}",
-        "" if row.ratio is None else f"{row.ratio:.0%}".replace("%", " %"),
-        "" if row.ratio is None else bar(row.ratio, _BAR_WIDTH),
+        "" if context is None else f"{least}{context:,}",
+        "" if share is None else f"{least}{share:.0%}".replace("%", " %"),
+        "" if share is None else bar(share, _BAR_WIDTH),
         one_line(details.model),
         "" if size is None else size_text(size),
         ", ".join(_notes(session)),

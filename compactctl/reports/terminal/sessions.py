@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from compactctl.commands.sessions.references import Choices
-from compactctl.commands.sessions.row import Row
+from compactctl.commands.sessions.row import CLIENT_RECORD, Row
 from compactctl.commands.sessions.sessions import SessionsResult
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.session_rows import project_text, session_table
@@ -20,6 +20,8 @@ def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
     if result.rows:
         yield session_table(result.rows, result.now, result.home)
         yield ""
+        if any(row.context is not None for row in result.rows):
+            yield f"sizes: {CLIENT_RECORD}, of the newest request and its answer"
         readable = next((row for row in result.rows if not _is_closed(row.session)), None)
         if readable is not None:
             yield f"look into one: compactctl stats {one_line(readable.short_id)}"
@@ -41,7 +43,7 @@ def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
 
 def sessions_messages(result: SessionsResult) -> Iterator[str]:
     """Yield the lines for standard error."""
-    yield from (f"warning: {line_text(note)}" for note in result.notes)
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
 
 
 def choices_screen(
@@ -76,4 +78,4 @@ def _is_closed(session: Session) -> bool:
 
 
 def _is_full(row: Row) -> bool:
-    return (row.ratio or 0.0) > _FULL and not _is_closed(row.session)
+    return (row.least_ratio or 0.0) > _FULL and not _is_closed(row.session)

@@ -109,6 +109,20 @@ def read_ends(path: Path) -> Ends:
     return Ends(path=path, head=head, tail=tuple(lines_behind), start=size - len(tail), cut=cut)
 
 
+def last_lines(path: Path, n_bytes: int) -> tuple[bytes, ...]:
+    """Return the whole lines in so many bytes at the end of a file. Raises OSError.
+
+    Of a compressed file they are those at its end that ``read_ends`` unpacks.
+    """
+    if path.name.endswith(_ZSTD):
+        return _unpacked_ends(path).tail
+    with path.open("rb", buffering=0) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        start = max(0, size - n_bytes)
+        lines = _read(stream.fileno(), start, size - start).split(b"\n")
+    return tuple(lines[1:] if start else lines)
+
+
 def read_both(path: Path) -> tuple[bytes, bytes]:
     """Return the first and the last bytes of a file, twice the same of a small one.
 
