@@ -53,3 +53,11 @@ def test_documents_name_what_is_doubted(ask: Ask, proxied: Path) -> None:
         found = json.loads(ask(command, proxied, "--json").out)
         assert WARNING in found["doubtedUsage"]
         assert found["estimatedInputTokens"] == 26_007
+
+
+@pytest.mark.parametrize("command", ["stats", "check", "explain"])
+def test_screens_name_the_counter(ask: Ask, proxied: Path, command: str) -> None:
+    options = ("20",) if command == "explain" else ()
+    counter = json.loads(ask("stats", proxied, "--json").out)["counter"]
+    lines = ask(command, proxied, *options).out.splitlines()
+    assert [counter in line for line in lines if line.startswith("counted with")] == [True]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, share_text
-from compactctl.reports.rendering.wording import base_text
+from compactctl.reports.rendering.wording import base_text, counter_text
 from compactctl.reports.terminal.sections.doubts import doubt_facts, health_facts, request_text
 from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.stats import stats_messages
@@ -49,4 +49,5 @@ def _facts(result: CheckResult) -> Iterator[Fact]:
     yield from health_facts(result.stats.health)
     counts = result.situation
     yield Fact("history", f"{counts.turns:,} turns, {counts.messages:,} messages")
+    yield Fact("counted with", counter_text(measured))
     yield Fact("level", result.level, _STYLES.get(result.level, ""))
