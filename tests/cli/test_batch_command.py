@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli.asking import SAMPLES, Ask
+from cli.asking import SAMPLES, Ask, Sample
 from pyarrow import parquet
 
 
@@ -55,7 +55,7 @@ def test_stages_run_when_asked_for(
 ) -> None:
     document = json.loads(ask("batch", folder, "--json", *options).out)
     assert document["compacted"] is is_compacted
-    assert (document["totals"]["saved"] is not None) is is_compacted
+    assert any(file["saved"] is not None for file in document["files"]) is is_compacted
 
 
 def test_out_gets_every_transcript_at_its_place(ask: Ask, folder: Path) -> None:
@@ -149,3 +149,19 @@ def test_workers_give_the_same_rows(ask: Ask, folder: Path) -> None:
     for row in (*alone["files"], *together["files"]):
         assert row.pop("milliseconds") >= 0
     assert alone == together
+
+
+def test_tokens_of_different_counters_are_not_added_up(ask: Ask, sample: Sample) -> None:
+    paths = [sample("codex-session"), sample("openai-chat")]
+    page = paths[0].with_name("page.md")
+    result = json.loads(ask("batch", *paths, "--json").out)
+    totals, files = result["totals"], result["files"]
+    assert len(totals["counters"]) == 2
+    assert totals["tokensBefore"] is None
+    shown = ask("batch", *paths, "--report", page).out
+    for file in files:
+        assert f"{file['tokensBefore']:,} tokens in {file['messages']} messages" in shown
+        assert f"counted with {file['counter']}" in shown
+    for text in (shown, page.read_text()):
+        assert "not added up" in text
+        assert f"{sum(file['tokensBefore'] for file in files):,}" not in text

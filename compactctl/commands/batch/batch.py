@@ -39,7 +39,8 @@ class BatchTotals:
     """Sums over the rows that were read; how many files there are of each status.
 
     ``tokens_after`` and ``saved`` are None when files were only measured. ``counters`` are those
-    behind the sums, sorted: tokens of different counters are added up.
+    behind the figures, sorted. Tokens of different counters have no sum: then ``tokens_before``,
+    ``tokens_after`` and ``saved`` are None.
     """
 
     files: int
@@ -49,7 +50,7 @@ class BatchTotals:
     flagged: int
     failed: int
     skipped: int
-    tokens_before: int
+    tokens_before: int | None
     tokens_after: int | None
     saved: int | None
     messages: int
@@ -226,6 +227,9 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
     categories: Counter[str] = Counter()
     for row in done:
         categories.update(row.categories)
+    counters = tuple(sorted({row.counter for row in done if row.counter}))
+    is_summed = len(counters) <= 1
+    is_compacted = compacted and is_summed
     return BatchTotals(
         files=len(rows),
         ok=status["ok"],
@@ -234,13 +238,13 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
         flagged=status["flagged"],
         failed=status["failed"],
         skipped=status["skipped"],
-        tokens_before=sum(row.tokens_before or 0 for row in done),
-        tokens_after=sum(row.tokens_after or 0 for row in done) if compacted else None,
-        saved=sum(row.saved or 0 for row in done) if compacted else None,
+        tokens_before=sum(row.tokens_before or 0 for row in done) if is_summed else None,
+        tokens_after=sum(row.tokens_after or 0 for row in done) if is_compacted else None,
+        saved=sum(row.saved or 0 for row in done) if is_compacted else None,
         messages=sum(row.messages or 0 for row in done),
         lines=sum(row.lines or 0 for row in done),
         bytes=sum(row.bytes or 0 for row in done),
         opaque_lines=sum(row.opaque_lines or 0 for row in done),
         categories=dict(categories),
-        counters=tuple(sorted({row.counter for row in done if row.counter})),
+        counters=counters,
     )

@@ -31,8 +31,11 @@ def _lines(result: BatchResult) -> Iterator[str]:
     yield "| --- | ---: |"
     yield f"| files | {plural(totals.files, 'file')}: {', '.join(counts)} |"
     yield f"| on disk | {size_text(totals.bytes)} |"
-    yield f"| tokens | {totals.tokens_before:,} |"
-    if totals.saved is not None:
+    if totals.tokens_before is None:
+        yield f"| tokens | not added up: counted with {', '.join(totals.counters)} |"
+    else:
+        yield f"| tokens | {totals.tokens_before:,} |"
+    if totals.saved is not None and totals.tokens_before is not None:
         share = share_text(totals.saved / max(1, totals.tokens_before))
         yield f"| saved | {totals.saved:,} ({share}) |"
     yield f"| exit code | {result.exit_code} |"

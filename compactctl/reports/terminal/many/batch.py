@@ -167,13 +167,23 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
     yield Fact(where, f"{size_text(totals.bytes):>11} in {plural(totals.lines, 'line')}")
     if totals.opaque_lines:
         yield Fact("not understood", f"{totals.opaque_lines:>11,} of these lines")
-    counters = f", counted with {', '.join(totals.counters)}" if totals.counters else ""
-    what = f"{tokens_text(totals.tokens_before)} in {plural(totals.messages, 'message')}{counters}"
-    yield Fact("before" if result.compacted else "tokens", what)
-    if totals.tokens_after is not None and totals.saved is not None:
-        yield Fact("after", tokens_text(totals.tokens_after))
-        share = share_text(totals.saved / max(1, totals.tokens_before))
-        yield Fact("saved", f"{tokens_text(totals.saved)} ({share})")
+    for counter in totals.counters or (None,):
+        yield from _tokens(result, counter)
+    if len(totals.counters) > 1:
+        yield Fact("", "not added up: they were counted with different counters")
+
+
+def _tokens(result: BatchResult, counter: str | None) -> Iterator[Fact]:
+    """Yield the sums over the rows of one counter; over none where nothing was counted."""
+    rows = [row for row in result.rows if row.is_read and row.counter == counter]
+    before, messages = sum(r.tokens_before or 0 for r in rows), sum(r.messages or 0 for r in rows)
+    by = f", counted with {counter}" if counter else ""
+    name = "before" if result.compacted else "tokens"
+    yield Fact(name, f"{tokens_text(before)} in {plural(messages, 'message')}{by}")
+    if result.compacted:
+        saved = sum(row.saved or 0 for row in rows)
+        yield Fact("after", tokens_text(sum(row.tokens_after or 0 for row in rows)))
+        yield Fact("saved", f"{tokens_text(saved)} ({share_text(saved / max(1, before))})")
 
 
 def _statuses(totals: BatchTotals) -> str:
