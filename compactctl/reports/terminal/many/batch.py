@@ -167,23 +167,30 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
     yield Fact(where, f"{size_text(totals.bytes):>11} in {plural(totals.lines, 'line')}")
     if totals.opaque_lines:
         yield Fact("not understood", f"{totals.opaque_lines:>11,} of these lines")
-    for counter in totals.counters or (None,):
-        yield from _tokens(result, counter)
     if len(totals.counters) > 1:
+        for counter in totals.counters:
+            yield Fact("tokens", _counted_by(counter, result))
         yield Fact("", "not added up: they were counted with different counters")
+        return
+    by = f", counted with {totals.counters[0]}" if totals.counters else ""
+    before = totals.tokens_before or 0
+    what = f"{tokens_text(before)} in {plural(totals.messages, 'message')}{by}"
+    yield Fact("before" if result.compacted else "tokens", what)
+    if totals.tokens_after is not None and totals.saved is not None:
+        yield Fact("after", tokens_text(totals.tokens_after))
+        share = share_text(totals.saved / max(1, before))
+        yield Fact("saved", f"{tokens_text(totals.saved)} ({share})")
 
 
-def _tokens(result: BatchResult, counter: str | None) -> Iterator[Fact]:
-    """Yield the sums over the rows of one counter; over none where nothing was counted."""
+def _counted_by(counter: str, result: BatchResult) -> str:
+    """Return the sums over the rows of one counter."""
     rows = [row for row in result.rows if row.is_read and row.counter == counter]
     before, messages = sum(r.tokens_before or 0 for r in rows), sum(r.messages or 0 for r in rows)
-    by = f", counted with {counter}" if counter else ""
-    name = "before" if result.compacted else "tokens"
-    yield Fact(name, f"{tokens_text(before)} in {plural(messages, 'message')}{by}")
-    if result.compacted:
-        saved = sum(row.saved or 0 for row in rows)
-        yield Fact("after", tokens_text(sum(row.tokens_after or 0 for row in rows)))
-        yield Fact("saved", f"{tokens_text(saved)} ({share_text(saved / max(1, before))})")
+    sums = f"{tokens_text(before)} in {plural(messages, 'message')}, counted with {counter}"
+    if not result.compacted:
+        return sums
+    saved = sum(row.saved or 0 for row in rows)
+    return f"{sums}; {saved:,} saved ({share_text(saved / max(1, before))})"
 
 
 def _statuses(totals: BatchTotals) -> str:
