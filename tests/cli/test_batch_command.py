@@ -165,3 +165,16 @@ def test_tokens_of_different_counters_are_not_added_up(ask: Ask, sample: Sample)
     for text in (shown, page.read_text()):
         assert "not added up" in text
         assert f"{sum(file['tokensBefore'] for file in files):,}" not in text
+
+
+def test_a_report_over_different_counters_names_them_and_has_no_sum(
+    ask: Ask, sample: Sample
+) -> None:
+    paths = [sample("codex-session"), sample("openai-chat")]
+    rows = paths[0].with_name("rows.parquet")
+    ask("batch", *paths, "--report", rows)
+    document = json.loads(ask("report", rows, "--json").out)
+    assert document["tokens"] is None
+    assert len(document["counters"]) == 2
+    shown = ask("report", rows).out
+    assert f"not added up: counted with {', '.join(document['counters'])}" in shown

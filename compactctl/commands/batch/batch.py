@@ -210,6 +210,7 @@ def report_row(row: BatchRow) -> ReportRow:
         exit_code=row.exit_code,
         project=row.project or "",
         model=row.model or "",
+        counter=row.counter or "",
         context=row.context or 0,
         tokens=row.tokens_before or 0,
         saved=row.saved or 0,

@@ -32,6 +32,7 @@ class ReportRow:
     exit_code: int
     project: str
     model: str
+    counter: str
     context: int
     tokens: int
     saved: int
@@ -103,6 +104,7 @@ def _row(values: Mapping[str, Any]) -> ReportRow:
         exit_code=values["exit_code"] or 0,
         project=values.get("project") or "",
         model=values.get("model") or "",
+        counter=values.get("counter") or "",
         context=values.get("context") or 0,
         tokens=values.get("tokens_before") or 0,
         saved=values.get("saved") or 0,

@@ -43,13 +43,15 @@ class ReportSummary:
     """What the rows come to; of files that failed or are not transcripts there are no figures.
 
     ``percentiles`` are those of the next request's tokens by percent. ``weeks`` are groups named
-    by ISO week, of the transcripts that tell when they ended.
+    by ISO week, of the transcripts that tell when they ended. Where ``counters`` names several,
+    ``tokens`` is what shares refer to and no figure to show.
     """
 
     files: int
     statuses: Mapping[str, int]
     tokens: int
     saved: int
+    counters: tuple[str, ...]
     categories: Mapping[Category, int]
     tools: Mapping[str, int]
     percentiles: Mapping[int, int]
@@ -57,6 +59,11 @@ class ReportSummary:
     models: tuple[RowGroup, ...]
     projects: tuple[RowGroup, ...]
     weeks: tuple[RowGroup, ...]
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether one counter is behind all tokens, so that they have a sum."""
+        return len(self.counters) <= 1
 
 
 def summarised(rows: Sequence[ReportRow]) -> ReportSummary:
@@ -73,6 +80,7 @@ def summarised(rows: Sequence[ReportRow]) -> ReportSummary:
         statuses=dict(Counter(row.status for row in rows)),
         tokens=sum(row.tokens for row in told),
         saved=sum(row.saved for row in told),
+        counters=tuple(sorted({row.counter for row in told if row.counter})),
         categories=dict(categories),
         tools=dict(tools.most_common()),
         percentiles={percent: percentile(sizes, percent) for percent in PERCENTS if sizes},

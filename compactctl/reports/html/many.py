@@ -90,6 +90,7 @@ def _page(found: FilesFound, choice: PageChoice) -> str:
                 for name, count in summary.statuses.items()
             ],
             "holds": list(holds_names(choice)),
+            "is_summed": summary.is_summed,
             "tokens": summary.tokens,
             "saved": summary.saved,
             "share": share_text(summary.saved / summary.tokens) if summary.tokens else "",

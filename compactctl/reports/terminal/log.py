@@ -32,6 +32,9 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
         text("State", "end", least=9),
     )
     yield table(columns, map(_cells, result.entries))
+    counters = {each.operation.counter for each in result.entries if each.operation}
+    if counters:
+        yield f"counted with {', '.join(sorted(map(one_line, counters)))}"
     yield from _groups(result)
     numbers = ", ".join(f"{each:04}" for each in result.missing_archives)
     if result.below or numbers:

@@ -19,6 +19,8 @@ def report_json(result: ReportResult) -> dict[str, Any]:
         "reports": list(result.paths),
         "exitCode": result.exit_code,
         **fields_of(summary),
+        **({} if summary.is_summed else {"tokens": None, "saved": None}),
+        "counters": list(summary.counters),
         "statuses": [{"status": each, "files": n} for each, n in summary.statuses.items()],
         "percentiles": [{"percent": each, "tokens": n} for each, n in summary.percentiles.items()],
         **listed,

@@ -51,12 +51,15 @@ def _totals(result: ReportResult) -> Iterator[Fact]:
         f"{count:,} {one_line(status_text(name))}" for name, count in summary.statuses.items()
     )
     yield Fact("files", f"{summary.files:,}: {counts}")
-    yield Fact("tokens", tokens_text(summary.tokens))
-    if summary.saved:
-        yield Fact(
-            "saved",
-            f"{tokens_text(summary.saved)} ({share_text(summary.saved / max(1, summary.tokens))})",
-        )
+    counters = ", ".join(map(one_line, summary.counters))
+    if not summary.is_summed:
+        yield Fact("tokens", f"not added up: counted with {counters}")
+    else:
+        by = f", counted with {counters}" if counters else ""
+        yield Fact("tokens", f"{tokens_text(summary.tokens)}{by}")
+    if summary.saved and summary.is_summed:
+        share = share_text(summary.saved / max(1, summary.tokens))
+        yield Fact("saved", f"{tokens_text(summary.saved)} ({share})")
     if summary.percentiles:
         found = ", ".join(f"p{percent} {size:,}" for percent, size in summary.percentiles.items())
         yield Fact("next request", found)
