@@ -122,7 +122,8 @@ def test_a_group_comes_back_alone(ask: Ask, desk: Path, compacted: Path) -> None
 def test_a_group_brought_back_claims_no_savings_it_does_not_know(ask: Ask, compacted: Path) -> None:
     group = json.loads(ask("log", compacted, "--json").out)["operations"][0]["groups"][0]["id"]
     ask("rewind", compacted, "--group", group)
-    last = ask("log", compacted).out.split("\n\n")[0].split("\n")[-1]
+    *_, last, counted = ask("log", compacted).out.split("\n\n")[0].split("\n")
+    assert counted.startswith("counted with ")
     assert f"without group {group}" in last
     assert not re.search(r"\d,\d{3}", last)
 
