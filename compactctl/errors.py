@@ -72,7 +72,7 @@ class NotATranscriptError(NotUnderstoodError):
 
 
 class DoesNotFitError(CompactctlError):
-    """The context is still over its target after all chosen stages (``--require-fit``)."""
+    """The target was not reached (``--require-fit``), or no compaction can reach it."""
 
     exit_code = 5
 

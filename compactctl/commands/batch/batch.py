@@ -230,7 +230,6 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
         categories.update(row.categories)
     counters = tuple(sorted({row.counter for row in done if row.counter}))
     is_summed = len(counters) <= 1
-    is_compacted = compacted and is_summed
     return BatchTotals(
         files=len(rows),
         ok=status["ok"],
@@ -240,8 +239,10 @@ def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
         failed=status["failed"],
         skipped=status["skipped"],
         tokens_before=sum(row.tokens_before or 0 for row in done) if is_summed else None,
-        tokens_after=sum(row.tokens_after or 0 for row in done) if is_compacted else None,
-        saved=sum(row.saved or 0 for row in done) if is_compacted else None,
+        tokens_after=sum(row.tokens_after or 0 for row in done)
+        if compacted and is_summed
+        else None,
+        saved=sum(row.saved or 0 for row in done) if compacted and is_summed else None,
         messages=sum(row.messages or 0 for row in done),
         lines=sum(row.lines or 0 for row in done),
         bytes=sum(row.bytes or 0 for row in done),

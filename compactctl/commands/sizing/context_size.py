@@ -133,7 +133,7 @@ def context_size(
 
 
 def believed_reports(messages: Sequence[Message], measured: Measure) -> Reports:
-    """Return the requests of a conversation whose reported size can be true, and what cannot.
+    """Return the requests of a conversation whose reported size can be true, and why others cannot.
 
     This alone decides what of the recorded usage any figure rests on.
     """
@@ -149,14 +149,14 @@ def believed_reports(messages: Sequence[Message], measured: Measure) -> Reports:
 
 def _no_number(messages: Sequence[Message], measured: Measure) -> Doubt | None:
     """Return a doubt of answers whose usage is zero or less; one alone is one that failed."""
-    told = [index for index, message in enumerate(messages) if message.usage]
-    responses = {messages[index].response_id for index in told}
+    reported = [index for index, message in enumerate(messages) if message.usage]
+    responses = {messages[index].response_id for index in reported}
     if len(responses) <= 1 or any(m.usage.context > 0 for m in messages if m.usage):
         return None
-    contents = sum(map(measured.framed.visible, messages[: told[-1]]))
+    contents = sum(map(measured.framed.visible, messages[: reported[-1]]))
     return Doubt(
         reason="no number",
-        index=told[-1],
+        index=reported[-1],
         context=0,
         contents=round(contents),
         reports=len(responses),
@@ -167,7 +167,7 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
     """Say which reports are not believed, for a warning; "" for none."""
     if doubt is None:
         return ""
-    told = f"line {messages[doubt.index].line + 1}: reported usage of {doubt.context:,} tokens"
+    report = f"line {messages[doubt.index].line + 1}: reported usage of {doubt.context:,} tokens"
     contents = f"the {doubt.contents:,} tokens counted of what was sent"
     why = {
         "below its contents": f"is less than {contents}",
@@ -177,9 +177,9 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
         "no number": f"cannot be the size of {contents}",
     }[doubt.reason]
     if doubt.is_used:
-        return f"{told} {why}; the higher figure is used"
+        return f"{report} {why}; the higher figure is used"
     reports = "1 report is" if doubt.reports == 1 else f"{doubt.reports:,} reports are"
-    return f"{told} {why}; {reports} not believed, the count is used"
+    return f"{report} {why}; {reports} not believed, the count is used"
 
 
 def _lines(messages: Sequence[Message], found: Calibration) -> str:

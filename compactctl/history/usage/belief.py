@@ -39,7 +39,7 @@ _LARGEST_OVERHEAD = 120_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
-    """Why reports are not believed, told of the newest of them.
+    """Why reports are not believed, with the figures of the newest of them.
 
     Attributes:
         reason: what is wrong with it.
@@ -66,7 +66,7 @@ class Reports:
 
 
 def judge(requests: Sequence[Request], error: float, longest_window: int) -> Reports:
-    """Tell the requests whose reported sizes can be true.
+    """Return the requests whose reported sizes can be true.
 
     ``error`` is the share by which a count may be too large, ``longest_window`` the largest that
     the model may have, in tokens.
@@ -91,13 +91,13 @@ def plausible(requests: Sequence[Request], longest_window: int) -> tuple[Request
 
 def _possible(requests: Sequence[Request], longest_window: int) -> tuple[Request, ...]:
     """Leave out reports that no model can take, and the series that lead up to one."""
-    kept: list[Request] = []
+    possible: list[Request] = []
     for run in _runs(requests):
         beyond = [_is_beyond(request, longest_window) for request in run]
         if any(beyond) and _steps_are_too_large(run):
             continue
-        kept += [request for request, is_out in zip(run, beyond, strict=True) if not is_out]
-    return tuple(kept)
+        possible += [request for request, is_out in zip(run, beyond, strict=True) if not is_out]
+    return tuple(possible)
 
 
 def _not_too_small(requests: Sequence[Request], error: float) -> Reports:
@@ -138,7 +138,7 @@ def _doubt(reason: Reason, request: Request, reports: int, *, is_used: bool = Fa
 
 
 def _runs(requests: Sequence[Request]) -> list[tuple[Request, ...]]:
-    """Part requests where the context fell."""
+    """Split requests where the context shrank."""
     runs: list[list[Request]] = [[request] for request in requests[:1]]
     for request, grown in zip(requests[1:], growths(requests), strict=True):
         if grown < 0:
@@ -164,7 +164,7 @@ def _grows_too_little(run: Sequence[Request], error: float) -> bool:
 
 
 def _spans(requests: Sequence[Request]) -> list[Sequence[Request]]:
-    """Return all requests, and those of each stretch in which the context did not fall."""
+    """Return all requests, and those of each stretch in which the context did not shrink."""
     return [requests, *_runs(requests)] if requests else []
 
 
