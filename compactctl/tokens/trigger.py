@@ -89,11 +89,13 @@ class Condition:
         means = f", of which {situation.available:,} are available"
         return f"{self}{means if self.is_clamped(situation.available) else ''}"
 
-    def limit(self, available: int) -> int | None:
+    def limit(self, available: int, window: int) -> int | None:
         """Return the size in tokens where it begins to hold; None if size does not matter."""
         match self.what:
-            case "ratio" | "window":
+            case "ratio":
                 return int(self.value * available)
+            case "window":
+                return int(self.value * window)
             case "tokens":
                 limit = int(self.value)
                 return min(limit, available) if available > 0 else limit
@@ -127,16 +129,19 @@ class Trigger:
         held = next((each for each in self.conditions if each.holds(situation)), None)
         return self.fired(situation) if held is None else held.told(situation)
 
-    def limit(self, available: int) -> int | None:
+    def limit(self, available: int, window: int) -> int | None:
         """Return the size in tokens from which on it fires; None if size does not matter."""
-        limits = [each.limit(available) for each in self.conditions]
+        limits = [condition.limit(available, window) for condition in self.conditions]
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def holds_at(self, tokens: int, available: int) -> bool:
+    def holds_at(self, tokens: int, available: int, window: int) -> bool:
         """Tell whether a context of that size, and nothing else about it, makes it fire."""
-        at = Situation(tokens=tokens, available=available, turns=0, messages=0)
-        sized = (each for each in self.conditions if each.limit(available) is not None)
-        return any(each.holds(at) for each in sized)
+        at = Situation(tokens=tokens, available=available, turns=0, messages=0, window=window)
+        return any(
+            condition.holds(at)
+            for condition in self.conditions
+            if condition.limit(available, window) is not None
+        )
 
     def __str__(self) -> str:
         if self == NEVER:

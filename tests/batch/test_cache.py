@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from base64 import b64encode
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +22,15 @@ from compactctl.commands.batch import batch as module
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.task import FileTask, WorkedFile
+from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
+from compactctl.profiles.library import load_profile
+from compactctl.profiles.profile import Profile
 from compactctl.store.cache import results
 from compactctl.store.cache.results import ResultCache, cache_state
+from compactctl.tokens.models.own_models import read_own_models
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
 
@@ -121,6 +127,58 @@ def test_a_summarizer_of_the_user_s_is_asked_again(worked_on: list[str]) -> None
     run(plan=PLAN, summarizer=asks)
     run(plan=PLAN, summarizer=asks)
     assert len(worked_on) == 10
+
+
+LETTERS = [bytes([letter]) for letter in range(256)]
+
+
+def write_ranks(*more: bytes) -> None:
+    """Write a rank file of all bytes and ``more`` tokens, which leaves its size as it is."""
+    tokens = [*LETTERS, *more]
+    lines = (f"{b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens))
+    Path("my.ranks").write_text("".join(lines))
+
+
+def write_profile() -> Profile:
+    Path("mine.toml").write_text('base = "default"\ncounter = "file:my.ranks"\n')
+    return load_profile("mine.toml")
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        lambda: MeasureOptions(counter="file:my.ranks"),
+        lambda: MeasureOptions(counter="file:my.ranks#cl100k_base x1.2"),
+        lambda: MeasureOptions(profile=write_profile()),
+        lambda: MeasureOptions(
+            model="mine-1",
+            own=read_own_models(
+                {"mine": {"window": "100k", "counter": "file:my.ranks"}}, "models.toml"
+            ),
+        ),
+    ],
+    ids=["counter", "pattern", "profile", "table of models"],
+)
+def test_a_changed_rank_file_is_another_question(measured: Callable[[], MeasureOptions]) -> None:
+    write_ranks(b"th", b"he")
+    before = run(measure=measured()).rows
+    write_ranks(b"Qu", b"ue")
+    after = run(measure=measured()).rows
+    assert before != after
+    assert after == run(measure=measured(), cached=False).rows
+
+
+def test_a_compaction_without_its_archive_is_another_question(worked_on: list[str]) -> None:
+    """Summaries are made from the originals in the archive, where there is one."""
+    compact(CompactOptions(path="in/3.jsonl", in_place=True, plan=PLAN))
+    run(plan=PLAN)
+    run()
+    Path("in/3.jsonl.archive").rename("elsewhere")
+    worked_on.clear()
+    run(plan=PLAN)
+    assert worked_on == ["in/3.jsonl"]
+    run()
+    assert worked_on == ["in/3.jsonl"]
 
 
 COUNT = "import sys\nfor line in sys.stdin: print(7, flush=True)"

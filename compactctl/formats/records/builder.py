@@ -112,8 +112,13 @@ class TranscriptBuilder:
         return (link for link in self.links if link.line not in left)
 
     def transcript(self, name: str, effective: tuple[Message, ...], **facts: Any) -> Transcript:  # noqa: ANN401
-        """Return the finished transcript; tagged originals are taken out of ``effective``."""
-        shown, orphaned = drop_hidden(effective)
+        """Return the finished transcript; tagged originals are taken out of ``effective``.
+
+        A file may hold several conversations in turn: each is sent on its own, so one follows the
+        other.
+        """
+        in_order = tuple(sorted(effective, key=lambda message: message.conversation))
+        shown, orphaned = drop_hidden(in_order)
         model = facts.pop("model", None) or _model_told(self.messages)
         if orphaned:
             carry, are = (

@@ -10,9 +10,9 @@ from compactctl.profiles.library import PROFILES, built_in, load_profile
 from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import stage_named
 from compactctl.tokens.budget import Budget, output_reserve
-from compactctl.tokens.fit import Limits, limits_of
+from compactctl.tokens.fit import Base, Limits, limits_of
 from compactctl.tokens.models.lookup import resolve_model
-from compactctl.tokens.trigger import NEVER, parse_trigger
+from compactctl.tokens.trigger import NEVER, Situation, parse_trigger
 
 
 def limits(profile: Profile, model: str = "claude-sonnet-4", window: int | None = None) -> Limits:
@@ -71,7 +71,31 @@ def test_every_number_of_a_profile_has_its_source_beside_it(name: str) -> None:
 def test_when_a_profile_compacts(name: str, window: int, due: int) -> None:
     profile = built_in(name)
     available = limits(profile, window=window).base_tokens
-    assert profile.trigger.limit(available) == due
+    assert profile.trigger.limit(available, window) == due
+
+
+@pytest.mark.parametrize("base", ["available", "window"])
+@pytest.mark.parametrize(
+    "trigger",
+    ["0.3", "ratio > 0.3", "window >= 0.3", "window > 0.3", "free <= 20k", "12k", "tokens > 12k"],
+)
+def test_a_compaction_reaches_a_size_at_which_its_trigger_no_longer_fires(
+    trigger: str, base: Base
+) -> None:
+    reserve = Budget(window=40_000, output_reserve=14_000, source="")
+    whole = Limits(budget=reserve, base=base)
+    due = parse_trigger(trigger)
+    plan = make_plan(PlanOptions(trigger=due), whole)
+    assert plan.target is not None
+    for beyond, fires in ((-plan.below, False), (1, True)):
+        size = Situation(
+            tokens=plan.target + beyond,
+            available=whole.base_tokens,
+            turns=0,
+            messages=0,
+            window=40_000,
+        )
+        assert bool(due.fired(size)) is fires
 
 
 def test_a_profile_brings_stages_options_trigger_and_target() -> None:

@@ -8,8 +8,8 @@ from compactctl.errors import UsageError
 from compactctl.tokens.trigger import ALWAYS, Situation, Trigger, parse_trigger
 
 
-def at(tokens: int = 0, available: int = 1_000, turns: int = 0, messages: int = 0) -> Situation:
-    return Situation(tokens=tokens, available=available, turns=turns, messages=messages)
+def at(tokens: int = 0, available: int = 1_000, **more: int) -> Situation:
+    return Situation(**{"tokens": tokens, "available": available, "turns": 0, "messages": 0} | more)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_a_ratio_beyond_the_available_input_is_refused() -> None:
     ],
 )
 def test_the_size_from_which_a_trigger_fires(text: str, available: int, limit: int) -> None:
-    assert parse_trigger(text).limit(available) == limit
+    assert parse_trigger(text).limit(available, available) == limit
 
 
 def test_turns_have_no_size() -> None:
-    assert parse_trigger("turns > 20").limit(1_000) is None
-    assert parse_trigger("turns > 20 or 0.5 or tokens > 700").limit(1_000) == 500
-    assert ALWAYS.limit(1_000) is None
+    assert parse_trigger("turns > 20").limit(1_000, 2_000) is None
+    assert parse_trigger("turns > 20 or 0.5 or tokens > 700").limit(1_000, 2_000) == 500
+    assert ALWAYS.limit(1_000, 2_000) is None
 
 
 # Spring AI Session: turns fire above, tokens from the number on.
@@ -141,10 +141,37 @@ def test_a_comma_joins_or_groups_digits(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "fires"), [("0.8", True), ("ratio > 0.8", False), ("free <= 200", True)]
+    ("text", "fires"),
+    [
+        ("0.8", True),
+        ("ratio > 0.8", False),
+        ("window >= 0.4", True),
+        ("window > 0.4", False),
+        ("free <= 200", True),
+    ],
 )
 def test_whether_a_trigger_fires_at_its_limit(text: str, fires: bool) -> None:  # noqa: FBT001
     trigger = parse_trigger(text)
-    assert trigger.limit(1_000) == 800
-    assert trigger.holds_at(800, 1_000) is fires
-    assert not trigger.holds_at(799, 1_000)
+    assert trigger.limit(1_000, 2_000) == 800
+    assert trigger.holds_at(800, 1_000, 2_000) is fires
+    assert not trigger.holds_at(799, 1_000, 2_000)
+
+
+SIZED = [
+    *(f"{what} {operator} 0.37" for what in ("ratio", "window") for operator in (">", ">=")),
+    *(f"tokens {operator} 777" for operator in (">", ">=")),
+    *(f"free {operator} 777" for operator in ("<", "<=")),
+]
+
+
+@pytest.mark.parametrize("text", [*SIZED, "turns > 3 or ratio > 0.37 or tokens >= 777"])
+@given(st.integers(1, 5_000), st.integers(0, 5_000), st.integers(-2, 2))
+def test_a_trigger_fires_from_its_limit_on(
+    text: str, available: int, reserve: int, beyond: int
+) -> None:
+    trigger, window = parse_trigger(text), available + reserve
+    limit = trigger.limit(available, window)
+    assert limit is not None
+    tokens = max(0, limit + beyond)
+    fires = trigger.holds_at(limit, available, window) if tokens == limit else tokens > limit
+    assert bool(trigger.fired(at(tokens, available, window=window))) is fires
