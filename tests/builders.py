@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.records.voices import attributed
 from compactctl.model.message import (
     CallId,
     FilePart,
@@ -103,10 +104,18 @@ def definition(name: str, text: str, **fields: Any) -> Message:
 
 
 def conversation(*messages: Message) -> tuple[Message, ...]:
-    """Number messages (ids m0, m1 … unless given; lines 0, 1 …) and name the tools of results."""
+    """Number messages (ids m0, m1 … unless given; lines 0, 1 …) and name the tools of results.
+
+    What people wrote in the messages is noted, as a reader does it.
+    """
     tools = {part.call_id: part.tool for m in messages for part in m.calls}
     return tuple(
-        replace(m, id=m.id or MessageId(f"m{n}"), line=n, parts=_named(m.parts, tools))
+        replace(
+            m,
+            id=m.id or MessageId(f"m{n}"),
+            line=n,
+            parts=attributed(_named(m.parts, tools), m.role),
+        )
         for n, m in enumerate(messages)
     )
 

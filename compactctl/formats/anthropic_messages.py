@@ -6,7 +6,6 @@ from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
@@ -134,11 +133,7 @@ class _AnthropicConversation:
 
     def _input(self, parts: tuple[Part, ...]) -> MessageDraft:
         results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
-        return MessageDraft(
-            role="tool" if results else "user",
-            parts=parts,
-            injected=is_injected(parts, ANY_CLIENT),
-        )
+        return MessageDraft(role="tool" if results else "user", parts=parts)
 
 
 def _role(record: Mapping[str, Any]) -> Role | None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from compactctl.formats.content.anthropic import name_results
 from compactctl.formats.content.call_queue import CallQueue
-from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.content.openai import (
     call_parts,
     content_media,
@@ -131,7 +130,6 @@ class _OpenAIConversation:
             role="tool" if results else role,
             parts=parts,
             model=text_or_none(record.get("model")) if role == "assistant" else None,
-            injected=role == "user" and is_injected(parts, ANY_CLIENT),
             usage=_usage(record) if role == "assistant" else None,
         )
 

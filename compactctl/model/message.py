@@ -21,10 +21,12 @@ class TextPart:
     """Prose of any role. ``path`` leads from the line's root to the text value.
 
     ``embedded`` is set where that value is more than this text, which cannot be replaced alone.
-    ``added`` is what the client sends with it and no file holds.
+    ``added`` is what the client sends with it and no file holds. In a message of a user or a system
+    ``typed`` is what of it no client or harness put there, None for all of it.
     """
 
     text: str
+    typed: str | None = None
     added: str = ""
     embedded: bool = False
     path: JsonPath = ()
@@ -78,12 +80,14 @@ class ToolResultPart:
     """The answer to a tool call. ``path`` leads to the content value that an edit replaces.
 
     ``cleared`` is set when the client already sends a placeholder instead of the stored content;
-    ``text`` is then that placeholder.
+    ``text`` is then that placeholder. ``said`` is what a person wrote in it: the answer to a
+    question, or why they turned the call down.
     """
 
     call_id: CallId
     tool: str
     text: str
+    said: str = ""
     is_error: bool = False
     cleared: bool = False
     media: tuple[MediaPart, ...] = ()
@@ -191,6 +195,8 @@ class Message:
         conversation: 0 unless one file holds several independent conversations.
         response_id: shared by all records of one model response; None outside of responses.
         injected: a user or system record that no person wrote (reminder, command echo, memory).
+        instructs: injected, but what it says was written as an instruction: the text that a
+            person's command stands for.
         summary: stands for earlier messages (written by a client or by compactctl).
         synthetic: written by compactctl.
         fixed: why this record must stay exactly as it is; None when it may be edited.
@@ -208,6 +214,7 @@ class Message:
     response_id: str | None = None
     model: str | None = None
     injected: bool = False
+    instructs: bool = False
     summary: bool = False
     synthetic: bool = False
     fixed: str | None = None
@@ -239,8 +246,31 @@ class Message:
 
     @property
     def starts_turn(self) -> bool:
-        """Whether a person wrote this message, which starts a turn."""
-        return self.role == "user" and not (self.injected or self.summary or self.results)
+        """Whether a person wrote this message, which starts a turn.
+
+        Results may stand beside what they wrote, as an API has it that joins messages of a user.
+        """
+        if self.role != "user" or self.injected or self.summary:
+            return False
+        return not self.results or any(
+            isinstance(part, TextPart) and self.words(part).strip() for part in self.parts
+        )
+
+    def words(self, part: Part) -> str:
+        """Return what a person or the agent's operator wrote in a part of this message.
+
+        "" where nobody did: in what a client, a tool, a model or compactctl wrote.
+        """
+        match part:
+            case TextPart() if self.instructs:
+                return part.text
+            case TextPart() if self.role in ("user", "system"):
+                is_authored = not (self.injected or self.summary or self.synthetic)
+                return (part.text if part.typed is None else part.typed) if is_authored else ""
+            case ToolResultPart():
+                return part.said
+            case _:
+                return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

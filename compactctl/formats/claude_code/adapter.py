@@ -6,6 +6,7 @@ from typing import Any
 
 from compactctl.formats.claude_code.attachments import RESTORED, attachment_message_parts
 from compactctl.formats.claude_code.chain import ClaudeChain
+from compactctl.formats.claude_code.commands import command_changes, with_changes
 from compactctl.formats.claude_code.marks import is_compaction
 from compactctl.formats.claude_code.requests import (
     REQUEST,
@@ -17,7 +18,6 @@ from compactctl.formats.claude_code.requests import (
 )
 from compactctl.formats.content.anthropic import content_parts, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.injected import CLAUDE_CODE, is_injected
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import (
     TranscriptBuilder,
@@ -30,6 +30,7 @@ from compactctl.formats.records.builder import (
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.timestamps import time_of
+from compactctl.formats.records.voices import attributed, is_clients
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
@@ -157,6 +158,7 @@ class _Reader:
         self.requests = ClaudeRequests()
         self.tools: dict[str, str] = {}
         self.places: dict[str, int] = {}
+        self.meta: set[MessageId] = set()
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
@@ -195,6 +197,8 @@ class _Reader:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.version = text_or_none(record.get("version")) or self.version
         self.places[message.id] = len(self.gather.messages)
+        if record.get("isMeta") is True:
+            self.meta.add(message.id)
         self.gather.messages.append(message)
         self.chain.message(message, uuid if isinstance(uuid, str) else "")
 
@@ -229,8 +233,7 @@ class _Reader:
                 return None
             parts = attachment_message_parts(record)
             typed = _attachment_type(record) == "queued_command"
-            injected = not typed or is_injected(parts, CLAUDE_CODE)
-            message = self.build(record, decoded, parts, injected=injected)
+            message = self.build(record, decoded, parts, injected=not typed)
             why = RESTORED.get(_attachment_type(record) or "")
             return replace(message, fixed=message.fixed or why) if message else None
         if kind == "system" and record.get("subtype") == "local_command":
@@ -246,7 +249,7 @@ class _Reader:
         if kind == "assistant":
             return self.response(record, inner, decoded, content_parts(content, path))
         parts = content_parts(content, path, self.tools)
-        return self.build(record, decoded, parts, injected=_is_injected(record, parts))
+        return self.build(record, decoded, parts, injected=record.get("isMeta") is True)
 
     def response(
         self,
@@ -278,6 +281,8 @@ class _Reader:
         role: Role = "user" if response is None else "assistant"
         if role == "user" and all(isinstance(part, ToolResultPart) for part in parts):
             role = "tool"
+        parts = attributed(parts, role)
+        injected = injected or (role == "user" and is_clients(parts))
         tags = tags_of(record)
         written = is_written(tags)
         # What the client put into the conversation itself is sent, and nobody was asked for it.
@@ -315,6 +320,9 @@ class _Reader:
 
     def finish(self) -> Transcript:
         effective = self.chain.effective()
+        changes = command_changes(effective, self.meta)
+        effective = with_changes(effective, changes)
+        self.gather.messages = list(with_changes(self.gather.messages, changes))
         followed = self.chain.resumed
         self.gather.links = [
             replace(link, parent=followed[link.id]) if link.id in followed else link
@@ -353,9 +361,3 @@ def _attachment_type(record: Mapping[str, Any]) -> str | None:
 
 def _is_client_error(record: Mapping[str, Any]) -> bool:
     return record.get("isApiErrorMessage") is True
-
-
-def _is_injected(record: Mapping[str, Any], parts: tuple[Part, ...]) -> bool:
-    if record.get("isMeta") is True:
-        return True
-    return is_injected(parts, CLAUDE_CODE)

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 # Both clients put what a person typed between these tags, to find it again.
-_PERSON = ("<task>", "<feedback>", "<answer>", "<user_message>")
+_PERSON = re.compile(r"<(task|feedback|answer|user_message)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 ENVIRONMENT = "<environment_details>"
 _CLIENT = (
     "[ERROR]",
@@ -19,6 +19,11 @@ _CLIENT = (
 _RESULT = re.compile(r"\[(\w+).*?\] Result:(?:\n|\Z)", re.DOTALL)
 # "Tool [read_file] was not executed because ..." is all there is.
 _NOT_RUN = re.compile(r"(?:Skipping tool|Tool) \[(\w+)[^\n]*?\] ")
+# Tools whose result is what a person answers, and how results begin that hold such words.
+_ASKING = frozenset(
+    {"ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "condense"}
+)
+_REPLIES = ("The user ", '{"status":"denied"', '{"status":"approved"')
 _FAILURES = (
     "The tool execution failed",
     "The user denied this operation",
@@ -51,14 +56,22 @@ def is_environment(text: str) -> bool:
     return text.lstrip().startswith(ENVIRONMENT)
 
 
-def is_from_person(text: str) -> bool:
-    """Tell whether a text holds what a person typed, between the tags for it."""
-    return not is_environment(text) and any(tag in text for tag in _PERSON)
+def person_words(text: str) -> str:
+    """Return what a person typed in a text of the client, from between the tags for it."""
+    if is_environment(text):
+        return ""
+    return "\n".join(words for match in _PERSON.finditer(text) if (words := match[2].strip()))
+
+
+def reply_words(tool: str, text: str) -> str:
+    """Return what a person typed in a result: an answer, or why they turned the call down."""
+    is_asked = tool in _ASKING or text.lstrip().startswith(_REPLIES)
+    return person_words(text) if is_asked else ""
 
 
 def is_from_client(text: str) -> bool:
     """Tell whether a text is one that the client adds on its own."""
-    return is_environment(text) or (text.lstrip().startswith(_CLIENT) and not is_from_person(text))
+    return is_environment(text) or (text.lstrip().startswith(_CLIENT) and not person_words(text))
 
 
 def is_failure(text: str) -> bool:

@@ -1,6 +1,7 @@
 """User messages of Cline and Roo Code: answers to tool calls, words of people and of the client."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.cline.calls import OpenCalls
@@ -10,7 +11,8 @@ from compactctl.formats.cline.client_texts import (
     is_environment,
     is_failure,
     is_from_client,
-    is_from_person,
+    person_words,
+    reply_words,
 )
 from compactctl.formats.content.anthropic import block_part
 from compactctl.formats.records.json_text import json_text
@@ -57,6 +59,8 @@ class UserInput:
     def _other(self, block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> None:
         self._settle()
         part = block_part(block, path, tools)
+        if isinstance(part, ToolResultPart):
+            part = replace(part, said=reply_words(part.tool, part.text))
         self.spoken = self.spoken or not isinstance(part, ToolResultPart)
         self.parts.append(part)
 
@@ -78,12 +82,12 @@ class UserInput:
     def _answered(self, head: Head | None, text: str) -> ToolCallPart | None:
         if head is not None:
             return self._calls.answered(head.tool)
-        if self._by_order and not (is_from_client(text) or is_from_person(text)):
+        if self._by_order and not (is_from_client(text) or person_words(text)):
             return self._calls.next()
         return None
 
     def _headed(self, call: ToolCallPart, head: Head, text: str, path: JsonPath) -> None:
-        self.parts.append(TextPart(text=text[: head.end], embedded=True, path=path))
+        self.parts.append(TextPart(text=text[: head.end], typed="", embedded=True, path=path))
         if head.ran and not text[head.end :].strip():
             self._waiting = (call, path)
         else:
@@ -97,15 +101,17 @@ class UserInput:
                 call_id=call.call_id,
                 tool=call.tool,
                 text=text,
+                said=reply_words(call.tool, text),
                 is_error=failed or is_failure(text),
                 path=path,
             )
         )
 
     def _plain(self, text: str, path: JsonPath, head: Head | None) -> None:
-        self.parts.append(TextPart(text=text, path=path))
+        typed = person_words(text)
         unheard = head is not None or self._quiet or is_from_client(text)
-        self.spoken = self.spoken or is_from_person(text) or not unheard
+        self.parts.append(TextPart(text=text, typed=typed or ("" if unheard else None), path=path))
+        self.spoken = self.spoken or bool(typed) or not unheard
         # An answer may be all that is left of a call: the block behind its head belongs to it.
         self._quiet = head is not None and not text[head.end :].strip()
 

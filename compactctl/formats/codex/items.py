@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.formats.content.injected import CODEX, is_injected
 from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.content.openai import content_media, content_parts, content_text
 from compactctl.formats.content.tool_definitions import tool_definitions
@@ -82,7 +81,8 @@ def _message(item: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
     if role is None:
         return None
     parts = content_parts(item.get("content"), (*path, "content"))
-    injected = role == "system" or (role == "user" and is_injected(parts, CODEX))
+    # What a rollout holds under these roles, the client wrote or a hook of its own.
+    injected = role == "system" and path[:1] == ("payload",)
     return MessageDraft(role=role, parts=parts, injected=injected)
 
 

@@ -1,6 +1,7 @@
 """Events of Copilot CLI as drafts of messages; what is sent is in each event's ``data``."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.copilot_cli.media import Assets
@@ -69,6 +70,9 @@ def text_parts(data: Mapping[str, Any], name: str) -> tuple[TextPart, ...]:
 
 def _user(data: Mapping[str, Any], assets: Assets) -> MessageDraft:
     parts = text_parts(data, "transformedContent") or text_parts(data, "content")
+    typed = text_or_none(data.get("content"))
+    if typed is not None:
+        parts = tuple(replace(part, typed=typed) for part in parts)
     source = data.get("source")
     written = isinstance(source, str) and source != "" and source not in _PERSONS
     injected = written or data.get("isAutopilotContinuation") is True

@@ -49,7 +49,9 @@ def is_typed(part: object) -> bool:
 def _sent(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
     match part.get("type"):
         case "text" if not part.get("ignored"):
-            yield TextPart(text=json_text(part.get("text") or ""), path=(*path, "text"))
+            text = json_text(part.get("text") or "")
+            typed = "" if part.get("synthetic") else None
+            yield TextPart(text=text, typed=typed, path=(*path, "text"))
         case "reasoning":
             yield from _reasoning(part, path)
         case "tool":

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.formats.content.injected import ANY_CLIENT, is_injected
 from compactctl.formats.pi.content import content_parts, result_part, text_parts
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
@@ -41,9 +40,7 @@ def message_draft(entry: Mapping[str, Any]) -> MessageDraft | None:
     content = content_parts(message.get("content"), ("message", "content"))
     match role:
         case "user":
-            return MessageDraft(
-                role="user", parts=content, injected=is_injected(content, ANY_CLIENT)
-            )
+            return MessageDraft(role="user", parts=content)
         case "assistant":
             return _response(message, content)
         case "toolResult":

@@ -10,6 +10,7 @@ import orjson
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.timestamps import time_of
+from compactctl.formats.records.voices import attributed, is_clients
 from compactctl.model.message import (
     NO_TAGS,
     JsonPath,
@@ -74,16 +75,18 @@ class TranscriptBuilder:
         tags = tags_of(record)
         written = is_written(tags)
         name = own_id(draft.name, tags) if draft.name else record_id(record, tags)
+        parts = attributed(draft.parts, draft.role)
+        injected = draft.injected or (draft.role in ("user", "system") and is_clients(parts))
         message = Message(
             id=self.unique(f"{conversation}.{name}" if conversation else name),
             role=draft.role,
-            parts=draft.parts,
+            parts=parts,
             line=decoded.index,
             element=element,
             conversation=conversation,
             response_id=draft.response_id,
             model=draft.model,
-            injected=draft.injected or written or tags.is_truncation_marker,
+            injected=injected or written or tags.is_truncation_marker,
             summary=draft.summary or (written and tags.condense_id is not None),
             synthetic=written,
             fixed=fixed_reason(decoded, draft.parts, draft.fixed),

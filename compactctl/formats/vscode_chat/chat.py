@@ -91,14 +91,15 @@ class _Request:
         around = rendered_text(self.metadata.get("renderedGlobalContext"))
         if around:
             element: JsonPath = (*self.at, "renderedGlobalContext", 0)
-            yield Found(draft=_asked(around, element, injected=True), element=element, record={})
+            yield Found(draft=_asked(around, "", element), element=element, record={})
         rendered = rendered_text(self.metadata.get("renderedUserMessage"))
         message = self.request.get("message")
         text = message if isinstance(message, str) else object_or_empty(message).get("text")
-        said = rendered or text_or_empty(text)
+        typed = text_or_empty(text)
+        said = rendered or typed
         if said:
             name = text_or_none(self.request.get("requestId"))
-            draft = replace(_asked(said, (*self.path, "message")), name=name)
+            draft = replace(_asked(said, typed, (*self.path, "message")), name=name)
             time = integer_or_none(self.request.get("timestamp"))
             # A member of an array of its own, as the request holds what is edited on its own.
             record = {} if time is None else {"timestamp": time}
@@ -171,9 +172,9 @@ class _Request:
         )
 
 
-def _asked(text: str, path: JsonPath, *, injected: bool = False) -> MessageDraft:
-    part = TextPart(text=text, embedded=True, path=path)
-    return MessageDraft(role="user", parts=(part,), injected=injected, fixed=SAID)
+def _asked(text: str, typed: str, path: JsonPath) -> MessageDraft:
+    part = TextPart(text=text, typed=typed, embedded=True, path=path)
+    return MessageDraft(role="user", parts=(part,), fixed=SAID)
 
 
 def _round_parts(each: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:

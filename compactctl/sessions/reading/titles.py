@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from compactctl.formats.content.injected import ANY_CLIENT
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+from compactctl.formats.records.voices import typed_in
 
 LONGEST = 200
 """Characters of a title that are kept."""
@@ -25,9 +25,9 @@ def typed_text(content: object) -> str:
     a client.
     """
     for text in _texts(content):
-        opening = text.lstrip()
-        if opening and not opening.startswith(("<", *ANY_CLIENT)):
-            return text
+        typed = typed_in(text).lstrip()
+        if typed and not typed.startswith("<"):
+            return typed
     return ""
 
 

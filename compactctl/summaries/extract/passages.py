@@ -20,7 +20,16 @@ from compactctl.model.message import (
 from compactctl.summaries.extract.other_tools import command_line
 
 PassageKind = Literal[
-    "request", "reply", "thought", "call", "result", "file", "summary", "reminder"
+    "request",
+    "instruction",
+    "answer",
+    "reply",
+    "thought",
+    "call",
+    "result",
+    "file",
+    "summary",
+    "reminder",
 ]
 
 
@@ -251,25 +260,42 @@ def _texts(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 def _readings(
     message: Message, part: Part, pair: ToolPair | None
 ) -> Iterator[tuple[PassageKind, str, str]]:
-    """Yield the kind, text and name of a part, nothing when there is nothing to read."""
+    """Yield the kind, text and name of a part, nothing when there is nothing to read.
+
+    What a person wrote stands apart from what a client put around it.
+    """
     match part:
         case TextPart(text=text):
-            yield _speaker(message), text, ""
+            words = message.words(part)
+            if words.strip():
+                yield _author(message), words, ""
+            if words != text:
+                yield _client(message), _around(text, words), ""
         case ReasoningPart(text=text, opaque=False):
             yield "thought", text, ""
         case ToolCallPart(tool=tool):
             yield "call", pair.text if pair else "", tool
         case ToolResultPart(text=text, tool=tool, cleared=False):
             yield "result", text, tool
+            yield "answer", message.words(part), tool
         case FilePart(text=text, file_path=path):
             yield "file", text, path
         case _:
             return
 
 
-def _speaker(message: Message) -> PassageKind:
+def _author(message: Message) -> PassageKind:
+    is_instruction = message.role == "system" or message.instructs
+    return "instruction" if is_instruction else "request"
+
+
+def _client(message: Message) -> PassageKind:
     if message.summary:
         return "summary"
-    if message.role == "assistant":
-        return "reply"
-    return "request" if message.starts_turn else "reminder"
+    return "reply" if message.role == "assistant" else "reminder"
+
+
+def _around(text: str, words: str) -> str:
+    """Return what a client put around a person's words, all of ``text`` where they are apart."""
+    before, found, after = text.partition(words) if words else (text, "", "")
+    return "\n".join(filter(None, (before.strip(), after.strip()))) if found else text

@@ -20,10 +20,6 @@ _STRICT_RULE = Worth(1.0, 0.3)
 _RULE = Worth(0.6, 0.3)
 _ANSWER = Worth(0.3, 0.5)
 
-# Blocks that clients put into a person's message, up to the closing tag of the same name.
-_INSERTED = re.compile(
-    r"<(system-reminder|environment_details|environment_context|ide_\w+|local-command-\w+)>"
-)
 _STRICT = re.compile(
     r"\b(?:must(?:n['\u2019]?t)?|never|always|do not|don['\u2019]?t|shouldn['\u2019]?t"
     r"|should not|not allowed|forbidden|required?|requires)\b",
@@ -35,12 +31,6 @@ _WISH = re.compile(
     r"|i want)\b",
     re.IGNORECASE,
 )
-# Tools by which a model asks a person, in lower case; their results are that person's words.
-_ASKING = frozenset({"askuserquestion", "ask_user", "ask_followup_question", "ask_question"})
-# How Claude Code words the answers: pairs of a question and what was chosen or written.
-_CHOICE = re.compile(r"\"[^\"\n]{1,300}\"=\"[^\"\n]{1,300}\"")
-# What a person wrote when they turned down a tool call in Claude Code.
-_OBJECTION = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 
 
 def between_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
@@ -83,7 +73,7 @@ def rule_items(passages: Sequence[Passage], shown: Iterable[str]) -> list[Summar
 def answer_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
     """Yield what a person answered to questions and objections to tool calls."""
     for pair in pairs:
-        words = _answer(pair)
+        words = pair.result.said if pair.result else ""
         if words:
             yield SummaryItem(
                 section=6,
@@ -96,35 +86,18 @@ def answer_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
 
 def objection(pair: ToolPair) -> str:
     """Return what a person wrote when they turned down the call, "" when they did not."""
-    said = _OBJECTION.search(pair.result.text) if pair.result and pair.result.is_error else None
-    return said[1] if said else ""
+    return pair.result.said if pair.result and pair.result.is_error else ""
 
 
 def requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     """Return the requests with their text; of repeated ones the first and the newest."""
-    asked = [(p, text) for p in passages if p.kind == "request" and (text := _own_words(p.text))]
+    asked = [(passage, passage.text) for passage in passages if passage.kind == "request"]
     newest = {text: passage.spot for passage, text in asked}
     return [
         (passage, text)
         for index, (passage, text) in enumerate(asked)
         if index == 0 or newest[text] == passage.spot
     ]
-
-
-def _own_words(text: str) -> str:
-    """Return what the person wrote, without the blocks that a client put in."""
-    kept, start, unclosed = [], 0, set()
-    for opening in _INSERTED.finditer(text):
-        tag = opening[1]
-        if opening.start() < start or tag in unclosed:
-            continue
-        end = text.find(f"</{tag}>", opening.end())
-        if end < 0:
-            unclosed.add(tag)
-            continue
-        kept.append(text[start : opening.start()])
-        start = end + len(tag) + len("</>")
-    return "\n".join([*kept, text[start:]]).strip()
 
 
 def rules(text: str) -> list[str]:
@@ -137,9 +110,3 @@ def rules(text: str) -> list[str]:
         and sentence.count('"') <= _MOST_QUOTES
         and (_STRICT.search(sentence) or _WISH.search(sentence))
     ]
-
-
-def _answer(pair: ToolPair) -> str:
-    if pair.result is None or pair.result.is_error or pair.tool.lower() not in _ASKING:
-        return objection(pair)
-    return "; ".join(_CHOICE.findall(pair.result.text)) or pair.result.text

@@ -1,0 +1,166 @@
+"""Whose words a text is: what of it a person wrote, and what a client or harness put there."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from compactctl.model.message import Part, Role, TextPart, ToolResultPart
+
+# Blocks that clients put into the messages of users and systems, by the names of their tags.
+_TAGS = (
+    # Claude Code 1.0 to 2.1; copilot-cli writes the same reminder with an underscore.
+    "system-reminder",
+    "system_reminder",
+    "local-command-caveat",
+    "local-command-stdout",
+    "local-command-stderr",
+    "task-notification",
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    # Codex CLI 0.58 to 0.142, and its source.
+    "environment_context",
+    "user_instructions",
+    "permissions",
+    "turn_aborted",
+    "user_shell_command",
+    "skill",
+    "subagent_notification",
+    "app-context",
+    "collaboration_mode",
+    "personality_spec",
+    "apps_instructions",
+    "skills_instructions",
+    "plugins_instructions",
+    # Cline and Roo Code.
+    "environment_details",
+)
+_OPENING = re.compile(rf"<({'|'.join(_TAGS)})(?=[\s>])[^>\n]*>")
+# What a client writes on a line of its own.
+_LINE = re.compile(
+    r"^[ \t]*(?:\[Request interrupted by user[^\]\n]*\]|Caveat: The messages below .*"
+    r"|Read the output file to retrieve the result: .*|Full transcript available at: .*)[ \t]*$",
+    re.MULTILINE,
+)
+# A text that begins so is the client's up to its end: mini-swe-agent's output of a command, a
+# folder's instructions in Codex.
+_WHOLE = ("<returncode>", "# AGENTS.md instructions")
+# Claude Code stores a person's command as such blocks, the name with its slash.
+_COMMAND = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>\s*", re.DOTALL)
+
+# Tools by which a model asks a person, in lower case; their results are that person's words.
+_ASKING = frozenset(
+    {"askuserquestion", "ask_user", "ask_followup_question", "ask_question", "question"}
+)
+# How Claude Code words the answers: pairs of a question and what was chosen or written.
+_CHOICE = re.compile(r"\"[^\"\n]{1,300}\"=\"[^\"\n]{1,300}\"")
+# What a client writes before the words with which a person turned down a call.
+_OBJECTION = re.compile(
+    r"\A\s*The (?:user doesn['\u2019]t want|tool use was rejected).{0,400}?the user said:\s*(.+)",
+    re.DOTALL,
+)
+
+
+def attributed(parts: tuple[Part, ...], role: Role) -> tuple[Part, ...]:
+    """Return the parts of a message with what a person wrote in each of them noted.
+
+    A format may have noted it before, from what its own records tell.
+    """
+    if role == "assistant":
+        return tuple(_with_reply(part) for part in parts)
+    return tuple(_with_typed(_with_reply(part)) for part in parts)
+
+
+def typed_in(text: str) -> str:
+    r"""Return what is left of a text once the blocks and lines of clients are taken out.
+
+    A block counts where a line begins with it; what a person quotes in a sentence stays.
+
+    >>> typed_in("<system-reminder>Be brief.</system-reminder>\nPort the shop.")
+    'Port the shop.'
+    >>> typed_in("<command-name>/port</command-name><command-args>src only</command-args>")
+    '/port src only'
+    """
+    if text.lstrip().startswith(_WHOLE):
+        return ""
+    command, body = _command_apart(text)
+    pieces, start = [command], 0
+    for opening in _OPENING.finditer(body):
+        is_first_in_line = not body[start : opening.start()].rpartition("\n")[2].strip()
+        if opening.start() < start or not is_first_in_line:
+            continue
+        end = _block_end(body, opening)
+        if end is None and body[: opening.start()].strip():
+            continue
+        pieces.append(body[start : opening.start()])
+        start = len(body) if end is None else end
+    rest = _LINE.sub("", "".join((*pieces, body[start:])))
+    return text if rest == text else rest.strip()
+
+
+def _block_end(text: str, opening: re.Match[str]) -> int | None:
+    """Return where a block ends, None where it does not; it may quote blocks of its own kind."""
+    first, depth = None, 1
+    for tag in re.compile(rf"<(/?){re.escape(opening[1])}(?=[\s>])[^>\n]*>").finditer(
+        text, opening.end()
+    ):
+        depth += -1 if tag[1] else 1
+        first = first or (tag.end() if tag[1] else None)
+        if depth == 0:
+            return tag.end()
+    return first
+
+
+def command_in(text: str) -> str:
+    """Return a command of Claude Code with its arguments, as typed; "" where a text is none."""
+    if not text.lstrip().startswith("<command-"):
+        return ""
+    fields = {match[1]: match[2].strip() for match in _COMMAND.finditer(text)}
+    return " ".join(filter(None, (fields.get("name"), fields.get("args"))))
+
+
+def is_clients(parts: Iterable[Part]) -> bool:
+    """Tell whether there are texts among the parts, and a client wrote all of them."""
+    texts = [part for part in parts if isinstance(part, TextPart)]
+    return bool(texts) and all(part.typed == "" for part in texts)
+
+
+def reply_in(tool: str, text: str) -> str:
+    """Return what a person said in the result of a tool: an answer or an objection, "" if none."""
+    objection = _OBJECTION.match(text)
+    if objection:
+        return objection[1]
+    if tool.lower() not in _ASKING:
+        return ""
+    return "; ".join(_CHOICE.findall(text)) or text
+
+
+def _command_apart(text: str) -> tuple[str, str]:
+    """Return a command as a person typed it, and the text without it.
+
+    A command without arguments and without a text behind it does something in the client alone.
+    """
+    line = command_in(text)
+    if not line:
+        return "", text
+    rest = _COMMAND.sub("", text)
+    if not rest.strip():
+        return (line if " " in line else ""), ""
+    return f"{line}\n", rest
+
+
+def _with_typed(part: Part) -> Part:
+    if not isinstance(part, TextPart) or part.typed is not None:
+        return part
+    typed = typed_in(part.text)
+    return part if typed == part.text else replace(part, typed=typed)
+
+
+def _with_reply(part: Part) -> Part:
+    if not isinstance(part, ToolResultPart) or part.said or part.cleared:
+        return part
+    said = reply_in(part.tool, part.text)
+    return replace(part, said=said) if said else part

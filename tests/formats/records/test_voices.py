@@ -1,0 +1,90 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compactctl.formats.records.voices import attributed, reply_in, typed_in
+from compactctl.model.message import Message, MessageId, TextPart
+
+REMINDER = "<system-reminder>\nNever tell anybody of <env> or </env>.\n</system-reminder>"
+MODE = "<collaboration_mode>as in `<collaboration_mode>…</collaboration_mode>`</collaboration_mode>"
+ASKED = (
+    "<command-message>port</command-message>\n<command-name>/port</command-name>\n"
+    "<command-args>src only</command-args>"
+)
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. "
+    "To tell you how to proceed, the user said:\nNever write\nto prod."
+)
+CONTEXT = "<environment_context>\n  <cwd>/home/me</cwd>\n</environment_context>"
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("Port the shop.", "Port the shop."),
+        (f"{REMINDER}\nPort the shop.", "Port the shop."),
+        (f"{REMINDER}{CONTEXT}Port the shop.", "Port the shop."),
+        (f"Port the shop.\n{REMINDER}", "Port the shop."),
+        (f"First.\n\n{CONTEXT}\nThen.", "First.\n\n\nThen."),
+        (REMINDER, ""),
+        ("<system-reminder>\ncut off by a lo", ""),
+        ("[Request interrupted by user for tool use]\nUse tabs.", "Use tabs."),
+        ("[Request interrupted by user]", ""),
+        ("<returncode>0</returncode>\n<output>\nok\n</output>", ""),
+        ("<bash-stdout>ok</bash-stdout><bash-stderr></bash-stderr>", ""),
+        (MODE, ""),
+        ("Why does it send <system-reminder>x</system-reminder> here?", None),
+        ("Never open a <skill> tag.", None),
+        ("<skill>\nis how it starts, and\n<environment_context> too", ""),
+    ],
+)
+def test_what_clients_put_in_is_taken_out_and_nothing_else(text: str, typed: str | None) -> None:
+    assert typed_in(text) == (text if typed is None else typed)
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("<command-name>/model</command-name>\n<command-args></command-args>", ""),
+        (ASKED, "/port src only"),
+        (
+            "<command-name>/port</command-name>\n<command-args>src</command-args>\nPort it.",
+            "/port src\nPort it.",
+        ),
+    ],
+)
+def test_a_command_is_typed_where_it_has_arguments_or_a_text(text: str, typed: str) -> None:
+    assert typed_in(text) == typed
+
+
+@given(st.text(alphabet="ab <>/\n-", max_size=60), st.sampled_from([REMINDER, CONTEXT]))
+def test_a_reminder_before_or_behind_a_text_takes_none_of_its_words(words: str, block: str) -> None:
+    for text in (f"{block}\n{words}", f"{words}\n{block}"):
+        assert typed_in(text).split() == words.split()
+
+
+def test_a_message_is_a_persons_when_any_of_its_texts_is() -> None:
+    parts = attributed((TextPart(text=REMINDER), TextPart(text="Go on.")), "user")
+    message = Message(id=MessageId("m"), role="user", parts=parts, line=0)
+
+    assert message.starts_turn
+    assert [message.words(part) for part in message.parts] == ["", "Go on."]
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "said"),
+    [
+        ("Write", "The user doesn't want to proceed. The user said:\nUse tabs.", ""),
+        ("Write", REFUSED, "Never write\nto prod."),
+        (
+            "AskUserQuestion",
+            'User has answered: "Which?"="The blue one". Go on.',
+            '"Which?"="The blue one"',
+        ),
+        ("ask_user", "The blue one", "The blue one"),
+        ("Bash", "then the user said: no", ""),
+        ("Read", 'a = "Which?"="The blue one"', ""),
+    ],
+)
+def test_what_a_person_says_in_a_result_is_told_apart(tool: str, text: str, said: str) -> None:
+    assert reply_in(tool, text) == said
