@@ -1,8 +1,9 @@
 """Stand-ins: the summaries and markers that compactctl wrote in place of hidden messages."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 
-from compactctl.model.message import Message, MessageId
+from compactctl.model.message import Message, MessageId, Tags
 
 
 def is_marker(message: Message) -> bool:
@@ -35,10 +36,53 @@ def record_name(message_id: str) -> str:
     return message_id.partition("#")[0]
 
 
-def is_newest(messages: Sequence[Message], through: str | None) -> bool:
-    """Whether ``through``, noted when a stand-in was written, is still the newest message."""
+def same_named(messages: Sequence[Message], through: str) -> Sequence[int]:
+    """Return the indices of the messages with the name of ``through``, up to that one.
+
+    Names that are made from content repeat, as that of "Continue." does.
+    """
+    name, places = record_name(through), list[int]()
+    for index, message in enumerate(messages):
+        if record_name(message.id) == name:
+            places.append(index)
+        if message.id == through:
+            break
+    return places
+
+
+def occurrence(places: Sequence[int], start: int) -> int | None:
+    """Return how many of ``places`` are not before ``start``, None for fewer than two."""
+    count = len(places) - bisect_left(places, start)
+    return count if count > 1 else None
+
+
+def edit_places(messages: Sequence[Message]) -> Mapping[int, int | None]:
+    """Return which message was the newest one when compactctl wrote the ones that note it.
+
+    Both are indices; None where the message is gone. Where fewer messages have its name than there
+    were, since some were hidden later, it is taken for the last of them.
+    """
+    noted = {index: message.tags for index, message in enumerate(messages) if message.tags.through}
+    wanted = {record_name(tags.through or "") for tags in noted.values()}
+    places: dict[str, list[int]] = {name: [] for name in wanted}
+    for index, message in enumerate(messages if noted else ()):
+        name = record_name(message.id)
+        if name in wanted and not message.tags.parents:
+            places[name].append(index)
+    return {index: _place(places, index, tags) for index, tags in noted.items()}
+
+
+def _place(places: Mapping[str, Sequence[int]], start: int, tags: Tags) -> int | None:
+    indices = places[record_name(tags.through or "")]
+    behind = indices[bisect_left(indices, start) :] or indices[-1:]
+    return behind[min(max(tags.occurrence or 1, 1), len(behind)) - 1] if behind else None
+
+
+def is_unchanged(messages: Sequence[Message], stand_in: Message) -> bool:
+    """Whether nothing was added since a stand-in among the messages was written."""
     newest = newest_id(messages)
-    return bool(through and newest) and record_name(str(through)) == record_name(str(newest))
+    place = edit_places(messages).get(messages.index(stand_in))
+    return place is not None and messages[place].id == newest
 
 
 def newest_id(messages: Sequence[Message]) -> MessageId | None:

@@ -128,11 +128,12 @@ class Tags:
     """The non-destructive marks of a record, under their field names' meaning.
 
     ``*_id`` stands on a summary, marker or rewritten record; ``*_parent`` on what it replaces.
-    ``through`` names the newest message there was when compactctl wrote the record, ``unseen`` the
-    tokens that every request had then beside the transcript's own, ``model`` the model that nothing
-    else names any more, ``answered`` the tokens of a request that was answered though it was larger
-    than the model's usual window; ``final`` tells that no later stage is to work on what a marker
-    hides.
+    ``through`` names the newest message there was when compactctl wrote the record; from the record
+    on it is the first one of that name, or the one with the number ``occurrence``. ``unseen`` are
+    the tokens that every request had then beside the transcript's own, ``model`` the model that
+    nothing else names any more, ``answered`` the tokens of a request that was answered though it
+    was larger than the model's usual window; ``final`` tells that no later stage is to work on what
+    a marker hides.
     """
 
     condense_id: str | None = None
@@ -144,6 +145,7 @@ class Tags:
     edit_parent: str | None = None
     operation: str | None = None
     through: str | None = None
+    occurrence: int | None = None
     unseen: int | None = None
     model: str | None = None
     answered: int | None = None

@@ -24,6 +24,7 @@ _NAMES = frozenset({OWN_KEY, *(name for name, _ in _FIELDS)})
 _OWN_FIELDS = (
     ("op", "operation", str),
     ("through", "through", str),
+    ("occurrence", "occurrence", int),
     ("unseen", "unseen", int),
     ("model", "model", str),
     ("answered", "answered", int),

@@ -1,9 +1,10 @@
 """Carries edits out on messages; the files are laid out from the same edits later."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from compactctl.history.standins import occurrence, same_named
 from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of
 from compactctl.model.message import (
     FilePart,
@@ -79,7 +80,22 @@ def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, 
         result += (written_message(item, message) for item in placed)
         if message.id not in folded.hidden:
             result.append(_rewritten(message, folded.replaced.get(message.id)))
-    return tuple(result)
+    written = {item.id for items in folded.placed.values() for item in items}
+    return tuple(_counting(result, written) if written else result)
+
+
+def _counting(messages: Sequence[Message], written: Container[str]) -> Iterator[Message]:
+    """Note on written messages which of those with its name the newest message is."""
+    places: dict[str, Sequence[int]] = {}
+    for index, message in enumerate(messages):
+        through = message.tags.through if message.id in written else None
+        if through is None:
+            yield message
+            continue
+        if through not in places:
+            places[through] = same_named(messages, through)
+        number = occurrence(places[through], index)
+        yield replace(message, tags=replace(message.tags, occurrence=number))
 
 
 def apply_all(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from compactctl.history.standins import occurrence, record_name, same_named
 from compactctl.model.counts import Restated
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.summary import BUILT_IN
@@ -102,6 +103,7 @@ class _Page:
             if self._touched(message):
                 self.on_line[message.line].append(message)
         self.effective = transcript.effective
+        self.same_named: dict[str, Sequence[int]] = {}
         self.places = {message.id: place for place, message in enumerate(self.effective)}
         self.damaged = {opaque.line for opaque in transcript.opaque}
         self.paths = {pointer.line: pointer.path for pointer in transcript.pointers}
@@ -271,7 +273,8 @@ class _Page:
         )
         if self.style.tags:
             fields = tag_fields(written_tags(item, self.style.operation))
-            record |= self._fields({**fields, OWN_KEY: fields.get(OWN_KEY, {}) | _origin(item)})
+            fields = {**fields, OWN_KEY: fields.get(OWN_KEY, {}) | _origin(item)}
+            record |= self._fields(fields, message)
         if item.id in self.folded.hidden:
             record |= self._parent_field(item.id)
         return dump(record)
@@ -300,7 +303,7 @@ class _Page:
             own["op"] = self.style.operation
         fields: dict[str, Any] = {"editId": self._edit_group(message)}
         fields |= {OWN_KEY: own} if own else {}
-        record = with_fields(record, self._fields(fields))
+        record = with_fields(record, self._fields(fields, message))
         return with_appended(record, self._parent_field(message.id)) if hidden else record
 
     def _with_counts(self, record: str) -> str:
@@ -308,9 +311,26 @@ class _Page:
         told, fields = self.style.restated, self.writer.counts
         return record if told is None or fields is None else restated(record, fields, told.tokens)
 
-    def _fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+    def _fields(self, fields: Mapping[str, Any], message: Message) -> dict[str, Any]:
+        """Return the tags of a record at the place of a message, with what the operation notes."""
         own = {**(self.style.own or {}), **fields.get(OWN_KEY, {})}
+        if own.get("through"):
+            own |= self._through(own["through"], message)
         return {**fields, OWN_KEY: own} if own else dict(fields)
+
+    def _through(self, through: str, message: Message) -> dict[str, Any]:
+        """Return how the newest message is found again from the place of a message on.
+
+        The number in its id changes when an earlier message of equal content is hidden.
+        """
+        if through not in self.same_named:
+            gone = (self.folded.hidden, self.folded.replaced)
+            places = same_named(self.effective, through)
+            shown = [at for at in places if not any(self.effective[at].id in ids for ids in gone)]
+            self.same_named[through] = shown
+        number = occurrence(self.same_named[through], self.places.get(message.id, 0))
+        name = record_name(through)
+        return {"through": name, "occurrence": number} if number else {"through": name}
 
     def _parent_field(self, name: str) -> dict[str, str]:
         hide = self.folded.hidden.get(name)

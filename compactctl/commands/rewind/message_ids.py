@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload
-from compactctl.model.message import Message, MessageId
+from compactctl.model.message import Message, MessageId, Synthetic
 from compactctl.pipeline.apply import apply_all
 
 Names = Mapping[MessageId, MessageId]
@@ -41,15 +41,21 @@ def with_names(edits: Sequence[Edit], names: Names) -> tuple[Edit, ...]:
                 found.append(replace(edit, id=known.get(edit.id, edit.id)))
             case Insert() if edit.message.kind in ("call", "result"):
                 if edit.before in known:
-                    found.append(Insert(before=known[edit.before], message=edit.message))
+                    found.append(Insert(before=known[edit.before], message=_item(edit, known)))
             case Insert() if hidden.get(edit.message.group):
                 before = known.get(edit.before, hidden[edit.message.group][0])
-                found.append(Insert(before=before, message=edit.message))
+                found.append(Insert(before=before, message=_item(edit, known)))
     return tuple(found)
 
 
 def _hidden(edit: Hide, names: Names) -> tuple[MessageId, ...]:
     return tuple(names[name] for name in edit.ids if name in names)
+
+
+def _item(edit: Insert, names: Names) -> Synthetic:
+    item = edit.message
+    through = names.get(item.through, item.through) if item.through else None
+    return replace(item, through=through)
 
 
 def _replace(edit: Replace, names: Names) -> Replace:

@@ -15,6 +15,7 @@ from compactctl.commands.sizing.restating import restatement
 from compactctl.errors import ChangedError
 from compactctl.formats.registry import format_named
 from compactctl.history.pairs import orphans
+from compactctl.history.standins import newest_id
 from compactctl.model.counts import Restated
 from compactctl.model.edit import Edit, Insert, groups_of
 from compactctl.model.message import MessageId
@@ -171,9 +172,11 @@ class OperationReplayer:
         return restatement(transcript, after, tokens, meter.message)
 
     def _own(self, lines: Sequence[bytes], transcript: Transcript, made: Made) -> Mapping[str, Any]:
+        newest = newest_id(transcript.effective)
+        own = {**({"through": newest} if newest else {}), **self.own}
         if made.layout == "split":
-            return self.own
-        return {**self.own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
+            return own
+        return {**own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
 
 
 def _require_whole(before: Transcript, after: Transcript, group: str) -> None:

@@ -14,7 +14,6 @@ from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.reapply import Made, OperationReplayer, made_by, read_state
 from compactctl.commands.sizing.context_size import recorded_unseen
 from compactctl.errors import ChangedError, UsageError
-from compactctl.history.standins import newest_id
 from compactctl.model.edit import groups_of, without_group
 from compactctl.model.message import Message
 from compactctl.model.operation import OperationId
@@ -179,7 +178,5 @@ def _groups(step: OperationStep) -> tuple[str, ...]:
 
 def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
     """Return what the newest compaction recorded of the requests, to be recorded again."""
-    messages = read_state(left, format_name).effective
-    unseen, newest = recorded_unseen(messages), newest_id(messages)
-    fields: dict[str, Any] = {"through": newest} if newest else {}
-    return fields | ({"unseen": unseen} if unseen else {})
+    unseen = recorded_unseen(read_state(left, format_name).effective)
+    return {"unseen": unseen} if unseen else {}

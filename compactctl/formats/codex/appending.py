@@ -17,7 +17,7 @@ from compactctl.formats.codex.usage import COUNTS
 from compactctl.formats.format import Version
 from compactctl.formats.records.builder import record_id
 from compactctl.formats.records.decode import decode, decode_lines
-from compactctl.history.standins import record_name
+from compactctl.history.standins import edit_places, record_name
 from compactctl.model.appended import APPENDED
 from compactctl.model.counts import own_object, value_at
 from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
@@ -27,6 +27,7 @@ from compactctl.pipeline.record_splice import dump, with_fields
 from compactctl.pipeline.spans import find_spans, line_span
 
 _UNKNOWN_ITEM = "an item of unknown type"
+_NEWEST = ("through", "occurrence")
 _SUMMARY_PATH: JsonPath = ("payload", "message")
 
 
@@ -117,18 +118,41 @@ class _Session:
             return {}
         own = dict(own_object(holder))
         if message.tags.through:
-            own["through"] = self._id_in_history(message.tags.through)
+            own = {name: value for name, value in own.items() if name not in _NEWEST}
+            own |= self._through(message)
         return {**tag_fields(message.tags), **({OWN_KEY: own} if own else {})}
 
-    def _id_in_history(self, name: str) -> str:
-        """Return the id of a message once its item stands in a history, without its record."""
-        message = self._by_id.get(record_name(name))
-        item = self._record(message).get("payload") if message and not message.element else None
-        return record_id(item, message.tags) if message and isinstance(item, Mapping) else name
+    def _through(self, message: Message) -> Mapping[str, str | int]:
+        """Return how the newest message is found once the items stand in a history.
+
+        There they have no time, so that others may have the same content.
+        """
+        index = self._index[message.id]
+        place = self._edit_places.get(index)
+        if place is None:
+            return {}
+        name = self._names[place]
+        number = self._names[index : place + 1].count(name)
+        return {"through": name, "occurrence": number} if number > 1 else {"through": name}
 
     @cached_property
-    def _by_id(self) -> Mapping[str, Message]:
-        return {record_name(message.id): message for message in self.transcript.effective}
+    def _edit_places(self) -> Mapping[int, int | None]:
+        return edit_places(self.transcript.effective)
+
+    @cached_property
+    def _index(self) -> Mapping[str, int]:
+        return {message.id: index for index, message in enumerate(self.transcript.effective)}
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """The names of the messages that are sent, once their items stand in a history."""
+        return [self._name_in_history(message) for message in self.transcript.effective]
+
+    def _name_in_history(self, message: Message) -> str:
+        item = None if message.element else self._record(message).get("payload")
+        if not isinstance(item, Mapping):
+            return record_name(message.id)
+        return record_id(item, message.tags)
 
     @property
     def count(self) -> Sequence[str]:

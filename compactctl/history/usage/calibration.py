@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from compactctl.history.standins import record_name
+from compactctl.history.standins import edit_places
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message
 
@@ -99,9 +99,7 @@ def calibrate(  # noqa: PLR0913 - facts about one conversation, all of them name
 
 def trusted(messages: Sequence[Message], found: Sequence[Request]) -> tuple[Request, ...]:
     """Return the requests made after the newest edit by compactctl that says when it was."""
-    places = {record_name(message.id): index for index, message in enumerate(messages)}
-    marks = [places.get(record_name(m.tags.through), 0) for m in messages if m.tags.through]
-    edited = max(marks, default=-1)
+    edited = max((place or 0 for place in edit_places(messages).values()), default=-1)
     return tuple(request for request in found if request.first > edited)
 
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
 from compactctl.history.shares import shares
-from compactctl.history.standins import record_name
+from compactctl.history.standins import edit_places
 from compactctl.history.usage.requests import Request, requests
 from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
@@ -243,11 +243,12 @@ def _edits(messages: Sequence[Message], compactions: Sequence[int]) -> tuple[set
 
     compactctl notes which message was the newest one then.
     """
-    places = {record_name(message.id): index for index, message in enumerate(messages)}
+    places = edit_places(messages)
     ours, clients = set(), set()
     for index, message in enumerate(messages):
         if message.synthetic or message.tags.through:
-            ours.add(places.get(record_name(message.tags.through or ""), index))
+            place = places.get(index)
+            ours.add(index if place is None else place)
         elif message.summary:
             clients.add(index)
     lines = [message.line for message in messages]

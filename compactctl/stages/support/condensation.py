@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
-from compactctl.history.standins import is_newest, is_stand_in, newest_id
+from compactctl.history.standins import is_stand_in, is_unchanged, newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Skipped
 from compactctl.model.message import GroupId, Message, MessageId, Role, Synthetic
@@ -96,7 +96,7 @@ def too_few(
 
 def _nothing_new(messages: Sequence[Message]) -> bool:
     summaries = [m for m in messages if m.synthetic and m.summary]
-    return bool(summaries) and is_newest(messages, summaries[-1].tags.through)
+    return bool(summaries) and is_unchanged(messages, summaries[-1])
 
 
 def write(view: View, request: SummaryRequest, meter: Meter) -> Summary:

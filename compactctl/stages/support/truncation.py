@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from compactctl.history.pairs import cut_points
 from compactctl.history.protection import hideable
-from compactctl.history.standins import is_marker, is_newest, newest_id
+from compactctl.history.standins import is_marker, is_unchanged, newest_id
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Insert, Proposal, Skipped
 from compactctl.model.message import FINAL, Message, MessageId, Role, Synthetic, TextPart
@@ -85,8 +85,8 @@ class Hiding:
     def nothing_new(self) -> bool:
         """Whether nothing was added since such a marker was last written."""
         messages = self.view.messages
-        written = [m.tags.through for m in messages if self.marker.fits(m)]
-        return bool(written) and is_newest(messages, written[-1])
+        markers = [message for message in messages if self.marker.fits(message)]
+        return bool(markers) and is_unchanged(messages, markers[-1])
 
 
 def hide_range(

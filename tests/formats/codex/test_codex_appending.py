@@ -11,6 +11,7 @@ from compactctl.commands.loading.verify_output import meant_by
 from compactctl.errors import UsageError
 from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.codex.appending import CodexAppending
+from compactctl.history.standins import edit_places, record_name
 
 Record = dict[str, Any]
 OPERATION = "0123456789ab"
@@ -136,3 +137,21 @@ def test_it_is_no_compaction_by_the_client() -> None:
     assert read.compactions == ()
     assert read.appended == (len(SESSION),)
     assert not read.compacted
+
+
+def test_the_newest_message_is_found_among_items_of_equal_content() -> None:
+    """Records have times, which the items in a history have not."""
+    go_on = item("user", "Continue.")
+    now = lines(META, go_on, item("assistant", "One."), go_on, item("assistant", "Two."), go_on)
+    newest = parse(now, Codex()).effective[-1]
+    summary = item(
+        "user",
+        "Two parts are done.",
+        condenseId="c1",
+        compactctl={"op": OPERATION, "through": record_name(newest.id)},
+    )
+    told = CodexAppending().block(now, [now[0], *lines(summary), *now[1:]], OPERATION)
+    more = [item("assistant", "Three."), go_on]
+    messages = parse([*now, *told, *lines(*more)], Codex()).effective
+    [place] = [place for place in edit_places(messages).values() if place is not None]
+    assert place == len(messages) - 1 - len(more)
