@@ -7,9 +7,8 @@ Names are those of ``SessionData``, ``Message`` and ``ContentBlock`` (avala-ai/a
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.content.anthropic import block_part, name_results
+from compactctl.formats.content.anthropic import block_parts, name_results, new_content
 from compactctl.formats.content.anthropic_usage import reported_usage
-from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import uuid_for
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
@@ -34,7 +33,6 @@ from compactctl.pipeline.writer import Beside
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 # Shown on the screen and never sent.
 _NOTE = "system"
-_MEDIA = frozenset({"image", "document"})
 # agent-code takes the size of its context from the newest answer that has them.
 _COUNTS = CountFields(
     path=("usage",),
@@ -85,7 +83,7 @@ class AgentCode:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content: a block in place of one, else text; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, _new_content)
+        return rewritten(message.parts[part], current, text, new_content)
 
 
 class _SessionReader(ChatLogReader):
@@ -134,22 +132,16 @@ class _AgentCodeConversation:
         )
 
     def _parts(self, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
-        blocks = enumerate(list_or_empty(record.get("content")))
+        # Pictures beside a result (``extra_content``) are not sent.
         parts = tuple(
-            _part(block, (*path, index)) for index, block in blocks if isinstance(block, Mapping)
+            part
+            for index, block in enumerate(list_or_empty(record.get("content")))
+            if isinstance(block, Mapping)
+            for part in block_parts(block, (*path, index))
         )
         calls = (part for part in parts if isinstance(part, ToolCallPart))
         self.tools.update((call.call_id, call.tool) for call in calls)
         return name_results(parts, self.tools)
-
-
-def _part(block: Mapping[str, Any], path: JsonPath) -> Part:
-    """Return what a block says; the pictures beside a result (``extra_content``) are not sent."""
-    data = block.get("data")
-    if block.get("type") not in _MEDIA or not isinstance(data, str):
-        return block_part(block, path)
-    default = "image/unknown" if block.get("type") == "image" else "application/pdf"
-    return media_from_base64(data, text_or_empty(block.get("media_type")) or default, path)
 
 
 def _block(message: Synthetic) -> Mapping[str, Any]:
@@ -159,10 +151,6 @@ def _block(message: Synthetic) -> Mapping[str, Any]:
     if message.kind == "call":
         return {"type": "tool_use", "id": message.call_id, "name": message.tool, "input": {}}
     return {"type": "text", "text": message.text}
-
-
-def _new_content(current: object, text: str) -> object:
-    return {"type": "text", "text": text} if isinstance(current, Mapping) else text
 
 
 def _is_own(record: Mapping[str, Any]) -> bool:

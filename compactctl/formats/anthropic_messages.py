@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.content.anthropic import content_parts, new_content
+from compactctl.formats.content.anthropic import content_parts, new_content, text_content
 from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
@@ -80,7 +80,7 @@ class AnthropicMessages:
             said = {"type": "text", "text": message.text}
             return {"role": "assistant", "content": [said, call]}
         role = "assistant" if message.role == "assistant" else "user"
-        return {"role": role, "content": new_content(beside.like.get("content"), message.text)}
+        return {"role": role, "content": text_content(beside.like.get("content"), message.text)}
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""

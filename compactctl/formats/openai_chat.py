@@ -8,10 +8,9 @@ from compactctl.formats.content.anthropic import name_results
 from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.openai import (
     call_parts,
-    content_media,
     content_parts,
-    content_text,
     new_content,
+    result_content,
     text_content,
 )
 from compactctl.formats.content.openai_reasoning import reasoning_parts
@@ -19,7 +18,6 @@ from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -155,13 +153,12 @@ class _OpenAIConversation:
         content, name = record.get("content"), text_or_empty(record.get("name"))
         call_id = text_or_none(record.get("tool_call_id"))
         joined = CallId(call_id) if call_id else self.queue.result(name)
-        parts = content_parts(content, (*path, "content"))
-        text = json_text(content) if isinstance(content, Mapping) else content_text(parts)
+        text, media = result_content(content, (*path, "content"))
         return ToolResultPart(
             call_id=joined,
             tool=name or self.tools.get(joined, ""),
             text=text,
-            media=content_media(parts),
+            media=media,
             path=(*path, "content"),
         )
 

@@ -49,7 +49,8 @@ class ReasoningPart:
 class ToolCallPart:
     """A request to run a tool. ``arguments`` is JSON text as sent, not always valid.
 
-    ``embedded`` is set where they stand in a text with more in it, and cannot be replaced alone.
+    ``embedded`` is set where they cannot be replaced alone: they stand in a text with more in it,
+    or the provider runs the tool.
     ``added`` is what the client sends as the answer of a call that has none in the file.
     """
 
@@ -66,12 +67,14 @@ class MediaPart:
     """An image, document or sound; the data itself is never held.
 
     ``n_bytes`` is the decoded size; ``width`` and ``height`` are pixels, 0 when unknown.
+    ``embedded`` is set where it stands in a block that only its provider understands.
     """
 
     media_type: str
     n_bytes: int
     width: int = 0
     height: int = 0
+    embedded: bool = False
     path: JsonPath = ()
 
 
@@ -81,7 +84,8 @@ class ToolResultPart:
 
     ``cleared`` is set when the client already sends a placeholder instead of the stored content;
     ``text`` is then that placeholder. ``said`` is what a person wrote in it: the answer to a
-    question, or why they turned the call down.
+    question, or why they turned the call down. ``embedded`` is set for a tool that the provider
+    runs, which accepts no other content: such a result stays, or goes together with its call.
     """
 
     call_id: CallId
@@ -90,6 +94,7 @@ class ToolResultPart:
     said: str = ""
     is_error: bool = False
     cleared: bool = False
+    embedded: bool = False
     media: tuple[MediaPart, ...] = ()
     path: JsonPath = ()
 
@@ -121,6 +126,24 @@ Part = (
     | FilePart
     | ToolDefinitionPart
 )
+
+
+def media_of(part: Part) -> tuple[MediaPart, ...]:
+    """Return the media in a part: itself, or those of a tool result."""
+    if isinstance(part, MediaPart):
+        return (part,)
+    return part.media if isinstance(part, ToolResultPart) else ()
+
+
+def is_replaceable(part: Part) -> bool:
+    """Return whether an edit may put another text in the place of a part's content."""
+    match part:
+        case ReasoningPart() | ToolDefinitionPart():
+            return False
+        case FilePart():
+            return True
+        case TextPart() | ToolCallPart() | MediaPart() | ToolResultPart():
+            return not part.embedded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.history.pairs import Place, part_places
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import MediaPart, Message, Part, ToolResultPart
+from compactctl.model.message import MediaPart, Message, Part, ToolResultPart, media_of
 from compactctl.stages.support.replacement import Rewrite, rewriting, saving
 from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
@@ -56,8 +56,7 @@ def propose(view: View, meter: Meter, options: ImagesOptions) -> Proposal | Skip
 
 def _shown(view: View) -> Iterator[_Shown]:
     for place, part in part_places(view.messages):
-        media = part.media if isinstance(part, ToolResultPart) else (part,)
-        images = tuple(each for each in media if isinstance(each, MediaPart) and _is_image(each))
+        images = tuple(filter(_is_image, media_of(part)))
         if images:
             yield _Shown(place=place, part=part, images=images)
 

@@ -8,7 +8,7 @@ from compactctl.history.reads import is_stub, referred
 from compactctl.history.standins import is_stand_in
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import Message, Part, TextPart, ToolResultPart
+from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is_replaceable
 from compactctl.stages.support.cutting import shortened
 from compactctl.stages.support.replacement import Rewrite, may_change, rewriting, saving
 from compactctl.stages.support.stage import Stage, option, within_target, without_target
@@ -95,12 +95,14 @@ def _candidates(view: View, meter: Meter) -> Iterator[_LongText]:
 
 def _text(message: Message, part: Part) -> str:
     """Return what may be cut of a part: what people and the model wrote, and tools gave back."""
+    if not is_replaceable(part):
+        return ""
     if isinstance(part, ToolResultPart):
         return "" if part.cleared or part.media or is_stub(part.text) else part.text
     written = message.role in {"user", "assistant"} and not (
         message.injected or message.summary or is_stand_in(message)
     )
-    return part.text if written and isinstance(part, TextPart) and not part.embedded else ""
+    return part.text if written and isinstance(part, TextPart) else ""
 
 
 STAGE = Stage(

@@ -12,6 +12,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolDefinitionPart,
     ToolResultPart,
+    media_of,
 )
 from compactctl.tokens.counters.chars import NeuroLinkCounter
 from compactctl.tokens.counters.counter import TokenCounter
@@ -52,13 +53,10 @@ class Meter:
 
     def part(self, part: Part) -> int:
         """Count the tokens of one part, its media included."""
-        media = part.media if isinstance(part, ToolResultPart) else ()
-        if isinstance(part, MediaPart):
-            media = (part,)
         if isinstance(part, ToolDefinitionPart) and isinstance(self.counter, NeuroLinkCounter):
             return sum(self.counter.definitions(part_texts(part)))
         texts = sum([self.text(text) for text in part_texts(part)])
-        return texts + sum([media_tokens(item, self.image_tokens) for item in media])
+        return texts + sum([media_tokens(item, self.image_tokens) for item in media_of(part)])
 
     def message(self, message: Message) -> int:
         """Count the tokens of a message's parts."""

@@ -15,7 +15,7 @@ from compactctl.history.pairs import orphans, units
 from compactctl.history.protection import ProtectOptions, hideable
 from compactctl.history.view import View
 from compactctl.model.edit import Edit, Hide, Insert, Replace, groups_of
-from compactctl.model.message import GroupId, Message, MessageId, Synthetic
+from compactctl.model.message import GroupId, Message, MessageId, Synthetic, is_replaceable
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply
@@ -196,6 +196,11 @@ def _rewriting(each: _Matched, decided: _Decided) -> Iterator[Replace]:
     for new in row.texts:
         if new.part >= len(message.parts):
             raise UsageError(f"{decided.where(each.before)} has no part {new.part}")
+        if not is_replaceable(message.parts[new.part]):
+            raise UsageError(
+                f"part {new.part} of {decided.where(each.before)} may not be rewritten: "
+                "its provider or its client accepts no other content; keep or hide the message"
+            )
         yield Replace(
             id=each.before,
             part=new.part,

@@ -1,12 +1,21 @@
 """Attachment records of Claude Code: which text of them the model is sent."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts
+from compactctl.formats.content.media_url import media_from_base64
 from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty
-from compactctl.model.message import FilePart, JsonPath, Part, TextPart, ToolDefinitionPart
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.model.message import (
+    FilePart,
+    JsonPath,
+    MediaPart,
+    Part,
+    TextPart,
+    ToolDefinitionPart,
+)
 
 # Attachment type -> path of its text below the record; found in files of clients 2.1.x.
 _FILES: dict[str, tuple[JsonPath, JsonPath]] = {
@@ -14,6 +23,7 @@ _FILES: dict[str, tuple[JsonPath, JsonPath]] = {
     "edited_text_file": (("snippet",), ("filename",)),
     "nested_memory": (("content", "content"), ("path",)),
 }
+_MEDIA = {"image": "image/unknown", "pdf": "application/pdf"}
 _DEFINITIONS: dict[str, JsonPath] = {
     "deferred_tools_delta": ("addedLines",),
     "mcp_instructions_delta": ("addedBlocks",),
@@ -71,9 +81,18 @@ def attachment_message_parts(record: Mapping[str, Any]) -> tuple[Part, ...]:
     if kind == "task_reminder":
         return (_task_reminder(attachment),)
     if kind in _REMINDERS:
-        text, path = _text_at(attachment, _REMINDERS[kind])
-        return (TextPart(text=text, path=path),) if text else ()
+        return _reminder(attachment, _REMINDERS[kind])
     return ()
+
+
+def _reminder(attachment: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return a text or blocks; a list of other objects is one text, and must stay a list."""
+    value, path = _value_at(attachment, path)
+    objects = [item for item in list_or_empty(value) if isinstance(item, Mapping)]
+    if objects and all("type" in item for item in objects):
+        return content_parts(value, path)
+    text = _text(value)
+    return (TextPart(text=text, embedded=bool(objects), path=path),) if text else ()
 
 
 def _rendered(messages: object, kind: str, attachment: Mapping[str, Any]) -> Iterator[Part]:
@@ -109,22 +128,38 @@ def _file(
 ) -> tuple[Part, ...]:
     text, path = _text_at(attachment, text_path)
     name, _ = _text_at(attachment, name_path)
-    return (FilePart(file_path=name, text=text, path=path),) if text else ()
+    if text:
+        return (FilePart(file_path=name, text=text, path=path),)
+    return _file_media(object_or_empty(attachment.get("content")))
+
+
+def _file_media(content: Mapping[str, Any]) -> tuple[MediaPart, ...]:
+    """Return the image or the pages of an attached file, which the client keeps in its own form."""
+    file = object_or_empty(content.get("file"))
+    data, default = (
+        text_or_empty(file.get("base64")),
+        _MEDIA.get(text_or_empty(content.get("type"))),
+    )
+    if not data or default is None:
+        return ()
+    media_type = text_or_empty(file.get("type")) or default
+    media = media_from_base64(data, media_type, ("attachment", "content"))
+    return (replace(media, embedded=True),)
 
 
 def _text_at(attachment: Mapping[str, Any], path: JsonPath) -> tuple[str, JsonPath]:
+    value, path = _value_at(attachment, path)
+    return _text(value), path
+
+
+def _value_at(attachment: Mapping[str, Any], path: JsonPath) -> tuple[object, JsonPath]:
     value: Any = attachment
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None
-    return ("" if value is None else _joined(value)), ("attachment", *path)
+    return value, ("attachment", *path)
 
 
-def _joined(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list):
-        return "\n".join(map(_item, value))
-    return json_text(value)
-
-
-def _item(item: object) -> str:
-    block = object_or_empty(item)
-    return json_text(block.get("text", item) if block.get("type") == "text" else item)
+        return "\n".join(map(json_text, value))
+    return "" if value is None else json_text(value)

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any
 
 from compactctl.formats.cline.reader import ClineReader
-from compactctl.formats.content.anthropic import new_content
+from compactctl.formats.content.anthropic import new_content, text_content
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.chat_log import sample_messages
 from compactctl.formats.records.containers import containers
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Synthetic, ToolCallPart
+from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolCallPart
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
@@ -59,21 +59,20 @@ class Cline:
         name = {"id": self.new_id(message)} if "id" in beside.like else {}
         ts = beside.like.get("ts")
         time = {"ts": ts - 1} if isinstance(ts, int | float) else {}
-        return {**name, "role": "user", "content": new_content([], message.text), **time}
+        return {**name, "role": "user", "content": text_content([], message.text), **time}
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content; what stands in the same text before a result stays there."""
-        return rewritten(message.parts[part], current, text, partial(_new_content, message, part))
+        return rewritten(message.parts[part], current, text, partial(_new_content, message))
 
 
-def _new_content(message: Message, part: int, current: object, text: str) -> object:
-    old = message.parts[part]
-    shared = [(i, p) for i, p in enumerate(message.parts) if p.path == old.path]
-    if any(isinstance(other, ToolCallPart) for _, other in shared):
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+def _new_content(message: Message, part: Part, current: object, text: str) -> object:
+    shared = [each for each in message.parts if each.path == part.path]
+    if any(isinstance(other, ToolCallPart) for other in shared):
+        raise ValueError(f"a {type(part).__name__} has no replaceable content")
     if len(shared) == 1 or not isinstance(current, str):
-        return new_content(current, text)
-    return "".join(text if i == part else getattr(p, "text", "") for i, p in shared)
+        return new_content(part, current, text)
+    return "".join(text if each is part else getattr(each, "text", "") for each in shared)
 
 
 class Roo(Cline):

@@ -8,8 +8,7 @@ from typing import Any
 
 from compactctl.formats.cline.calls import SPEAKING, written_calls
 from compactctl.formats.cline.client_texts import head_of
-from compactctl.formats.content.anthropic import block_part
-from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.records.containers import ContainedRecord
 from compactctl.formats.records.json_text import json_text
@@ -92,15 +91,15 @@ def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
 def _block(
     block: Mapping[str, Any], path: JsonPath, answered: AbstractSet[str], name: str
 ) -> tuple[Part, ...]:
-    kind, data = block.get("type"), block.get("data")
+    kind = block.get("type")
     if kind == "reasoning":
         return encrypted_reasoning(block, path)
     if kind == "thoughtSignature":
         return (ReasoningPart(text="", opaque=True, path=path),)
-    if kind == "image" and isinstance(data, str):
-        return (media_from_base64(data, str(block.get("mediaType") or "image/unknown"), path),)
-    part = block_part(block, path)
-    return (_call(part, answered, name) if isinstance(part, ToolCallPart) else part,)
+    return tuple(
+        _call(part, answered, name) if isinstance(part, ToolCallPart) else part
+        for part in block_parts(block, path)
+    )
 
 
 def _call(call: ToolCallPart, answered: AbstractSet[str], name: str) -> Part:

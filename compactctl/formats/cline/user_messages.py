@@ -14,7 +14,7 @@ from compactctl.formats.cline.client_texts import (
     person_words,
     reply_words,
 )
-from compactctl.formats.content.anthropic import block_part
+from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty
 from compactctl.model.message import JsonPath, Part, TextPart, ToolCallPart, ToolResultPart
@@ -58,11 +58,12 @@ class UserInput:
 
     def _other(self, block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> None:
         self._settle()
-        part = block_part(block, path, tools)
-        if isinstance(part, ToolResultPart):
-            part = replace(part, said=reply_words(part.tool, part.text))
-        self.spoken = self.spoken or not isinstance(part, ToolResultPart)
-        self.parts.append(part)
+        for part in block_parts(block, path, tools):
+            if isinstance(part, ToolResultPart):
+                self.parts.append(replace(part, said=reply_words(part.tool, part.text)))
+            else:
+                self.spoken = True
+                self.parts.append(part)
 
     def _text(self, text: str, path: JsonPath) -> None:
         head = head_of(text)

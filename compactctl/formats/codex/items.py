@@ -5,11 +5,13 @@ They are those of OpenAI's Responses API, and of it alone what Codex stores.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
-from compactctl.formats.content.openai import content_media, content_parts, content_text
+from compactctl.formats.content.openai import content_parts, result_content
 from compactctl.formats.content.tool_definitions import tool_definitions
+from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import text_or_empty
 from compactctl.formats.records.message_draft import MessageDraft
@@ -30,8 +32,20 @@ _ROLES: Mapping[str, Role] = {
     "system": "system",
 }
 _COMPACTIONS = frozenset({"compaction", "context_compaction", "compaction_summary"})
-# Where the kinds of calls keep what the tool is given.
-_ARGUMENTS = ("arguments", "input", "action", "revised_prompt")
+# Calls of tools that the client runs. All others are OpenAI's own, and never rewritten.
+_CLIENT_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+# Where the kinds of calls keep what the tool is given, and what a tool that OpenAI runs returned.
+_ARGUMENTS = (
+    "arguments",
+    "input",
+    "action",
+    "actions",
+    "operation",
+    "code",
+    "queries",
+    "revised_prompt",
+)
+_RETURNED = ("output", "outputs", "results", "error")
 # The exit code stands at the start of an output, or at the end of an older output's JSON text.
 _EXIT_CODE = re.compile(r'(?:Exit code: |exited with code |"exit_code": ?)(-?\d+)')
 _EXIT_CODE_WITHIN = 300
@@ -111,29 +125,47 @@ def _compaction(item: Mapping[str, Any], path: JsonPath) -> MessageDraft:
 
 def _call(item: Mapping[str, Any], kind: str, path: JsonPath) -> tuple[Part, ...]:
     key = next((name for name in _ARGUMENTS if name in item), "arguments")
+    returned = next((name for name in _RETURNED if item.get(name)), "")
     call = ToolCallPart(
-        call_id=CallId(text_or_empty(item.get("call_id"))),
+        call_id=CallId(text_or_empty(item.get("call_id") or (returned and item.get("id")))),
         tool=text_or_empty(item.get("name")) or kind.removesuffix("_call"),
         arguments=json_text(item.get(key, "")),
+        embedded=kind not in _CLIENT_CALLS,
         path=(*path, key),
     )
+    if returned:
+        return (call, _returned(call, item[returned], (*path, returned)))
     image = item.get("result") if kind == "image_generation_call" else None
     if not isinstance(image, str):
         return (call,)
-    return (call, media_from_base64(image, "image/png", (*path, "result")))
+    media = media_from_base64(image, "image/png", (*path, "result"))
+    return (call, replace(media, embedded=True))
+
+
+def _returned(call: ToolCallPart, value: object, path: JsonPath) -> ToolResultPart:
+    """Return what a tool that OpenAI runs returned, which stands in the same item as its call."""
+    text, media = text_and_media(value, path)
+    return ToolResultPart(
+        call_id=call.call_id,
+        tool=call.tool,
+        text=text,
+        is_error=path[-1] == "error",
+        embedded=True,
+        media=media,
+        path=path,
+    )
 
 
 def _output(item: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> MessageDraft:
     call_id = CallId(text_or_empty(item.get("call_id")))
-    output = item.get("output", "")
-    parts = content_parts(output, (*path, "output"))
-    text = content_text(parts) if isinstance(output, str | list) else json_text(output)
+    text, media = result_content(item.get("output", ""), (*path, "output"))
     result = ToolResultPart(
         call_id=call_id,
         tool=tools.get(call_id, ""),
         text=text,
         is_error=_failed(text),
-        media=content_media(parts),
+        embedded=item_kind(item).removesuffix("_output") not in _CLIENT_CALLS,
+        media=media,
         path=(*path, "output"),
     )
     definitions = tool_definitions(item.get("tools"), (*path, "tools"))

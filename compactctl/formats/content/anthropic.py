@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import (
@@ -18,11 +19,15 @@ from compactctl.model.message import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    is_replaceable,
 )
 
-_ReadBlock = Callable[[Mapping[str, Any], JsonPath], Part]
+_ReadBlock = Callable[[Mapping[str, Any], JsonPath], tuple[Part, ...]]
 
-_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+# Calls and results of tools that the client runs, and results of tools that a provider has run for
+# it; all others whose types end like these are the provider's own.
+_CALL, _RESULTS = "tool_use", frozenset({"tool_result", "mcp_tool_result"})
+_MEDIA_TYPES = ("media_type", "mediaType", "mimeType")
 _NO_TOOLS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -33,16 +38,27 @@ def content_parts(
 
     ``tools`` names the tools of calls by their ids, for the results among the parts.
     """
-    return _parts(content, path, lambda block, at: block_part(block, at, tools))
+    return _parts(content, path, lambda block, at: block_parts(block, at, tools))
 
 
-def new_content(current: object, text: str) -> object:
-    """Return ``text`` as content of the same shape as ``current``: a string, block or list."""
-    block = {"type": "text", "text": text}
-    if isinstance(current, list):
-        is_plain = bool(current) and all(isinstance(item, str) for item in current)
-        return [text if is_plain else block]
-    return block if isinstance(current, Mapping) else text
+def new_content(part: Part, current: object, text: str) -> object:
+    """Return ``text`` as the content of a part: a block in place of media, else like ``current``.
+
+    The API takes no objects as content.
+    """
+    return _text_block(text) if isinstance(part, MediaPart) else text_content(current, text)
+
+
+def text_content(like: object, text: str) -> object:
+    """Return ``text`` as content of the same shape as ``like``: a list where that is one."""
+    if not isinstance(like, list):
+        return text
+    is_plain = bool(like) and all(isinstance(item, str) for item in like)
+    return [text if is_plain else _text_block(text)]
+
+
+def _text_block(text: str) -> Mapping[str, str]:
+    return {"type": "text", "text": text}
 
 
 def name_results(parts: Iterable[Part], tools: Mapping[str, str]) -> tuple[Part, ...]:
@@ -62,37 +78,54 @@ def _parts(content: object, path: JsonPath, read: _ReadBlock) -> tuple[Part, ...
         return (TextPart(text=content, path=path),)
     if not isinstance(content, list):
         return ()
-    parts = [
-        read(block, (*path, index))
-        if isinstance(block, dict)
-        else TextPart(text=json_text(block), path=(*path, index))
+    return tuple(
+        part
         for index, block in enumerate(content)
-    ]
-    return tuple(parts)
+        for part in _item_parts(block, (*path, index), read)
+    )
 
 
-def block_part(
+def _item_parts(block: object, path: JsonPath, read: _ReadBlock) -> tuple[Part, ...]:
+    if isinstance(block, str):
+        return (TextPart(text=block, path=path),)
+    return read(block, path) if isinstance(block, Mapping) else unknown_parts(block, path)
+
+
+def block_parts(
     block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str] = _NO_TOOLS
-) -> Part:
-    """Return what one block says; a block of unknown type is its JSON text."""
+) -> tuple[Part, ...]:
+    """Return what one block says; a block of unknown type is its JSON text, which stays."""
     kind = text_or_empty(block.get("type"))
-    if kind in _CALLS:
-        return ToolCallPart(
+    if kind.endswith("tool_use"):
+        call = ToolCallPart(
             call_id=CallId(text_or_empty(block.get("id"))),
             tool=text_or_empty(block.get("name")),
             arguments=json_text(block.get("input", {})),
+            embedded=kind != _CALL,
             path=(*path, "input"),
         )
+        return (call,)
     if kind.endswith("tool_result"):
-        return _result(block, path, tools)
+        return (_result(block, path, tools, embedded=kind not in _RESULTS),)
     return _plain_block(block, path)
 
 
-def _plain_block(block: Mapping[str, Any], path: JsonPath) -> Part:
+def _plain_block(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    kind = block.get("type")
+    if kind == "document":
+        return _document(block, path)
+    part = _plain_part(block, path)
+    return unknown_parts(block, path) if part is None else (part,)
+
+
+def _plain_part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
     match block.get("type"):
-        case "text" | "compaction" as kind:
-            key = "text" if kind == "text" else "content"
-            return TextPart(text=text_or_empty(block.get(key)), path=(*path, key))
+        case "text" if isinstance(block.get("text"), str):
+            return TextPart(text=block["text"], path=(*path, "text"))
+        case "compaction":
+            # The provider's own summary, which may come with its encrypted form.
+            text = text_or_empty(block.get("content"))
+            return TextPart(text=text, embedded=True, path=(*path, "content"))
         case "thinking":
             text, sealed = text_or_empty(block.get("thinking")), _length(block.get("signature"))
             return ReasoningPart(
@@ -101,20 +134,22 @@ def _plain_block(block: Mapping[str, Any], path: JsonPath) -> Part:
         case "redacted_thinking":
             sealed = _length(block.get("data"))
             return ReasoningPart(text="", opaque=True, sealed=sealed, path=(*path, "data"))
-        case "image" | "document":
-            return _media(block, path)
+        case "image":
+            return _media(block, path, "image/unknown")
         case "file":
             name, text = text_or_empty(block.get("path")), text_or_empty(block.get("content"))
             return FilePart(file_path=name, text=text, path=(*path, "content"))
         case _:
-            return TextPart(text=json_text(block), path=path)
+            return None
 
 
 def _length(value: object) -> int:
     return len(text_or_empty(value))
 
 
-def _result(block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) -> ToolResultPart:
+def _result(
+    block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str], *, embedded: bool
+) -> ToolResultPart:
     call_id, path = CallId(text_or_empty(block.get("tool_use_id"))), (*path, "content")
     text, media = _result_content(block.get("content"), path)
     return ToolResultPart(
@@ -122,6 +157,7 @@ def _result(block: Mapping[str, Any], path: JsonPath, tools: Mapping[str, str]) 
         tool=tools.get(call_id, ""),
         text=text,
         is_error=block.get("is_error") is True,
+        embedded=embedded,
         media=media,
         path=path,
     )
@@ -131,19 +167,35 @@ def _result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPa
     if isinstance(content, str):
         return content, ()
     if isinstance(content, Mapping):
-        return json_text(content), ()
+        return text_and_media(content, path)
     # A result inside a result is not part of its own, so results cannot nest.
     inner = _parts(content, path, _plain_block)
     text = "\n".join(part.text for part in inner if isinstance(part, TextPart | FilePart))
     return text, tuple(part for part in inner if isinstance(part, MediaPart))
 
 
-def _media(block: Mapping[str, Any], path: JsonPath) -> Part:
-    source = object_or_empty(block.get("source"))
-    data = text_or_empty(source.get("data"))
-    if source.get("type") == "text":
-        title = text_or_empty(block.get("title"))
-        return FilePart(file_path=title, text=data, path=(*path, "source", "data"))
-    default = "image/unknown" if block.get("type") == "image" else "application/pdf"
-    media_type = text_or_empty(source.get("media_type")) or default
-    return media_from_base64(data, media_type, path)
+def _document(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
+    """Return what a document holds: a text, pages as an image, or blocks of either."""
+    source, title = object_or_empty(block.get("source")), text_or_empty(block.get("title"))
+    kind, path = source.get("type"), (*path, "source")
+    if kind == "text":
+        text = text_or_empty(source.get("data"))
+        return (FilePart(file_path=title, text=text, path=(*path, "data")),)
+    if kind == "content":
+        parts = _parts(source.get("content"), (*path, "content"), _plain_block)
+        return tuple(_in_file(part, title) for part in parts)
+    return (_media(block, path[:-1], "application/pdf"),)
+
+
+def _in_file(part: Part, title: str) -> Part:
+    if isinstance(part, TextPart) and is_replaceable(part):
+        return FilePart(file_path=title, text=part.text, path=part.path)
+    return part
+
+
+def _media(block: Mapping[str, Any], path: JsonPath, default_type: str) -> MediaPart:
+    """Return an image or document; MCP's blocks have no source around the data."""
+    source = object_or_empty(block.get("source", block))
+    names = (text_or_empty(source.get(key)) for key in _MEDIA_TYPES)
+    media_type = next(filter(None, names), default_type)
+    return media_from_base64(text_or_empty(source.get("data")), media_type, path)

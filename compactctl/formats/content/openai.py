@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compactctl.formats.content.anthropic import block_part
+from compactctl.formats.content.anthropic import block_parts
 from compactctl.formats.content.media_url import media_from_base64, media_from_url
+from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import (
     list_or_empty,
@@ -26,13 +27,19 @@ from compactctl.model.message import (
     ToolCallPart,
 )
 
+# Types of texts that the API takes, and those of exporters; some leave it out.
+_TEXTS = frozenset({"", "text", "input_text", "output_text", "tool_output", "refusal"})
 _TEXT_KEYS = ("text", "value", "refusal", "thinking", "reasoning")
-_URL_KEYS = ("url", "image_url", "file_data")
+_URL_KEYS = ("url", "image_url", "file_data", "data", "image")
+# Of a URL up to its colon; base64 data has none.
+_LONGEST_SCHEME = 20
 _REASONING = frozenset({"reasoning", "thinking", "reasoning_text", "summary_text"})
 _DEFAULT_TYPES = {
     "image_url": "image/unknown",
     "input_image": "image/unknown",
+    "image_file": "image/unknown",
     "video_url": "video/unknown",
+    "audio_url": "audio/unknown",
     "input_audio": "audio/unknown",
     "file": "application/pdf",
     "input_file": "application/pdf",
@@ -55,18 +62,22 @@ def content_text(parts: tuple[Part, ...]) -> str:
     return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-def content_media(parts: tuple[Part, ...]) -> tuple[MediaPart, ...]:
-    """Return the media among parts."""
-    return tuple(part for part in parts if isinstance(part, MediaPart))
+def result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
+    """Return the text and the media of a tool's result; of an object, its JSON text."""
+    if content is not None and not isinstance(content, str | list):
+        return text_and_media(content, path)
+    parts = content_parts(content, path)
+    return content_text(parts), tuple(part for part in parts if isinstance(part, MediaPart))
 
 
-def new_content(current: object, text: str, *, kind: str = "text") -> object:
-    """Return ``text`` as content of the same shape as ``current``.
+def new_content(part: Part, current: object, text: str, *, kind: str = "text") -> object:
+    """Return ``text`` as the content of a part: an item in place of media, else like ``current``.
 
-    A list becomes a list of one part, shaped like the first text in it, else of type ``kind``.
+    A list becomes a list of one item, shaped like the first text in it, else of type ``kind``.
+    The API takes no objects as content.
     """
-    if isinstance(current, Mapping):
-        return _new_item(current, text, kind)
+    if isinstance(part, MediaPart):
+        return _new_item({}, text, kind)
     if not isinstance(current, list):
         return text
     shapes = [item for item in current if isinstance(item, Mapping) and _text_key(item)]
@@ -93,8 +104,11 @@ def call_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPa
 
 
 def _parts(item: object, path: JsonPath) -> Iterator[Part]:
+    if isinstance(item, str):
+        yield TextPart(text=item, path=path)
+        return
     if not isinstance(item, Mapping):
-        yield TextPart(text=json_text(item), path=path)
+        yield from unknown_parts(item, path)
         return
     kind = text_or_empty(item.get("type"))
     key = _text_key(item)
@@ -105,11 +119,11 @@ def _parts(item: object, path: JsonPath) -> Iterator[Part]:
     elif kind in _REASONING:
         text = item[key] if key else ""
         yield ReasoningPart(text=text, opaque=not text, path=(*path, key or "type"))
-    elif key:
+    elif key and kind in _TEXTS:
         yield TextPart(text=item[key], path=(*path, key))
     else:
         # Gateways pass blocks of other providers on as they are.
-        yield block_part(item, path)
+        yield from block_parts(item, path)
 
 
 def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:
@@ -120,8 +134,11 @@ def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:
     if kind == "input_audio":
         media_type = f"audio/{text_or_empty(inner.get('format')) or 'unknown'}"
         return media_from_base64(text_or_empty(inner.get("data")), media_type, path)
-    url = next((inner[key] for key in _URL_KEYS if key in inner), "")
-    return media_from_url(text_or_empty(url), _DEFAULT_TYPES[kind], path)
+    url = text_or_empty(next((inner[key] for key in _URL_KEYS if key in inner), ""))
+    if ":" in url[:_LONGEST_SCHEME]:
+        return media_from_url(url, _DEFAULT_TYPES[kind], path)
+    media_type = text_or_empty(inner.get("mediaType")) or _DEFAULT_TYPES[kind]
+    return media_from_base64(url, media_type, path)
 
 
 def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:

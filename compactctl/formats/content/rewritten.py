@@ -4,21 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from compactctl.model.message import (
-    FilePart,
-    MediaPart,
-    Part,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
-
-# Parts whose content can be rewritten as text in every format; signed thinking never is.
-_REPLACEABLE = (TextPart, ToolResultPart, MediaPart, FilePart)
+from compactctl.model.message import Part, ToolCallPart, is_replaceable
 
 
 def rewritten(
-    part: Part, current: object, text: str, new_content: Callable[[object, str], object]
+    part: Part, current: object, text: str, new_content: Callable[[Part, Any, str], object]
 ) -> Any:  # noqa: ANN401 - JSON is any value
     """Return what stands in the place of ``current`` once a part's content is ``text``.
 
@@ -27,11 +17,11 @@ def rewritten(
     Raises:
         ValueError: the part cannot be rewritten, or ``new_arguments`` refuses.
     """
+    if not is_replaceable(part):
+        raise ValueError(f"a {type(part).__name__} has no replaceable content")
     if isinstance(part, ToolCallPart):
         return new_arguments(part, current, text)
-    if isinstance(part, _REPLACEABLE):
-        return new_content(current, text)
-    raise ValueError(f"a {type(part).__name__} has no replaceable content")
+    return new_content(part, current, text)
 
 
 def new_arguments(call: ToolCallPart, current: object, text: str) -> Any:  # noqa: ANN401 - JSON is any value

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from compactctl.formats.content.rewritten import rewritten
@@ -77,8 +76,7 @@ class CopilotCli:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        return rewritten(old, current, text, partial(_new_content, old))
+        return rewritten(message.parts[part], current, text, _new_content)
 
 
 def _new_content(old: Part, current: object, text: str) -> object:

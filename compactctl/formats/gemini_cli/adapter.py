@@ -1,7 +1,6 @@
 """Sessions of Gemini CLI: the log of newer versions, and the document of older ones."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from compactctl.formats.content.rewritten import rewritten
@@ -60,8 +59,7 @@ class GeminiCli:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        return rewritten(old, current, text, partial(_new_content, old))
+        return rewritten(message.parts[part], current, text, _new_content)
 
 
 def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.unknown_block import unknown_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.model.message import (
@@ -50,7 +51,8 @@ def _part(part: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
     elif _is_media(part):
         yield _media(part, path)
     else:
-        yield TextPart(text=json_text(part), path=path)
+        # Code that the provider ran and what came of it, among others.
+        yield from unknown_parts(part, path)
 
 
 def tool_parts(

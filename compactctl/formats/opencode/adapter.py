@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from compactctl.formats.content.rewritten import rewritten
@@ -74,8 +73,7 @@ class OpenCode:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        return rewritten(old, current, text, partial(_new_content, old))
+        return rewritten(message.parts[part], current, text, _new_content)
 
 
 def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value

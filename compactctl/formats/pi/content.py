@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.unknown_block import unknown_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty
 from compactctl.model.message import (
@@ -23,7 +24,9 @@ def content_parts(content: object, path: JsonPath) -> tuple[Part, ...]:
     if isinstance(content, str):
         return text_parts(content, path)
     return tuple(
-        _block(block, (*path, index)) for index, block in enumerate(list_or_empty(content))
+        part
+        for index, block in enumerate(list_or_empty(content))
+        for part in _block(block, (*path, index))
     )
 
 
@@ -46,9 +49,13 @@ def result_part(message: Mapping[str, Any], path: JsonPath, *, cleared: bool) ->
     )
 
 
-def _block(block: Any, path: JsonPath) -> Part:  # noqa: ANN401 - JSON is any value
-    kind = block.get("type") if isinstance(block, Mapping) else None
-    match kind:
+def _block(block: object, path: JsonPath) -> tuple[Part, ...]:
+    part = _part(block, path) if isinstance(block, Mapping) else None
+    return unknown_parts(block, path) if part is None else (part,)
+
+
+def _part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
+    match block.get("type"):
         case "text":
             return TextPart(text=text_or_empty(block.get("text")), path=(*path, "text"))
         case "thinking":
@@ -65,4 +72,4 @@ def _block(block: Any, path: JsonPath) -> Part:  # noqa: ANN401 - JSON is any va
             media_type = text_or_empty(block.get("mimeType")) or "image/unknown"
             return media_from_base64(text_or_empty(block.get("data")), media_type, path)
         case _:
-            return TextPart(text=json_text(block), path=path)
+            return None

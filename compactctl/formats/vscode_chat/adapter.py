@@ -17,7 +17,7 @@ from compactctl.formats.vscode_chat.chat import (
 from compactctl.formats.vscode_chat.prompt_tree import new_item_value
 from compactctl.formats.vscode_chat.requests import logged_messages, logged_model
 from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Synthetic, ToolResultPart
+from compactctl.model.message import JsonPath, Message, Part, Synthetic, ToolResultPart
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
@@ -55,9 +55,11 @@ class VsCodeChat:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        old = message.parts[part]
-        shaped = new_item_value if isinstance(old, ToolResultPart) else lambda _, new: new
-        return rewritten(old, current, text, shaped)
+        return rewritten(message.parts[part], current, text, _new_content)
+
+
+def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
+    return new_item_value(current, text) if isinstance(old, ToolResultPart) else text
 
 
 class _Reader:

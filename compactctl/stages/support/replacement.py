@@ -9,7 +9,13 @@ from compactctl.history.reads import is_stub
 from compactctl.history.turns import steps, turns
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace
-from compactctl.model.message import Message, MessageId, ToolCallPart, ToolResultPart
+from compactctl.model.message import (
+    Message,
+    MessageId,
+    ToolCallPart,
+    ToolResultPart,
+    is_replaceable,
+)
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.tokens.meter import Meter
 
@@ -63,7 +69,7 @@ def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     message = view.messages[place.message]
     part = message.parts[place.part]
     done = isinstance(part, ToolResultPart) and (part.cleared or is_stub(part.text))
-    if done or not may_change(view, message):
+    if done or not is_replaceable(part) or not may_change(view, message):
         return 0
     old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
     return max(0, old - meter.text(text))

@@ -1,7 +1,7 @@
 """Messages that are to be shortened where they stand, and their originals."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compactctl.history.pairs import Place, units
 from compactctl.history.standins import is_stand_in
@@ -15,6 +15,8 @@ from compactctl.model.message import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    is_replaceable,
+    media_of,
 )
 from compactctl.stages.support.condensation import originals
 from compactctl.stages.support.replacement import Rewrite, may_change, rewriting
@@ -68,6 +70,10 @@ class Standing:
                 found.setdefault(each.id, (each, home))
         homes = tuple(home for _, home in found.values())
         indices = {home: index for index, home in enumerate(homes) if home >= 0}
+        before = tuple(
+            _as_shown(each, view.messages[home]) if home >= 0 else each
+            for each, home in found.values()
+        )
         stays = {places[message.id] for message in newest}
         sealed = _sealed(view.messages)
         together = (
@@ -76,14 +82,15 @@ class Standing:
         )
         return cls(
             messages=(*older, *newest),
-            originals=tuple(each for each, _ in found.values()),
+            originals=before,
             homes=homes,
             units=tuple(filter(None, together)),
             fixed=frozenset(
                 Place(index, at)
                 for home, index in indices.items()
                 for at, part in enumerate(view.messages[home].parts)
-                if not isinstance(part, _may_be_short(view, home, sealed=sealed, stays=stays))
+                if not is_replaceable(part)
+                or not isinstance(part, _may_be_short(view, home, sealed=sealed, stays=stays))
             ),
             staying=frozenset(index for home, index in indices.items() if home in stays),
         )
@@ -112,6 +119,18 @@ class Standing:
         count = len({rewrite.place.message for rewrite in rewrites})
         note = f"messages shortened: {count:,}"
         return rewriting(view, rewrites, stage=stage, options=options, note=note)
+
+
+def _as_shown(original: Message, shown: Message) -> Message:
+    """Return an original without the media that are gone from its message in the view.
+
+    Their data cannot be written back: the text that stands in their place is all there is.
+    """
+    parts = tuple(
+        new if media_of(old) and not media_of(new) else old
+        for old, new in zip(original.parts, shown.parts, strict=True)
+    )
+    return replace(original, parts=parts)
 
 
 def _may_be_short(

@@ -16,7 +16,7 @@ from unit.commands.conversations import back, jsonl, saved, squeeze, words
 
 from compactctl.commands.loading.load import load
 from compactctl.formats.claude_code.adapter import ClaudeCode
-from compactctl.model.message import FilePart, ToolDefinitionPart
+from compactctl.model.message import FilePart, ToolDefinitionPart, is_replaceable
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
 
@@ -78,6 +78,7 @@ def test_attachments_are_files_definitions_or_reminders() -> None:
     assert definitions.text == "tool a\ntool b"
     assert texts(found.effective)[3] == '{"content":"task"}'
     assert reminder.path == ("attachment", "content")
+    assert not is_replaceable(reminder)
     assert set(found.meta) == {"attachment/command_permissions", "attachment/never_seen_before"}
     assert not any(m.starts_turn for m in found.effective[1:])
 
@@ -88,7 +89,6 @@ def test_attachments_are_files_definitions_or_reminders() -> None:
         ("hook_additional_context", "content", "one\ntwo"),
         ("hook_additional_context", "content", ["one", "two"]),
         ("queued_command", "prompt", [{"type": "text", "text": "one"}]),
-        ("todo", "content", [{"content": "task"}, {"content": "another"}]),
     ],
 )
 def test_what_is_written_into_an_attachment_is_read_back(

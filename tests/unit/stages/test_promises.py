@@ -14,7 +14,7 @@ from compactctl.history.pairs import orphans
 from compactctl.history.protection import protect
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
-from compactctl.model.message import Message
+from compactctl.model.message import Message, is_replaceable
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import GivenTexts
 from compactctl.model.transcript import Volume
@@ -109,6 +109,19 @@ def test_what_is_protected_fixed_or_anchored_stays(
         if one.fixed or one.id in before.protected:
             assert one.id not in gone | changed
         assert not (one.anchored and one.id in gone)
+
+
+@STAGES
+@tries(60)
+@given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
+def test_what_only_a_provider_understands_is_never_rewritten(
+    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+) -> None:
+    before = seen(plan, pinned, target)
+    proposal = outcome(stage, before)
+    parts = {one.id: one.parts for one in before.messages}
+    for edit in proposal.edits if proposal else ():
+        assert not isinstance(edit, Replace) or is_replaceable(parts[edit.id][edit.part])
 
 
 @STAGES

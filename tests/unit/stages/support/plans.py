@@ -1,6 +1,7 @@
 """Plans of conversations for generated runs, and the conversations they make."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from builders import (
     assistant,
@@ -16,7 +17,9 @@ from builders import (
 from hypothesis import strategies as st
 from unit.stages.support.trials import words
 
-from compactctl.model.message import Message
+from compactctl.model.message import MediaPart, Message, TextPart
+
+_PICTURE = MediaPart(media_type="image/png", n_bytes=9, embedded=True)
 
 
 def made(kind: str, number: int, size: int) -> Message:
@@ -35,6 +38,13 @@ def made(kind: str, number: int, size: int) -> Message:
         "result": lambda: result(name, text),
         "pair": lambda: message("user", result_part(name, text), result_part("c0", text)),
         "image": image,
+        "provider": lambda: message(
+            "assistant",
+            replace(call_part(f"s{number}", "web_search", query=text), embedded=True),
+            result_part(f"s{number}", text, embedded=True, media=(_PICTURE,)),
+            TextPart(text=text, embedded=True),
+            _PICTURE,
+        ),
         "fixed": lambda: assistant(text, fixed="signed"),
         "anchored": lambda: user(text, anchored="held by the client"),
     }
@@ -48,7 +58,7 @@ def build(plan: list[tuple[str, int, int]]) -> tuple[Message, ...]:
 
 KINDS = [
     "system", "user", "user", "reminder", "assistant", "assistant", "call", "call", "result",
-    "result", "pair", "image", "fixed", "anchored",
+    "result", "pair", "image", "provider", "fixed", "anchored",
 ]  # fmt: skip
 PLANS = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 4), st.integers(0, 40)), max_size=30

@@ -1,0 +1,70 @@
+"""JSON values of unknown shape: counted as the text that they are, and never rewritten."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.content.media_url import media_from_base64, media_from_url
+from compactctl.formats.records.json_text import json_text
+from compactctl.formats.records.json_values import text_or_empty
+from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
+
+# Where the APIs of Anthropic, OpenAI, Google, AWS and MCP put binary data, and what names its type.
+_DATA_KEYS = frozenset(
+    {"data", "bytes", "blob", "base64", "b64_json", "file_data", "image", "url", "image_url"}
+)
+_TYPE_KEYS = ("media_type", "mediaType", "mimeType", "mime_type")
+_UNKNOWN_TYPE = "application/octet-stream"
+# Prose of this length has spaces in it.
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{256,}")
+
+
+def unknown_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
+    """Return a value as a text that stays as it is, and the media in it."""
+    text, media = text_and_media(value, path)
+    return (TextPart(text=text, embedded=True, path=path), *media)
+
+
+def text_and_media(value: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
+    """Return the JSON text of a value without the base64 data in it, and that data as media.
+
+    A string is returned as it is.
+    """
+    text = json_text(value)
+    if isinstance(value, str) or not _BASE64.search(text):
+        return text, ()
+    media: list[MediaPart] = []
+    try:
+        rest = _without_data(value, media)
+    except RecursionError:
+        return text, ()
+    return json_text(rest), tuple(replace(part, embedded=True, path=path) for part in media)
+
+
+def _without_data(value: object, media: list[MediaPart]) -> object:
+    """Return a copy of a value without base64 data, which is added to ``media``."""
+    if isinstance(value, list):
+        return [_without_data(item, media) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    rest: dict[str, Any] = {}
+    for key, item in value.items():
+        part = _media(value, key, item)
+        if part is None:
+            rest[key] = _without_data(item, media)
+        else:
+            rest[key] = ""
+            media.append(part)
+    return rest
+
+
+def _media(holder: Mapping[str, Any], key: str, item: object) -> MediaPart | None:
+    if key not in _DATA_KEYS or not isinstance(item, str):
+        return None
+    media_type = next(filter(None, (text_or_empty(holder.get(k)) for k in _TYPE_KEYS)), "")
+    if item.startswith("data:"):
+        return media_from_url(item, media_type or _UNKNOWN_TYPE, ())
+    if not _BASE64.fullmatch(item.rstrip("=")):
+        return None
+    return media_from_base64(item, media_type or _UNKNOWN_TYPE, ())
