@@ -165,4 +165,4 @@ def _with_text(part: Part, text: str) -> Part:
         case TextPart() | ReasoningPart() | FilePart():
             return replace(part, text=text)
         case _:
-            return TextPart(text=text, path=part.path)
+            return TextPart(text=text, typed="", path=part.path)

@@ -23,7 +23,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{256,}")
 def unknown_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
     """Return a value as a text that stays as it is, and the media in it."""
     text, media = text_and_media(value, path)
-    return (TextPart(text=text, embedded=True, path=path), *media)
+    return (TextPart(text=text, typed="", embedded=True, path=path), *media)
 
 
 def text_and_media(value: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:

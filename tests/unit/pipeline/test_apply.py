@@ -42,7 +42,7 @@ def test_a_rewritten_result_loses_its_media_and_keeps_its_call() -> None:
 
 def test_a_rewritten_image_becomes_text() -> None:
     (after,) = apply(conversation(image()), [rewrite("m0", "[image]")])
-    assert after.parts == (TextPart(text="[image]"),)
+    assert after.parts == (TextPart(text="[image]", typed=""),)
 
 
 def test_only_the_named_part_is_rewritten() -> None:
