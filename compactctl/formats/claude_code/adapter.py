@@ -232,8 +232,7 @@ class _Reader:
                 self.requests.snapshot(self.overhead(name, snapshot, decoded))
                 return None
             parts = attachment_message_parts(record)
-            typed = _attachment_type(record) == "queued_command"
-            message = self.build(record, decoded, parts, injected=not typed)
+            message = self.build(record, decoded, parts, injected=not _is_queued_prompt(record))
             why = RESTORED.get(_attachment_type(record) or "")
             return replace(message, fixed=message.fixed or why) if message else None
         if kind == "system" and record.get("subtype") == "local_command":
@@ -357,6 +356,14 @@ def _kind(record: Mapping[str, Any]) -> str:
 
 def _attachment_type(record: Mapping[str, Any]) -> str | None:
     return text_or_none(object_or_empty(record.get("attachment")).get("type"))
+
+
+def _is_queued_prompt(record: Mapping[str, Any]) -> bool:
+    """Tell whether a person typed this while the agent worked; other agents' messages queue too."""
+    attachment = object_or_empty(record.get("attachment"))
+    sender = object_or_empty(attachment.get("origin")).get("kind", "human")
+    is_prompt = attachment.get("type") == "queued_command" and attachment.get("isMeta") is not True
+    return is_prompt and sender == "human"
 
 
 def _is_client_error(record: Mapping[str, Any]) -> bool:

@@ -1,7 +1,10 @@
 """The texts that Cline and Roo Code put into user messages, and whose words they are."""
 
+import json
 import re
 from typing import NamedTuple
+
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 
 # Both clients put what a person typed between these tags, to find it again.
 _PERSON = re.compile(r"<(task|feedback|answer|user_message)>(.*?)(?:</\1>|\Z)", re.DOTALL)
@@ -19,11 +22,15 @@ _CLIENT = (
 _RESULT = re.compile(r"\[(\w+).*?\] Result:(?:\n|\Z)", re.DOTALL)
 # "Tool [read_file] was not executed because ..." is all there is.
 _NOT_RUN = re.compile(r"(?:Skipping tool|Tool) \[(\w+)[^\n]*?\] ")
-# Tools whose result is what a person answers, and how results begin that hold such words.
+# Tools whose result is what a person answers.
 _ASKING = frozenset(
     {"ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "condense"}
 )
-_REPLIES = ("The user ", '{"status":"denied"', '{"status":"approved"')
+# What they said with their verdict on a call, or while a command ran.
+_SAID = re.compile(
+    r"^The user [^\n]*\n<(feedback|user_message)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.MULTILINE
+)
+_VERDICTS = ('{"status":"denied"', '{"status":"approved"')
 _FAILURES = (
     "The tool execution failed",
     "The user denied this operation",
@@ -65,8 +72,20 @@ def person_words(text: str) -> str:
 
 def reply_words(tool: str, text: str) -> str:
     """Return what a person typed in a result: an answer, or why they turned the call down."""
-    is_asked = tool in _ASKING or text.lstrip().startswith(_REPLIES)
-    return person_words(text) if is_asked else ""
+    if tool in _ASKING:
+        return person_words(text)
+    if text.lstrip().startswith(_VERDICTS):
+        return _feedback(text)
+    return "\n".join(match[2].strip() for match in _SAID.finditer(text))
+
+
+def _feedback(verdict: str) -> str:
+    """Return what a person said with the verdict on a call, a JSON object of Roo Code."""
+    try:
+        value = json.loads(verdict)
+    except (ValueError, RecursionError):
+        return person_words(verdict)
+    return text_or_empty(object_or_empty(value).get("feedback"))
 
 
 def is_from_client(text: str) -> bool:

@@ -1,7 +1,8 @@
 """Whose words a text is: what of it a person wrote, and what a client or harness put there."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from compactctl.model.message import Part, Role, TextPart, ToolResultPart
@@ -51,17 +52,49 @@ _WHOLE = ("<returncode>", "# AGENTS.md instructions")
 # Claude Code stores a person's command as such blocks, the name with its slash.
 _COMMAND = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>\s*", re.DOTALL)
 
-# Tools by which a model asks a person, in lower case; their results are that person's words.
-_ASKING = frozenset(
-    {"askuserquestion", "ask_user", "ask_followup_question", "ask_question", "question"}
-)
-# How Claude Code words the answers: pairs of a question and what was chosen or written.
-_CHOICE = re.compile(r"\"[^\"\n]{1,300}\"=\"[^\"\n]{1,300}\"")
-# What a client writes before the words with which a person turned down a call.
-_OBJECTION = re.compile(
-    r"\A\s*The (?:user doesn['\u2019]t want|tool use was rejected).{0,400}?the user said:\s*(.+)",
+# How Claude Code and OpenCode send what a person typed while the agent worked: in a reminder of its
+# own, or at the end of a result.
+_STEERED = re.compile(
+    r"(?P<tag><system-reminder>\s*)?"
+    r"The user sent (?:a new message while you were working|the following message):\n(.*?)\n+"
+    r"(?:IMPORTANT: After completing your current task|This is how Claude Code surfaces messages"
+    r"|Please address this message and continue)[^\n]*?"
+    r"(?(tag)\s*</system-reminder>|\s*\Z)",
     re.DOTALL,
 )
+
+# Tools by which a model asks a person, in lower case; their results are that person's words.
+_ASKING = frozenset(
+    {
+        "ask",
+        "ask_followup_question",
+        "ask_question",
+        "ask_user",
+        "askuserquestion",
+        "askuserquestiontool",
+        "question",
+        "request_user_input",
+        "vscode_askquestions",
+    }
+)
+# What clients write around an answer: around pairs of a question and what was chosen or written,
+# with notes, or around that alone.
+_ANSWER = re.compile(
+    r"\s*(?:User has answered your questions|Your questions have been answered"
+    r"|User (?:responded|selected|provided custom input)|<answer>)(?:: |\n)(.*?)"
+    r"(?:\.? You can now continue with [^\n]*|\s*</answer>)?\s*",
+    re.DOTALL,
+)
+# What a client writes before the words with which a person turned down a call.
+_OBJECTION = re.compile(
+    r"\s*(?:The (?:user (?:doesn['\u2019]t want|rejected|denied)|tool use was rejected)"
+    r"|Plan rejected\.).{0,400}?(?:the user said|[Ff]eedback|[Rr]eason|message):\s*"
+    r"(?:<(?:feedback|user_message)>\s*)?(.+?)(?:\s*</(?:feedback|user_message)>)?"
+    r"(?:\n\nNote: The user's next message may contain .*|\n\nThe plan is stored at: .*)?",
+    re.DOTALL,
+)
+# What Claude Code writes there when a person wants to talk about its questions.
+_CLARIFYING = "The user wants to clarify these questions"
 
 
 def attributed(parts: tuple[Part, ...], role: Role) -> tuple[Part, ...]:
@@ -86,7 +119,7 @@ def typed_in(text: str) -> str:
     """
     if text.lstrip().startswith(_WHOLE):
         return ""
-    command, body = _command_apart(text)
+    command, body = _command_apart(_STEERED.sub(r"\2", text))
     pieces, start = [command], 0
     for opening in _OPENING.finditer(body):
         is_first_in_line = not body[start : opening.start()].rpartition("\n")[2].strip()
@@ -129,13 +162,42 @@ def is_clients(parts: Iterable[Part]) -> bool:
 
 
 def reply_in(tool: str, text: str) -> str:
-    """Return what a person said in the result of a tool: an answer or an objection, "" if none."""
-    objection = _OBJECTION.match(text)
-    if objection:
-        return objection[1]
-    if tool.lower() not in _ASKING:
-        return ""
-    return "; ".join(_CHOICE.findall(text)) or text
+    """Return what a person said in the result of a tool, "" if nothing.
+
+    That is an answer to a question, an objection to the call, or what they typed meanwhile.
+    """
+    said = [match[2] for match in _STEERED.finditer(text)]
+    objection = _OBJECTION.fullmatch(text)
+    if objection and not objection[1].startswith(_CLARIFYING):
+        said.append(objection[1])
+    elif tool.lower() in _ASKING and not objection:
+        answer = _ANSWER.fullmatch(text)
+        said.append(answer[1] if answer else _texts_in(text))
+    return "\n".join(said)
+
+
+def _texts_in(text: str) -> str:
+    """Return the texts in an answer that is a JSON object, else the answer."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return "; ".join(_leaves(value)) if isinstance(value, dict) else text
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """Yield the texts in a JSON value in their order, without recursion."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str(text) if text:
+                yield text
+            case dict(items):
+                waiting.extend(reversed(items.values()))
+            case list(items):
+                waiting.extend(reversed(items))
+            case _:
+                continue
 
 
 def _command_apart(text: str) -> tuple[str, str]:

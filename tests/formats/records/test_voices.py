@@ -15,6 +15,22 @@ REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected. "
     "To tell you how to proceed, the user said:\nNever write\nto prod."
 )
+SAID = "Never write\nto prod."
+DENIED = (
+    "The user denied this operation and provided the following feedback:\n"
+    f"<feedback>\n{SAID}\n</feedback>"
+)
+CHOICES = '"Which?"="The blue one", "And how?"="By hand,\nnot at once" user notes: today'
+NOTED = 'A; user_note: "b"'
+STEERED = (
+    "<system-reminder>\nThe user sent a new message while you were working:\nUse tabs.\n\n"
+    "Never spaces.\n\nThis is how Claude Code surfaces messages the user sends mid-turn. Address "
+    "the message above as you continue this turn.\n</system-reminder>"
+)
+CLARIFYING = (
+    "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user "
+    'said:\nThe user wants to clarify these questions.\n\nQuestions asked:\n- "Which?"'
+)
 CONTEXT = "<environment_context>\n  <cwd>/home/me</cwd>\n</environment_context>"
 
 
@@ -25,6 +41,9 @@ CONTEXT = "<environment_context>\n  <cwd>/home/me</cwd>\n</environment_context>"
         (f"{REMINDER}\nPort the shop.", "Port the shop."),
         (f"{REMINDER}{CONTEXT}Port the shop.", "Port the shop."),
         (f"Port the shop.\n{REMINDER}", "Port the shop."),
+        (STEERED, "Use tabs.\n\nNever spaces."),
+        (f"{REMINDER}\n{STEERED}\n{CONTEXT}", "Use tabs.\n\nNever spaces."),
+        (f"Port it.\n{STEERED}", "Port it.\nUse tabs.\n\nNever spaces."),
         (f"First.\n\n{CONTEXT}\nThen.", "First.\n\n\nThen."),
         (REMINDER, ""),
         ("<system-reminder>\ncut off by a lo", ""),
@@ -75,13 +94,21 @@ def test_a_message_is_a_persons_when_any_of_its_texts_is() -> None:
     ("tool", "text", "said"),
     [
         ("Write", "The user doesn't want to proceed. The user said:\nUse tabs.", ""),
-        ("Write", REFUSED, "Never write\nto prod."),
+        ("Write", REFUSED, SAID),
         (
             "AskUserQuestion",
-            'User has answered: "Which?"="The blue one". Go on.',
-            '"Which?"="The blue one"',
+            f"User has answered your questions: {CHOICES}. You can now continue with the rest.",
+            CHOICES,
         ),
         ("ask_user", "The blue one", "The blue one"),
+        ("ask_user", "User responded: The blue one", "The blue one"),
+        ("request_user_input", '{"answers":{"q":{"answers":["A","user_note: \\"b\\""]}}}', NOTED),
+        ("ask_user", "[1, 2]", "[1, 2]"),
+        ("Write", f"{REFUSED}\n\nNote: The user's next message may contain more.", SAID),
+        ("Write", DENIED, SAID),
+        ("bash", f"The user rejected this call with the following feedback: {SAID}", SAID),
+        ("Bash", f"a.py\n\n{STEERED}", "Use tabs.\n\nNever spaces."),
+        ("AskUserQuestion", CLARIFYING, ""),
         ("Bash", "then the user said: no", ""),
         ("Read", 'a = "Which?"="The blue one"', ""),
     ],

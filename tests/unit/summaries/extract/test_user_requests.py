@@ -93,7 +93,10 @@ def test_rules_in_the_middle_of_a_very_long_request_are_kept() -> None:
 
 
 def test_answers_to_questions_are_quoted_as_pairs() -> None:
-    text = 'User has answered your questions: "Which one?"="The blue one". You can go on.'
+    text = (
+        'User has answered your questions: "Which one?"="The blue one". '
+        "You can now continue with the user's answers in mind."
+    )
     assert answers(call("q", "AskUserQuestion", question="Which one?"), result("q", text)) == [
         '[L1] "Which one?"="The blue one"'
     ]

@@ -1,0 +1,274 @@
+"""Places in messages as APIs take them, and in the records of memories for agents."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from voices.place import Record, Talk, sentences, table
+from voices.wordings import (
+    ANSWER_TAG,
+    ANSWERED,
+    ANSWERED_ANEW,
+    CORRECTED,
+    DENIED,
+    ENVIRONMENT,
+    LISTED_ANSWERS,
+    NOTED,
+    NOTIFICATION,
+    PNG,
+    QUEUED,
+    REMINDER,
+    RESPONDED,
+    STEERED,
+    STEERED_ANEW,
+    TURNED_DOWN,
+    WITH_NOTE,
+    around,
+    asked,
+    refused,
+    said,
+    text,
+)
+
+
+class AnthropicTalk(Talk):
+    """Messages of the Anthropic API, one per line."""
+
+    def message(self, role: str, content: object) -> None:
+        self.records.append({"role": role, "content": content})
+
+    def user(self, *content: object) -> None:
+        self.message("user", [*content])
+
+    def say(self, words: str) -> None:
+        self.message("user", words)
+
+    def call(self, tool: str, arguments: Record) -> str:
+        name = f"toolu_{self.number()}"
+        call = {"type": "tool_use", "id": name, "name": tool, "input": arguments}
+        self.message("assistant", [call])
+        return name
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
+        name = self.call(tool, arguments)
+        flag = {"is_error": True} if failed else {}
+        self.user({"type": "tool_result", "tool_use_id": name, "content": result, **flag})
+
+    def look(self, *after: Record, before: Sequence[Record] = ()) -> None:
+        """Write a step with other blocks beside its result."""
+        name = self.call("Bash", {"command": "ls"})
+        result = {"type": "tool_result", "tool_use_id": name, "content": "a.py"}
+        self.user(*before, result, *after)
+
+
+_PICTURE: Record = {
+    "type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG},
+}  # fmt: skip
+ANTHROPIC = table(
+    "anthropic-messages",
+    opening={
+        "string": said("{words}"),
+        "block": lambda t, w: t.user(text(w)),
+        "blocks": lambda t, w: t.user(*map(text, sentences(w))),
+        "before a picture": lambda t, w: t.user(text(w), _PICTURE),
+        "behind a picture": lambda t, w: t.user(_PICTURE, text(w)),
+        **around(REMINDER),
+        "behind a block of its own": lambda t, w: t.user(text(REMINDER), text(w)),
+        "before a block of its own": lambda t, w: t.user(text(w), text(REMINDER)),
+    },
+    request={
+        "behind a result": lambda t, w: t.look(text(w)),
+        "behind a result and a reminder": lambda t, w: t.look(text(REMINDER), text(w)),
+        "behind a result, before a reminder": lambda t, w: t.look(text(w), text(REMINDER)),
+        "before a result": lambda t, w: t.look(before=[text(w)]),
+        "steered": said(STEERED),
+        "steered, newer words": said(STEERED_ANEW),
+        "steered behind a result": lambda t, w: t.look(text(STEERED_ANEW.format(words=w))),
+        "queued": said(QUEUED),
+    },
+    answer={
+        "question": asked(ANSWERED),
+        "question, newer words": asked(ANSWERED_ANEW),
+        "steered in a result": lambda t, w: t.step(
+            "Bash", {"command": "ls"}, f"a.py\n\n{STEERED_ANEW.format(words=w)}"
+        ),
+        "question with notes": asked(NOTED),
+        "question, in a block": lambda t, w: t.ask([text(ANSWERED.format(words=w))]),
+    },
+    objection={
+        "refusal": refused(TURNED_DOWN),
+        "refusal with a note": refused(WITH_NOTE),
+        "refusal, in a block": lambda t, w: t.refuse([text(TURNED_DOWN.format(words=w))]),
+    },
+    client={
+        "reminder": lambda t, w: t.user(text(f"<system-reminder>{w}</system-reminder>")),
+        "reminder behind a result": lambda t, w: t.look(
+            text(f"<system-reminder>{w}</system-reminder>")
+        ),
+        "notification": said(NOTIFICATION),
+    },
+)
+
+
+class OpenAITalk(Talk):
+    """OpenAI chat messages, one per line."""
+
+    def message(self, role: str, content: object, **fields: object) -> None:
+        self.records.append({"role": role, "content": content, **fields})
+
+    def user(self, *content: object) -> None:
+        self.message("user", [*content])
+
+    def say(self, words: str) -> None:
+        self.message("user", words)
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:  # noqa: ARG002 - the API has no such flag
+        name = f"call_{self.number()}"
+        function = {"name": tool, "arguments": json.dumps(arguments)}
+        call = {"id": name, "type": "function", "function": function}
+        self.message("assistant", None, tool_calls=[call])
+        self.message("tool", result, tool_call_id=name)
+
+
+_URL: Record = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+OPENAI = table(
+    "openai-chat",
+    opening={
+        "string": said("{words}"),
+        "named": lambda t, w: t.message("user", w, name="ada"),
+        "part": lambda t, w: t.user(text(w)),
+        "parts": lambda t, w: t.user(*map(text, sentences(w))),
+        "before a picture": lambda t, w: t.user(text(w), _URL),
+        "behind a picture": lambda t, w: t.user(_URL, text(w)),
+        **around(REMINDER),
+        "behind an environment": said(f"{ENVIRONMENT}\n{{words}}"),
+        "behind a part of its own": lambda t, w: t.user(text(REMINDER), text(w)),
+        "before a part of its own": lambda t, w: t.user(text(w), text(ENVIRONMENT)),
+    },
+    request={"steered": said(STEERED), "queued": said(QUEUED)},
+    instruction={
+        "system": lambda t, w: t.message("system", w),
+        "system, in a part": lambda t, w: t.message("system", [text(w)]),
+        "developer": lambda t, w: t.message("developer", w),
+        "system behind a reminder": lambda t, w: t.message("system", f"{REMINDER}\n{w}"),
+    },
+    answer={
+        "question": asked(ANSWERED),
+        "ask_user": asked(RESPONDED, "ask_user"),
+        "ask_followup_question": asked(ANSWER_TAG, "ask_followup_question"),
+        "request_user_input": asked(LISTED_ANSWERS, "request_user_input"),
+        "steered in a result": lambda t, w: t.step(
+            "Bash", {"command": "ls"}, f"a.py\n\n{STEERED.format(words=w)}"
+        ),
+        "question, in a part": lambda t, w: t.ask([text(ANSWERED.format(words=w))]),
+    },
+    objection={
+        "refusal": refused(TURNED_DOWN),
+        "correction": refused(CORRECTED),
+        "denial": refused(DENIED),
+        "refusal, in a part": lambda t, w: t.refuse([text(TURNED_DOWN.format(words=w))]),
+    },
+    client={
+        "environment": said("<environment_context>\n{words}\n</environment_context>"),
+        "output": said("<returncode>0</returncode>\n<output>\n{words}\n</output>"),
+        "system reminder": lambda t, w: t.message(
+            "system", f"<system-reminder>{w}</system-reminder>"
+        ),
+    },
+)
+
+
+class NeuroLinkTalk(Talk):
+    """NeuroLink chat messages, one per line."""
+
+    def message(self, role: str, content: str, **fields: object) -> None:
+        self.records.append({"id": f"m{self.number()}", "role": role, "content": content, **fields})
+
+    def say(self, words: str) -> None:
+        self.message("user", words)
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
+        self.message("tool_call", "", tool=tool, args=arguments)
+        outcome = {"success": not failed, "result": "a copy that is not sent"}
+        self.message("tool_result", result, tool=tool, result=outcome)
+
+
+NEUROLINK = table(
+    "neurolink",
+    opening={"string": said("{words}"), **around(REMINDER)},
+    request={"steered": said(STEERED)},
+    instruction={"system": lambda t, w: t.message("system", w)},
+    answer={"question": asked(ANSWERED), "ask_user": asked(RESPONDED, "ask_user")},
+    objection={"refusal": refused(TURNED_DOWN), "correction": refused(CORRECTED)},
+)
+
+
+class SpringTalk(Talk):
+    """Event records of Spring AI Session, one per line."""
+
+    def event(self, kind: str, **message: object) -> None:
+        self.records.append(
+            {
+                "id": f"e{self.number()}",
+                "sessionId": "s1",
+                "timestamp": "2026-03-01T10:00:00Z",
+                "message": {"messageType": kind, "metadata": {}, **message},
+                "branch": None,
+                "archived": False,
+                "metadata": {},
+            }
+        )
+
+    def say(self, words: str) -> None:
+        self.event("USER", text=words)
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:  # noqa: ARG002 - events have no such flag
+        name = f"call_{self.number()}"
+        call = {"id": name, "type": "function", "name": tool, "arguments": json.dumps(arguments)}
+        self.event("ASSISTANT", toolCalls=[call])
+        self.event("TOOL", responses=[{"id": name, "name": tool, "responseData": result}])
+
+
+class SpringRows(SpringTalk):
+    """Rows of the table of Spring AI Session, one per line."""
+
+    def event(self, kind: str, **message: object) -> None:
+        listed = message.get("toolCalls") or message.get("responses")
+        self.records.append(
+            {
+                "id": f"e{self.number()}",
+                "session_id": "s1",
+                "timestamp": "2026-03-01T10:00:00Z",
+                "message_type": kind,
+                "message_content": message.get("text"),
+                "message_data": json.dumps(listed) if listed else None,
+                "synthetic": False,
+                "archived": False,
+                "branch": None,
+                "metadata": "{}",
+            }
+        )
+
+
+_MEDIA: Record = {"mimeType": "image/png", "data": PNG}
+SPRING = (
+    *table(
+        "spring-ai",
+        opening={
+            "text": said("{words}"),
+            "with a picture": lambda t, w: t.event("USER", text=w, media=[_MEDIA]),
+            **around(REMINDER),
+        },
+        request={"steered": said(STEERED)},
+        instruction={"system": lambda t, w: t.event("SYSTEM", text=w)},
+        answer={"question": asked(ANSWERED)},
+        objection={"refusal": refused(TURNED_DOWN)},
+    ),
+    *table(
+        "spring-ai rows",
+        opening={"text": said("{words}"), **around(REMINDER)},
+        instruction={"system": lambda t, w: t.event("SYSTEM", text=w)},
+        answer={"question": asked(ANSWERED)},
+        objection={"refusal": refused(TURNED_DOWN)},
+    ),
+)

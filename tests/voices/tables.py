@@ -1,0 +1,70 @@
+"""All shapes of transcripts that are written, with the places in them."""
+
+from collections.abc import Mapping
+
+from voices.apis import (
+    ANTHROPIC,
+    NEUROLINK,
+    OPENAI,
+    SPRING,
+    AnthropicTalk,
+    NeuroLinkTalk,
+    OpenAITalk,
+    SpringRows,
+    SpringTalk,
+)
+from voices.editors import CLINE, VSCODE, ClineTalk, RooTalk, VsCodeTalk
+from voices.place import Talk
+from voices.terminals import (
+    AGENT_CODE,
+    CLAUDE,
+    CODEX,
+    CODEX_ITEMS,
+    COPILOT,
+    GEMINI,
+    OPENCODE,
+    PI,
+    AgentCodeTalk,
+    ClaudeTalk,
+    CodexItems,
+    CodexTalk,
+    CopilotTalk,
+    GeminiTalk,
+    OpenCodeTalk,
+    PiTalk,
+)
+
+PLACES = (
+    *ANTHROPIC,
+    *OPENAI,
+    *NEUROLINK,
+    *SPRING,
+    *CLAUDE,
+    *AGENT_CODE,
+    *CODEX,
+    *CODEX_ITEMS,
+    *COPILOT,
+    *GEMINI,
+    *OPENCODE,
+    *PI,
+    *CLINE,
+    *VSCODE,
+)
+TALKS: Mapping[str, type[Talk]] = {
+    "anthropic-messages": AnthropicTalk,
+    "openai-chat": OpenAITalk,
+    "neurolink": NeuroLinkTalk,
+    "spring-ai": SpringTalk,
+    "spring-ai rows": SpringRows,
+    "claude-code": ClaudeTalk,
+    "agent-code": AgentCodeTalk,
+    "codex": CodexTalk,
+    "codex items": CodexItems,
+    "copilot-cli": CopilotTalk,
+    "gemini-cli": GeminiTalk,
+    "opencode": OpenCodeTalk,
+    "pi": PiTalk,
+    "cline": ClineTalk,
+    "roo": RooTalk,
+    "vscode-copilot-chat": VsCodeTalk,
+}
