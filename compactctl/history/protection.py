@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from compactctl.errors import UsageError
 from compactctl.history.pairs import cut_points, tool_places, units
@@ -176,12 +177,19 @@ def _newest(
         yield from _newest_steps(messages, ranges[-1], options.keep_steps, has_room)
 
 
+def _prompt(messages: Sequence[Message], first: int) -> Iterator[int]:
+    """Yield the message with which a person begins a turn, and what their command stands for."""
+    yield first
+    behind = takewhile(lambda index: messages[index].instructs, range(first + 1, len(messages)))
+    yield from behind
+
+
 def _newest_steps(
     messages: Sequence[Message], turn: range, most: int, has_room: HasRoom
 ) -> Iterator[tuple[int, str]]:
     prompt = next((index for index in turn if messages[index].starts_turn), None)
     if prompt is not None:
-        yield prompt, "prompt of the newest turn"
+        yield from ((index, "prompt of the newest turn") for index in _prompt(messages, prompt))
     begun = [first for first, *_ in steps(messages) if first in turn][-most:]
     kept = [first for first in begun if has_room(messages[first:])] or begun[-1:]
     is_whole = prompt is not None and len(begun) < most and kept == begun

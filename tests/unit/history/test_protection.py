@@ -37,6 +37,16 @@ def test_in_a_session_with_one_prompt_the_prompt_and_the_newest_steps_stay() -> 
     assert kept[MessageId("m60")] == "in the newest 10 steps"
 
 
+def test_the_text_of_the_command_that_began_the_newest_turn_stays_with_it() -> None:
+    expansion = user("Port every file.", injected=True, instructs=True)
+    messages = conversation(user("/port src"), expansion, *agent(20)[1:])
+
+    kept = protect(messages)
+
+    assert kept[MessageId("m0")] == kept[MessageId("m1")] == "prompt of the newest turn"
+    assert MessageId("m2") not in kept
+
+
 def test_a_short_agent_session_stays_whole() -> None:
     assert len(protect(agent(3))) == 7
 
