@@ -16,6 +16,8 @@ from compactctl.tokens.meter import part_texts
 # A turn means nothing in a session with one prompt and hundreds of steps, so the newest steps
 # stand in for it; 10 is the horizon at which quality measurements look for immediate needs.
 RECENT_STEPS = 10
+# How many lines an error names.
+_MAX_LINES = 6
 
 HasRoom = Callable[[Sequence[Message]], bool]
 
@@ -75,21 +77,58 @@ def protect(
 def hideable(view: View, ids: Iterable[MessageId]) -> tuple[MessageId, ...]:
     """Return those of ``ids`` that may be hidden together, in the order of the conversation.
 
-    A unit is left out when a part of it is not among ``ids``, protected, fixed or anchored, or
-    when what stands for it could only be written before an anchored message; the system prompt
-    always is.
+    See ``reasons_to_stay`` for the others.
     """
     wanted = set(ids)
+    reasons = reasons_to_stay(view, wanted)
+    return tuple(m.id for m in view.messages if m.id in wanted and m.id not in reasons)
+
+
+def reasons_to_stay(view: View, ids: Iterable[MessageId]) -> Mapping[MessageId, str]:
+    """Return those of ``ids`` that may not be hidden together, each with the reason.
+
+    They are the system prompt, what is protected, fixed or anchored, what a summary or marker
+    could only stand in for before an anchored message, and every unit of which a message stays or
+    is not among ``ids``.
+    """
+    wanted, messages = set(ids), view.messages
+    own = dict(_own_reasons(view))
+    reasons: dict[MessageId, str] = {}
+    for unit in units(messages):
+        staying = [index for index in unit if index in own or messages[index].id not in wanted]
+        for index in unit if staying else ():
+            if messages[index].id in wanted:
+                reasons[messages[index].id] = own.get(index) or _bond(messages, staying, own)
+    return reasons
+
+
+def _own_reasons(view: View) -> Iterator[tuple[int, str]]:
+    """Yield the messages that stay whatever else is hidden, by their places."""
     front = leading_system(view.messages)
-    keep = [index < front or _stays(view, m) for index, m in enumerate(view.messages)]
-    keep = [a or b for a, b in zip(keep, _behind_anchored(view.messages), strict=True)]
-    hidden = sorted(
-        index
-        for unit in units(view.messages)
-        if all(view.messages[index].id in wanted and not keep[index] for index in unit)
-        for index in unit
-    )
-    return tuple(view.messages[index].id for index in hidden)
+    behind = _behind_anchored(view.messages)
+    for index, (message, is_behind) in enumerate(zip(view.messages, behind, strict=True)):
+        reason = view.protected.get(message.id) or message.fixed or message.anchored
+        if reason or index < front:
+            yield index, reason or "system prompt"
+        elif is_behind:
+            yield index, "nothing can be written before the message that holds it in its place"
+
+
+def _bond(messages: Sequence[Message], staying: Sequence[int], own: Mapping[int, str]) -> str:
+    """Say which messages of its unit keep a message from being hidden."""
+    held = next((index for index in staying if index in own), None)
+    lines = lines_of(messages[index] for index in (staying if held is None else [held]))
+    what = "a call and its result, or one response"
+    if held is None:
+        return f"it belongs with {lines} ({what}); hide all of them or none"
+    return f"it belongs with {lines} ({what}), which stays: {own[held]}"
+
+
+def lines_of(messages: Iterable[Message]) -> str:
+    """Name the lines of messages, no more than fit an error."""
+    lines = [f"{message.line + 1:,}" for message in messages]
+    more = f" and {len(lines) - _MAX_LINES:,} more" if len(lines) > _MAX_LINES else ""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(lines[:_MAX_LINES])}{more}"
 
 
 def _behind_anchored(messages: Sequence[Message]) -> Iterator[bool]:
@@ -100,10 +139,6 @@ def _behind_anchored(messages: Sequence[Message]) -> Iterator[bool]:
         if index in cuts:
             anchored = bool(message.anchored)
         yield anchored
-
-
-def _stays(view: View, message: Message) -> bool:
-    return bool(message.id in view.protected or message.fixed or message.anchored)
 
 
 def _fixed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:

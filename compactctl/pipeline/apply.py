@@ -17,6 +17,7 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.model.unsent import UnsentKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Folded:
     hidden: dict[str, Hide] = field(default_factory=dict)
     replaced: dict[str, dict[int, Replace]] = field(default_factory=dict)
     placed: dict[str, list[Synthetic]] = field(default_factory=dict)
-    unloaded: dict[str, Unload] = field(default_factory=dict)
+    unloaded: dict[UnsentKind, Unload] = field(default_factory=dict)
 
 
 def fold(edits: Iterable[Edit]) -> Folded:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compactctl.history.pairs import units
-from compactctl.history.protection import hideable
+from compactctl.history.protection import reasons_to_stay
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
 from compactctl.model.message import Message
@@ -89,12 +89,11 @@ def _refusal(view: View, span: Sequence[int], options: SpanOptions) -> Skipped |
             reason = f"{named} parts tool calls from their results"
             detail = f"lines {min(lines):,} to {max(lines):,} go together; see --span-widen"
             return Skipped(stage=NAME, reason=reason, detail=detail)
-    may_go = set(hideable(view, wanted))
-    stays = next((m for m in (view.messages[at] for at in span) if m.id not in may_go), None)
+    reasons = reasons_to_stay(view, wanted)
+    stays = next((m for m in (view.messages[at] for at in span) if m.id in reasons), None)
     if stays is None:
         return None
-    why = view.protected.get(stays.id) or stays.fixed or stays.anchored or "a system prompt"
-    reason = f"line {stays.line + 1:,} may not be hidden: {why}"
+    reason = f"line {stays.line + 1:,} may not be hidden: {reasons[stays.id]}"
     return Skipped(stage=NAME, reason=reason, detail="leave it out")
 
 

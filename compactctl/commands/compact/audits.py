@@ -1,6 +1,6 @@
 """The summaries of a run, audited before anything is written."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compactctl.auditing.audit import Compaction
@@ -87,14 +87,14 @@ def require_related(
     outcome: PlanOutcome,
     originals: Mapping[MessageId, tuple[Message, ...]],
     *,
-    edited: bool,
+    edited: Container[str] = (),
 ) -> None:
     """Raise SummarizerFailedError for a text from elsewhere that names nothing it replaces.
 
-    With ``edited`` the built-in summaries are checked as well: somebody may have changed them.
+    Built-in summaries are checked where the user has ``edited`` them, which are given by group.
     """
     for each in _written(outcome.edits):
-        if edited or each.writer not in _OWN:
+        if each.writer not in _OWN or each.group in edited:
             unrelated = _unrelated(outcome, originals, each)
             if unrelated:
                 raise SummarizerFailedError(

@@ -204,14 +204,19 @@ def _job(
         texts=replace(options.plan.texts, archive_hint=hint),
         held=held,
     )
-    plan = replace(plan, unsent=_unsent(options, loaded) if plan.unloads else {})
+    unloads = plan.unloads if options.planned is None else bool(options.planned.unsent)
+    plan = replace(plan, unsent=_unsent(options, loaded) if unloads else {})
     originals = originals_of(loaded, history)
     if options.planned is None:
         outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
     else:
         plan = replace(plan, target=options.planned.target)
         outcome = carry_out(
-            loaded.transcript, options.planned, measured, renamed=options.fork is not None
+            loaded.transcript,
+            options.planned,
+            measured,
+            unsent=plan.unsent,
+            renamed=options.fork is not None,
         )
     return CompactionJob(
         options=options,
@@ -243,7 +248,7 @@ def _audited(
     measured: Measure,
 ) -> tuple[SummaryAudit, ...]:
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
-    edited = options.planned is not None
+    edited = options.planned.edited_summaries if options.planned else ()
     require_related(options.path, outcome, originals, edited=edited)
     own, cwd = options.require_audit or options.compare, loaded.transcript.cwd
     audits = audits_of(outcome, originals, measured.meter, cwd, own=own)

@@ -14,6 +14,7 @@ from compactctl.errors import DoesNotFitError
 from compactctl.model.edit import Edit, Insert
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest
+from compactctl.pipeline.apply import fold
 from compactctl.tokens.meter import Meter
 
 
@@ -130,6 +131,7 @@ def _plan(job: CompactionJob, explained: Sequence[Explained]) -> PlanFile:
         tokens_before=outcome.tokens_before,
         tokens_after=outcome.tokens_after,
         messages=planned_messages(outcome, explained),
+        unsent=tuple(fold(outcome.edits).unloaded),
     )
 
 

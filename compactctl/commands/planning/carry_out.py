@@ -1,6 +1,6 @@
 """Carries out a plan that stands in a file: exactly its fates, or a reason why they cannot be."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -11,25 +11,37 @@ from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import next_request
 from compactctl.errors import ChangedError, UsageError
 from compactctl.history.conversations import conversations_of
-from compactctl.history.pairs import orphans, units
-from compactctl.history.protection import ProtectOptions, hideable
+from compactctl.history.pairs import cut_points, orphans, units
+from compactctl.history.protection import ProtectOptions, lines_of, reasons_to_stay
+from compactctl.history.turns import leading_system
 from compactctl.history.view import View
-from compactctl.model.edit import Edit, Hide, Insert, Replace, groups_of
-from compactctl.model.message import GroupId, Message, MessageId, Synthetic, is_replaceable
+from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of
+from compactctl.model.message import (
+    GroupId,
+    Message,
+    MessageId,
+    Part,
+    Synthetic,
+    ToolCallPart,
+    is_replaceable,
+)
 from compactctl.model.operation import Digest, StageRecord
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import Transcript, Volume
+from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
-from compactctl.pipeline.run import Run
+from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
 from compactctl.stages.span import SpanOptions
-from compactctl.stages.support.truncation import Marker, hide_behind
+from compactctl.stages.support.arguments import is_alike
+from compactctl.stages.support.truncation import Marker, hide_behind, insertion_point
+from compactctl.stages.unsent import STAGE as UNSENT
+from compactctl.stages.unsent import UnsentOptions
 from compactctl.tokens.meter import Meter
 
 _DROPPED = "taken out by hand"
 _PINNED = "kept by hand"
-# How many lines an error names.
-_NAMED = 6
+_STANDING = ("summary", "marker")
 
 
 def check_input(plan: PlanFile, digest: Digest, path: str) -> None:
@@ -43,10 +55,16 @@ def check_input(plan: PlanFile, digest: Digest, path: str) -> None:
 
 
 def carry_out(
-    transcript: Transcript, plan: PlanFile, measured: Measure, *, renamed: bool = False
+    transcript: Transcript,
+    plan: PlanFile,
+    measured: Measure,
+    *,
+    unsent: Mapping[UnsentKind, Volume] | None = None,
+    renamed: bool = False,
 ) -> PlanOutcome:
     """Return what a transcript comes to by a plan; it is the one that the plan was made for.
 
+    ``unsent`` is what the file holds that is never sent, None where every record stays in it.
     With ``renamed`` it is that under a new id, and so are messages that have none of their own.
     Raises ChangedError where the plan lists other messages, and UsageError for fates that may not
     be: a part of what belongs together, what must stay, what nothing would stand for.
@@ -63,8 +81,13 @@ def carry_out(
         runs.append(_run(_Decided(view, [each for each in found if each.before in names])))
     reasons = {each.before: each.row.reason for each in found if each.row.fate == "kept"}
     pinned = {each.before: _PINNED for each in found if each.is_pinned}
+    unloading: tuple[StageRecord, ...] = ()
+    if runs and plan.unsent:
+        runs[0], unloading = _without_unsent(runs[0], plan, unsent, measured.meter)
     outcome = outcome_of(transcript, runs, {**reasons, **pinned}, size, request)
-    return replace(outcome, stages=_records(outcome, measured.meter))
+    before = outcome.tokens_before
+    stages = [replace(each, tokens_before=before, tokens_after=before) for each in unloading]
+    return replace(outcome, stages=(*stages, *_records(outcome, measured.meter)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +129,17 @@ def _matched(plan: PlanFile, messages: Sequence[Message], *, renamed: bool) -> t
         found.append(_Matched(row=row, before=left[0]))
         if row.written is None:
             left.pop(0)
+    _check_names(plan)
     return tuple(found)
+
+
+def _check_names(plan: PlanFile) -> None:
+    """Raise UsageError where two entries have one id."""
+    names: set[MessageId] = set()
+    for row in plan.messages:
+        if row.id in names:
+            raise UsageError(f"the plan has two entries {row.id}; take one of them out")
+        names.add(row.id)
 
 
 class _Decided:
@@ -117,22 +150,45 @@ class _Decided:
         self.names = {each.row.id: each.before for each in found if each.row.written is None}
         self.messages = {message.id: message for message in view.messages}
         self.units = units(view.messages)
+        self.front = {message.id for message in view.messages[: leading_system(view.messages)]}
+
+    def unit_of(self, name: MessageId, others: Container[MessageId]) -> list[Message]:
+        """Return those of ``others`` that have to go or stay together with a message."""
+        messages = self.view.messages
+        unit = next(unit for unit in self.units if any(messages[at].id == name for at in unit))
+        return [messages[at] for at in unit if messages[at].id in others]
 
     def where(self, name: MessageId) -> str:
         return f"the message on line {self.messages[name].line + 1:,} ({name})"
 
 
 def _run(decided: _Decided) -> Run:
+    _check_hidden(decided)
     edits, stages = tuple(_edits(decided)), dict(_stages(decided.found))
     dropped = tuple(_dropped(decided))
     stages |= dict.fromkeys(groups_of(dropped), BY_HAND)
     edits = (*edits, *dropped)
     groups: dict[str, str] = {group: stages[group] for group in groups_of(edits)}
+    _check_written(decided, edits)
     after = apply(decided.view.messages, edits)
-    _check_hidden(decided)
     _check_references(decided)
     _check_pairs(decided, after)
     return Run(stages=(), edits=edits, groups=groups, view=replace(decided.view, messages=after))
+
+
+def _without_unsent(
+    done: Run, plan: PlanFile, unsent: Mapping[UnsentKind, Volume] | None, meter: Meter
+) -> tuple[Run, tuple[StageRecord, ...]]:
+    """Return a run that takes out what the plan says, and the stage that does so.
+
+    It is of the whole file, and so for one of its conversations.
+    """
+    chosen = None if unsent is None else {k: unsent[k] for k in plan.unsent if k in unsent}
+    options = UnsentOptions(snapshots="snapshots" in plan.unsent)
+    step = StageStep(stage=UNSENT, options=options)
+    taking = run(replace(done.view, unsent=chosen), [step], meter)
+    edits, groups = (*taking.edits, *done.edits), {**taking.groups, **done.groups}
+    return replace(done, edits=edits, groups=groups, notes=taking.notes), taking.stages
 
 
 def _stages(found: Sequence[_Matched]) -> Iterator[tuple[GroupId, str]]:
@@ -147,8 +203,8 @@ def _edits(decided: _Decided) -> Iterator[Edit]:
     for each, item in written:
         through = item.through and decided.names.get(item.through, item.through)
         yield Insert(before=each.before, message=replace(item, through=through))
-    standing = {item.group: item for _, item in written}
-    kinds = {item.group for _, item in written if item.kind == "summary"}
+    standing = {item.group: item for _, item in written if item.kind in _STANDING}
+    kinds = {item.group for item in standing.values() if item.kind == "summary"}
     behind: dict[GroupId, list[_Matched]] = {}
     for each in decided.found:
         if each.row.fate == "hidden" and each.row.group is not None and not each.is_dropped:
@@ -179,7 +235,7 @@ def _check_standing(
                 "not write; write it, keep the message, or take its group out"
             )
     for group, item in standing.items():
-        if group not in behind and item.kind in {"summary", "marker"}:
+        if group not in behind:
             raise UsageError(
                 f"the {item.kind} {item.id} stands for no message any more; take it out of the plan"
             )
@@ -191,15 +247,14 @@ def _rewriting(each: _Matched, decided: _Decided) -> Iterator[Replace]:
         raise UsageError(
             f"{decided.where(each.before)} is to be rewritten without a text; keep or hide it"
         )
-    if message.fixed:
-        raise UsageError(f"{decided.where(each.before)} may not be rewritten: {message.fixed}")
+    why = message.fixed or ("system prompt" if message.id in decided.front else "")
+    if why:
+        raise UsageError(f"{decided.where(each.before)} may not be rewritten: {why}")
     for new in row.texts:
-        if new.part >= len(message.parts):
-            raise UsageError(f"{decided.where(each.before)} has no part {new.part}")
-        if not is_replaceable(message.parts[new.part]):
+        if new.part >= len(message.parts) or not _takes(message.parts[new.part], new.text):
             raise UsageError(
-                f"part {new.part} of {decided.where(each.before)} may not be rewritten: "
-                "its provider or its client accepts no other content; keep or hide the message"
+                f"{decided.where(each.before)} has no part {new.part} that can be rewritten to "
+                "this text"
             )
         yield Replace(
             id=each.before,
@@ -209,6 +264,13 @@ def _rewriting(each: _Matched, decided: _Decided) -> Iterator[Replace]:
             reason=row.reason,
             refers_to=new.refers_to and decided.names.get(new.refers_to, new.refers_to),
         )
+
+
+def _takes(part: Part, text: str) -> bool:
+    """Tell whether a text may take the place of a part: JSON alone that of arguments."""
+    if isinstance(part, ToolCallPart):
+        return is_replaceable(part) and is_alike(part.arguments, text)
+    return is_replaceable(part)
 
 
 def _dropped(decided: _Decided) -> Iterator[Edit]:
@@ -225,36 +287,45 @@ def _dropped(decided: _Decided) -> Iterator[Edit]:
 
 
 def _check_hidden(decided: _Decided) -> None:
-    """Raise UsageError where somebody hid, or kept, a part of what belongs together."""
-    view = decided.view
-    hidden = {each.before for each in decided.found if each.row.fate == "hidden"}
-    may_go = set(hideable(view, hidden))
+    """Raise UsageError where a plan hides what must stay, or a part of what belongs together."""
+    hidden = [each.before for each in decided.found if each.row.fate == "hidden"]
     for each in decided.found:
-        if each.is_dropped and each.before not in may_go:
-            message = decided.messages[each.before]
-            why = view.protected.get(each.before) or message.fixed or message.anchored
-            why = why or _parted(decided, each.before, hidden) or "it is a system prompt"
-            raise UsageError(f"{decided.where(each.before)} may not be hidden: {why}")
-        why = _parted(decided, each.before, hidden) if each.is_pinned else ""
-        if why:
-            raise UsageError(f"{decided.where(each.before)} may not be kept alone: {why}")
+        others = decided.unit_of(each.before, hidden) if each.is_pinned else []
+        if others:
+            raise UsageError(
+                f"{decided.where(each.before)} may not be kept alone: it belongs with "
+                f"{lines_of(others)}, which the plan hides; keep both or hide both"
+            )
+    for name, reason in reasons_to_stay(decided.view, hidden).items():
+        raise UsageError(f"{decided.where(name)} may not be hidden: {reason}")
 
 
-def _parted(decided: _Decided, name: MessageId, hidden: set[MessageId]) -> str:
-    """Say which messages need the same fate as one of them; "" where they have it."""
+def _check_written(decided: _Decided, edits: Sequence[Edit]) -> None:
+    """Raise UsageError for a summary or marker in a place where no record can be written.
+
+    Right before the first message that it stands for is always one.
+    """
     messages = decided.view.messages
-    unit = next(unit for unit in decided.units if any(messages[at].id == name for at in unit))
-    others = [messages[at] for at in unit if (messages[at].id in hidden) != (name in hidden)]
-    if not others:
-        return ""
-    lines = ", ".join(f"{message.line + 1:,}" for message in others[:_NAMED])
-    lines += " and others" if len(others) > _NAMED else ""
-    noun = "line" if len(others) == 1 else "lines"
-    fate = "hidden" if name in hidden else "kept"
-    return (
-        f"it belongs together with {noun} {lines} (a call and its result, or one response), "
-        f"which would have to be {fate} as well"
-    )
+    cuts = {messages[at].id for at in cut_points(messages)[:-1]}
+    first = {e.group: e.ids[0] for e in reversed(edits) if isinstance(e, Hide)}
+    for edit in edits:
+        if not isinstance(edit, Insert) or edit.message.kind not in _STANDING:
+            continue
+        group = edit.message.group
+        if group in first and edit.before == insertion_point(messages, first[group]):
+            continue
+        before = decided.messages[edit.before]
+        why = (
+            before.anchored
+            or before.fixed
+            or (before.id in decided.front and "it is the system prompt")
+        )
+        why = why or (before.id not in cuts and "that is between a call and its result")
+        if why:
+            raise UsageError(
+                f"the {edit.message.kind} {edit.message.id} may not stand before "
+                f"{decided.where(edit.before)}: {why}"
+            )
 
 
 def _check_references(decided: _Decided) -> None:
@@ -288,8 +359,9 @@ def _records(outcome: PlanOutcome, meter: Meter) -> tuple[StageRecord, ...]:
     found: list[StageRecord] = []
     made: tuple[Edit, ...] = ()
     before = outcome.tokens_before
+    changes = [edit for edit in outcome.edits if not isinstance(edit, Unload)]
     for stage in dict.fromkeys(outcome.groups.values()):
-        edits = tuple(e for e in outcome.edits if outcome.groups[groups_of([e])[0]] == stage)
+        edits = tuple(e for e in changes if outcome.groups[groups_of([e])[0]] == stage)
         if edits:
             made += edits
             after = meter.total(apply(outcome.before, made))

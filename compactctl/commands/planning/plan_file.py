@@ -4,6 +4,7 @@ The texts that a compaction writes stand in it as they are, a line each, so that
 be compared line by line.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +40,7 @@ from compactctl.model.shapes import (
     text,
     texts,
 )
+from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import Folded, fold, newest_edit
 from compactctl.store.files.limits import READ_LIMITS
 from compactctl.store.files.lines import open_input
@@ -69,7 +71,8 @@ class PlannedMessage:
 
     ``group`` joins what is hidden to what stands for it, and ``texts`` are those of a message that
     is rewritten. Both stay behind where the fate is edited, and tell that it was. ``line`` is 0,
-    ``says`` and ``tools`` are empty for what is written.
+    ``says`` and ``tools`` are empty for what is ``written``, and ``sha256`` is that of a
+    summary's text before anybody edited it.
     """
 
     id: MessageId
@@ -85,6 +88,7 @@ class PlannedMessage:
     group: GroupId | None = None
     texts: tuple[PlannedText, ...] = ()
     written: Synthetic | None = None
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +96,8 @@ class PlanFile:
     """What is to become of one transcript, known by its digest.
 
     ``redo`` says that what the client compacted is undone first, ``target`` is the size that was
-    to be reached, None where there was none. ``path`` and the tokens are there to be read.
+    to be reached, None where there was none, and ``unsent`` is what is taken out of the file that
+    is never sent. ``path`` and the tokens are there to be read.
     """
 
     path: str
@@ -103,6 +108,17 @@ class PlanFile:
     tokens_before: int
     tokens_after: int
     messages: tuple[PlannedMessage, ...]
+    unsent: tuple[UnsentKind, ...] = ()
+
+    @property
+    def edited_summaries(self) -> frozenset[GroupId]:
+        """The groups of the summaries whose text is not the one that the plan was made with."""
+        written = ((row, row.written) for row in self.messages)
+        return frozenset(
+            item.group
+            for row, item in written
+            if item and item.kind == "summary" and row.sha256 != _sha256(item.text)
+        )
 
 
 def planned_messages(
@@ -162,6 +178,7 @@ def _hide(name: str, folded: Folded, written: Mapping[MessageId, Synthetic]) -> 
 
 
 def _written(row: Explained, item: Synthetic, message: Message) -> PlannedMessage:
+    text = _said(message) if item.kind in _STANDING else item.text
     return PlannedMessage(
         id=item.id,
         fate="written",
@@ -170,8 +187,13 @@ def _written(row: Explained, item: Synthetic, message: Message) -> PlannedMessag
         stage=row.stage,
         reason=row.reason,
         group=item.group,
-        written=replace(item, text=_said(message)) if item.kind in _STANDING else item,
+        written=replace(item, text=text),
+        sha256=_sha256(text) if item.kind == "summary" else "",
     )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _said(message: Message) -> str:
@@ -200,6 +222,7 @@ def plan_text(plan: PlanFile) -> str:
         "targetTokens": plan.target,
         "tokensBefore": plan.tokens_before,
         "tokensAfter": plan.tokens_after,
+        **({"unsent": list(plan.unsent)} if plan.unsent else {}),
     }
     fields = ",\n".join(f'"{name}": {_json(value)}' for name, value in head.items())
     rows = ",\n".join(_row_text(row) for row in plan.messages)
@@ -238,6 +261,7 @@ def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
         "id": row.id,
         "group": row.group,
         **(_written_fields(row.written) if row.written else {}),
+        "sha256": row.sha256,
     }
     yield from ((name, value) for name, value in told.items() if value not in (None, "", []))
 
@@ -369,6 +393,7 @@ _ROW: Mapping[str, Shape] = {
     "tool": text,
     "callId": text,
     "text": _joined,
+    "sha256": text,
 }
 _READ_ROW = record(_row, _ROW)
 _PLAN = record(
@@ -382,6 +407,7 @@ _PLAN = record(
         "targetTokens": optional(count),
         "tokensBefore": count,
         "tokensAfter": count,
+        "unsent": list_of(one_of(*get_args(UnsentKind)), most=len(get_args(UnsentKind))),
         "messages": _rows,
     },
 )

@@ -29,7 +29,7 @@ def with_long_texts(call: ToolCallPart, over: int, reword: Callable[[str], str])
 
     As in ``without_long_texts`` all else stays as it is.
     """
-    if call.embedded or len(call.arguments) <= over or not _is_structured(call.arguments):
+    if call.embedded or len(call.arguments) <= over or not _structure(call.arguments):
         return call.arguments
 
     def reworded(found: re.Match[str]) -> str:
@@ -41,8 +41,15 @@ def with_long_texts(call: ToolCallPart, over: int, reword: Callable[[str], str])
     return _STRING.sub(reworded, call.arguments)
 
 
-def _is_structured(arguments: str) -> bool:
+def is_alike(old: str, new: str) -> bool:
+    """Whether arguments are JSON of the same kind as others: both an object, or both an array."""
+    structure = _structure(old)
+    return structure is not None and structure is _structure(new)
+
+
+def _structure(arguments: str) -> type | None:
     try:
-        return isinstance(json.loads(arguments, strict=False), dict | list)
+        value = json.loads(arguments, strict=False)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return type(value) if isinstance(value, dict | list) else None

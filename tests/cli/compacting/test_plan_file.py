@@ -167,12 +167,12 @@ def remove(rows: list[Row], **wanted: str) -> None:
 REFUSED = {
     "half of a pair is dropped": (
         lambda rows: first(rows, fate="kept", role="tool").update(fate="hidden"),
-        "may not be hidden: it belongs together with line",
+        "may not be hidden: it belongs with line",
         2,
     ),
     "half of a pair is pinned": (
         lambda rows: first(rows, fate="hidden", role="tool").update(fate="kept"),
-        "may not be kept alone: it belongs together with line",
+        "may not be kept alone: it belongs with line",
         2,
     ),
     "the system prompt is dropped": (
@@ -256,7 +256,7 @@ def test_a_text_that_points_to_what_is_dropped_is_refused(
                   if "refersTo" in text)  # fmt: skip
     line = next(row["line"] for row in rows if row["id"] == target)
     alone = edited(plan, lambda rows: [r.update(fate="hidden") for r in rows if r["id"] == target])
-    told = re.search(r"with lines ([\d, ]+) \(", ask("compact", session, "--plan", alone).err)
+    told = re.search(r"with lines? ([\d, ]+) \(", ask("compact", session, "--plan", alone).err)
     assert told is not None
     unit = {line, *map(int, told[1].split(", "))}
     edited(plan, lambda rows: [r.update(fate="hidden") for r in rows if r.get("line") in unit])

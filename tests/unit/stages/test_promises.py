@@ -11,7 +11,7 @@ from unit.stages.support.plans import PLANS, build
 from unit.stages.support.trials import carried_out, meter, view
 
 from compactctl.history.pairs import orphans
-from compactctl.history.protection import protect
+from compactctl.history.protection import hideable, protect
 from compactctl.history.view import View
 from compactctl.model.edit import Hide, Proposal, Replace
 from compactctl.model.message import Message, is_replaceable
@@ -109,6 +109,7 @@ def test_what_is_protected_fixed_or_anchored_stays(
         if one.fixed or one.id in before.protected:
             assert one.id not in gone | changed
         assert not (one.anchored and one.id in gone)
+    assert gone == set(hideable(before, gone))
 
 
 @STAGES

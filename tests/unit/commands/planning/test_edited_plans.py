@@ -1,0 +1,205 @@
+"""Whatever is edited in a plan, it hides and parts nothing that must stay, in any format."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.asking import SAMPLES
+from formats.known import OURS, Known, each_known
+
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.carry_out import carry_out
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.errors import UsageError
+from compactctl.history.conversations import conversations_of
+from compactctl.history.pairs import units
+from compactctl.history.protection import ProtectOptions
+from compactctl.history.turns import leading_system
+from compactctl.model.message import GroupId, Message, MessageId
+from compactctl.model.transcript import Transcript
+
+FAST = MeasureOptions(counter="chars/4")
+Row = PlannedMessage
+
+
+def request_document(folder: Path) -> Path:
+    """Write a logged request to Anthropic's API, with a system prompt and the answer to it."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Start the port. " * 20}]
+    for n in range(12):
+        use = {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"file_path": f"{n}.py"}}
+        text = {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"part {n}\n" * 40}
+        messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [text]}]
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "All parts are ported."}]}
+    document = {
+        "model": "claude-sonnet-4-5",
+        "system": "You are an agent.",
+        "messages": messages,
+        "response": answer,
+    }
+    path = folder / "request.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
+    """Return a transcript and the plan of a compaction by some stages."""
+    options = CompactOptions(
+        path=str(path),
+        measure=FAST,
+        plan=PlanOptions(stages=stages, keep=0.5),
+        protect=ProtectOptions(keep_turns=0),
+        dry_run=True,
+        as_plan=True,
+    )
+    plan = compact(options).plan
+    assert plan is not None
+    return load(str(path)).transcript, plan
+
+
+def with_row(plan: PlanFile, name: str, change: Callable[[Row], Row]) -> PlanFile:
+    return replace(
+        plan, messages=tuple(change(row) if row.id == name else row for row in plan.messages)
+    )
+
+
+def ways_to_hide(plan: PlanFile) -> Iterator[Callable[[Row], Row]]:
+    """Yield what can be edited in a row so that its message is gone."""
+    stand_in = next((row.group for row in plan.messages if row.written is not None), None)
+    text = PlannedText(part=0, text="")
+    yield lambda row: replace(row, fate="hidden", group=None, texts=())
+    yield lambda row: replace(row, fate="hidden", group=GroupId("nowhere"), texts=(text,))
+    if stand_in:
+        yield lambda row: replace(row, fate="hidden", group=stand_in, texts=())
+
+
+def staying(messages: Sequence[Message]) -> Iterator[tuple[MessageId, str]]:
+    """Yield one message for each reason why some must stay, by the rule that the docs state."""
+    seen: set[str] = set()
+    for unit in units(messages):
+        for index in unit:
+            message = messages[index]
+            why = message.fixed or message.anchored or ""
+            why = why or ("system prompt" if index < leading_system(messages) else "")
+            why = why or ("newest" if index == len(messages) - 1 else "")
+            why = why or ("pair" if len(unit) > 1 else "")
+            if why and why not in seen:
+                seen.add(why)
+                yield message.id, why
+
+
+def check(path: Path) -> int:
+    """Try to hide what must stay, in every way; return how many messages that are."""
+    transcript, plan = plan_of(path, "truncate")
+    kept = {row.id for row in plan.messages if row.fate == "kept"}
+    measured = measure(transcript, FAST)
+    count = 0
+    for messages in conversations_of(transcript.effective)[:2]:
+        for name, why in staying(messages):
+            if name not in kept:
+                continue
+            count += 1
+            for change in ways_to_hide(plan):
+                with pytest.raises(UsageError, match="may not be hidden") as refusal:
+                    carry_out(transcript, with_row(plan, name, change), measured)
+                assert "\n" not in str(refusal.value), why
+    return count
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_what_must_stay_cannot_be_hidden(sample: Path) -> None:
+    assert check(sample)
+
+
+def test_the_system_prompt_of_a_request_and_its_answer_cannot_be_hidden(tmp_path: Path) -> None:
+    assert check(request_document(tmp_path)) == 3
+
+
+@each_known(OURS)
+def test_what_must_stay_in_real_sessions_cannot_be_hidden(
+    known: Known, real_transcripts: Path
+) -> None:
+    check(real_transcripts / known.path)
+
+
+def moved(plan: PlanFile, before: str) -> PlanFile:
+    """Put what the plan writes first before another message."""
+    row = next(row for row in plan.messages if row.written is not None)
+    rows = [each for each in plan.messages if each is not row]
+    at = next(n for n, each in enumerate(rows) if each.id == before)
+    return replace(plan, messages=(*rows[:at], row, *rows[at:]))
+
+
+@pytest.mark.parametrize(
+    "sample", ["anthropic-messages", "claude-code-session", "codex-session", "neurolink"]
+)
+def test_nothing_is_written_into_a_pair_or_before_the_system_prompt(sample: str) -> None:
+    transcript, plan = plan_of(SAMPLES / f"{sample}.jsonl", "truncate")
+    measured = measure(transcript, FAST)
+    messages = conversations_of(transcript.effective)[0]
+    kept = {row.id for row in plan.messages if row.fate == "kept"}
+    inside = [
+        messages[unit[1]].id
+        for unit in units(messages)
+        if len(unit) > 1 and messages[unit[0]].id in kept
+    ]
+    front = [message.id for message in messages[: leading_system(messages)]]
+    assert inside or front
+    for name in (*inside[:1], *front[:1]):
+        with pytest.raises(UsageError, match="may not stand before the message on line"):
+            carry_out(transcript, moved(plan, name), measured)
+    for row in plan.messages:
+        if row.written is None and row.fate == "hidden":
+            carry_out(transcript, moved(plan, row.id), measured)
+            break
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda row: replace(row, texts=(PlannedText(part=9, text="x"),)), "no part 9 that can be"),
+        (lambda row: replace(row, texts=(PlannedText(part=0, text="not JSON"),)), "no part 0 that"),
+        (lambda row: replace(row, texts=()), "without a text"),
+    ],
+)
+def test_a_call_is_rewritten_to_arguments_alone(
+    change: Callable[[Row], Row], why: str, tmp_path: Path
+) -> None:
+    transcript, plan = plan_of(request_document(tmp_path), "truncate")
+    call = next(m for m in reversed(transcript.effective) if m.calls)
+    group = GroupId("mine")
+    new = with_row(plan, call.id, lambda row: change(replace(row, fate="rewritten", group=group)))
+    with pytest.raises(UsageError, match=why):
+        carry_out(transcript, new, measure(transcript, FAST))
+
+
+def test_the_system_prompt_is_not_rewritten() -> None:
+    transcript, plan = plan_of(SAMPLES / "openai-chat.jsonl", "truncate")
+    text = PlannedText(part=0, text="Obey.")
+    edited = with_row(
+        plan,
+        transcript.effective[0].id,
+        lambda row: replace(row, fate="rewritten", group=GroupId("mine"), texts=(text,)),
+    )
+    with pytest.raises(UsageError, match="may not be rewritten: system prompt"):
+        carry_out(transcript, edited, measure(transcript, FAST))
+
+
+def test_no_entry_is_there_twice() -> None:
+    transcript, plan = plan_of(SAMPLES / "openai-chat.jsonl", "truncate")
+    (row,) = (row for row in plan.messages if row.written is not None)
+    names = Counter(row.id for row in plan.messages)
+    assert set(names.values()) == {1}
+    with pytest.raises(UsageError, match=f"two entries {row.id}"):
+        carry_out(
+            transcript,
+            replace(plan, messages=(row, *plan.messages)),
+            measure(transcript, FAST),
+        )

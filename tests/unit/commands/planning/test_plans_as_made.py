@@ -1,0 +1,61 @@
+"""A plan that nobody edited gives the file that its run gives, byte for byte."""
+
+import re
+from pathlib import Path
+
+import pytest
+from cli.asking import SAMPLES
+
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan_file import plan_text, read_plan
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.protection import ProtectOptions
+from compactctl.stages.registry import ALL_STAGES
+
+ALL = tuple(stage.name for stage in ALL_STAGES)
+PLANS = {**{name: (name,) for name in ALL}, "all": ALL}
+# Enough of each sample, whose sessions are long.
+LINES = 120
+
+
+def without_operation(data: bytes) -> bytes:
+    """Return a file without the ids of operations, in which options of stages count too."""
+    return re.sub(rb'"op": ?"[0-9a-f]{12}"', b"", data)
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.jsonl")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("stages", PLANS.values(), ids=PLANS)
+def test_a_plan_and_its_run_write_the_same_bytes(
+    sample: Path, stages: tuple[str, ...], tmp_path: Path
+) -> None:
+    path, file = tmp_path / sample.name, tmp_path / "plan.json"
+    path.write_bytes(b"".join(sample.read_bytes().splitlines(keepends=True)[:LINES]))
+    run = CompactOptions(
+        path=str(path),
+        measure=MeasureOptions(counter="chars/4"),
+        plan=PlanOptions(
+            stages=stages,
+            keep=0.5,
+            settings={"unsent": {"snapshots": True}, "drop": {"tools": ("Read",)}},
+        ),
+        protect=ProtectOptions(keep_turns=0),
+        output=str(tmp_path / "out.jsonl"),
+        as_plan=True,
+    )
+    made = compact(run)
+    assert made.plan is not None
+    by_run = Path(run.output or "").read_bytes()
+    file.write_text(plan_text(made.plan), encoding="utf-8")
+    plan = read_plan(str(file))
+    assert plan == made.plan
+    carried = compact(
+        CompactOptions(
+            path=str(path), measure=run.measure, planned=plan, output=run.output, force=True
+        )
+    )
+    assert without_operation(Path(run.output or "").read_bytes()) == without_operation(by_run)
+    assert carried.compacted == made.compacted
+    assert carried.tokens_after == made.tokens_after
