@@ -11,12 +11,14 @@ from formats.copilot_cli import sessions as copilot
 from formats.gemini_cli import talks as gemini
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
-from voices.place import Put, Record, Talk, sentences, table
+from voices.place import QUESTION, Put, Record, Talk, sentences, table
 from voices.wordings import (
     ANSWERED,
     ANSWERED_ANEW,
+    ANSWERED_LAST,
     CORRECTED,
     ENVIRONMENT,
+    FAILED,
     LISTED_ANSWERS,
     NAMED_ANSWERS,
     NOTED,
@@ -170,6 +172,7 @@ CLAUDE = table(
     answer={
         "question": asked(ANSWERED),
         "question, newer words": asked(ANSWERED_ANEW),
+        "question, newest words": asked(ANSWERED_LAST),
         "question with notes": asked(NOTED),
         "question, in a block": lambda t, w: t.ask([text(ANSWERED.format(words=w))]),
     },
@@ -182,6 +185,9 @@ CLAUDE = table(
         ),
     },
     client={
+        "failed question": lambda t, w: t.step(
+            "AskUserQuestion", QUESTION, FAILED.format(words=w), failed=True
+        ),
         "notification": lambda t, w: t.user(
             NOTIFICATION.format(words=w), origin={"kind": "task-notification"}
         ),

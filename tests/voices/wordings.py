@@ -32,6 +32,11 @@ ANSWERED_ANEW = (
     'Your questions have been answered: "Which provider stays?"="{words}", '
     '"Since when?"="Since May". You can now continue with these answers in mind.'
 )
+ANSWERED_LAST = (
+    'The user answered: "Which provider stays?"="Other" selected preview:\nSum   9.00\n, '
+    '"Since when?"="{words}". Read the answers carefully \u2014 they may request clarification, '
+    "changes, or that you not proceed \u2014 and follow what they actually say."
+)
 NOTED = (
     'User has answered your questions: "Which provider stays?"="Other" user notes: {words}. '
     "You can now continue with the user's answers in mind."
@@ -99,6 +104,7 @@ def around(block: str) -> Rows:
     }
 
 
+FAILED = "<tool_use_error>InputValidationError: {words}</tool_use_error>"
 NOTIFICATION = (
     "<task-notification>\n<task-id>b1</task-id>\n<summary>{words}</summary>\n</task-notification>"
 )

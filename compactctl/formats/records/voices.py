@@ -80,11 +80,13 @@ _ASKING = frozenset(
 # What clients write around an answer: around pairs of a question and what was chosen or written,
 # with notes, or around that alone.
 _ANSWER = re.compile(
-    r"\s*(?:User has answered your questions|Your questions have been answered"
+    r"\s*(?:User has answered your questions|Your questions have been answered|The user answered"
     r"|User (?:responded|selected|provided custom input)|<answer>)(?:: |\n)(.*?)"
-    r"(?:\.? You can now continue with [^\n]*|\s*</answer>)?\s*",
+    r"(?:\.? (?:You can now continue with|Read the answers carefully)[^\n]*|\s*</answer>)?\s*",
     re.DOTALL,
 )
+# What the model had drawn for the option that was chosen.
+_PREVIEW = re.compile(r" selected preview:\n.*?(?=, \"[^\"\n]+\"=\"| user notes: |\Z)", re.DOTALL)
 # What a client writes before the words with which a person turned down a call.
 _OBJECTION = re.compile(
     r"\s*(?:The (?:user (?:doesn['\u2019]t want|rejected|denied)|tool use was rejected)"
@@ -161,18 +163,19 @@ def is_clients(parts: Iterable[Part]) -> bool:
     return bool(texts) and all(part.typed == "" for part in texts)
 
 
-def reply_in(tool: str, text: str) -> str:
+def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
     """Return what a person said in the result of a tool, "" if nothing.
 
-    That is an answer to a question, an objection to the call, or what they typed meanwhile.
+    That is an answer to a question, an objection to the call, or what they typed meanwhile. With
+    ``is_error`` it is no answer.
     """
     said = [match[2] for match in _STEERED.finditer(text)]
     objection = _OBJECTION.fullmatch(text)
     if objection and not objection[1].startswith(_CLARIFYING):
         said.append(objection[1])
-    elif tool.lower() in _ASKING and not objection:
+    elif tool.lower() in _ASKING and not (objection or is_error):
         answer = _ANSWER.fullmatch(text)
-        said.append(answer[1] if answer else _texts_in(text))
+        said.append(_PREVIEW.sub("", answer[1]) if answer else _texts_in(text))
     return "\n".join(said)
 
 
@@ -224,5 +227,5 @@ def _with_typed(part: Part) -> Part:
 def _with_reply(part: Part) -> Part:
     if not isinstance(part, ToolResultPart) or part.said or part.cleared:
         return part
-    said = reply_in(part.tool, part.text)
+    said = reply_in(part.tool, part.text, is_error=part.is_error)
     return replace(part, said=said) if said else part

@@ -21,6 +21,7 @@ DENIED = (
     f"<feedback>\n{SAID}\n</feedback>"
 )
 CHOICES = '"Which?"="The blue one", "And how?"="By hand,\nnot at once" user notes: today'
+CHOSEN = CHOICES.replace('one"', 'one" selected preview:\n# blue\n')
 NOTED = 'A; user_note: "b"'
 STEERED = (
     "<system-reminder>\nThe user sent a new message while you were working:\nUse tabs.\n\n"
@@ -100,6 +101,7 @@ def test_a_message_is_a_persons_when_any_of_its_texts_is() -> None:
             f"User has answered your questions: {CHOICES}. You can now continue with the rest.",
             CHOICES,
         ),
+        ("AskUserQuestion", f"The user answered: {CHOSEN}. Read the answers carefully.", CHOICES),
         ("ask_user", "The blue one", "The blue one"),
         ("ask_user", "User responded: The blue one", "The blue one"),
         ("request_user_input", '{"answers":{"q":{"answers":["A","user_note: \\"b\\""]}}}', NOTED),
@@ -115,3 +117,8 @@ def test_a_message_is_a_persons_when_any_of_its_texts_is() -> None:
 )
 def test_what_a_person_says_in_a_result_is_told_apart(tool: str, text: str, said: str) -> None:
     assert reply_in(tool, text) == said
+
+
+def test_a_question_that_failed_has_no_answer() -> None:
+    assert not reply_in("AskUserQuestion", "InputValidationError: no options", is_error=True)
+    assert reply_in("Write", REFUSED, is_error=True) == SAID
