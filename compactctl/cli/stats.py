@@ -143,7 +143,7 @@ def _with_rows(result: StatsResult, options: StatsOptions) -> StatsResult:
     from compactctl.reports.parquet.rounds import write_rounds
 
     warnings = write_rounds(result.rounds, result.costs, options.rounds_out, force=options.force)
-    return replace(result, rounds_out=options.rounds_out, warnings=warnings)
+    return replace(result, rounds_out=options.rounds_out, warnings=(*result.warnings, *warnings))
 
 
 def _gate(result: StatsResult, fail_over: float | None) -> int:

@@ -24,6 +24,11 @@ def media_tokens(part: MediaPart, image_tokens: int | None = None) -> int:
     return part.n_bytes // DOCUMENT_BYTES_PER_TOKEN
 
 
+def is_unsized(part: MediaPart) -> bool:
+    """Whether a medium counts no tokens because its size is unknown: a link or id is stored."""
+    return not (part.n_bytes or part.media_type.lower().startswith("image/"))
+
+
 def _image_tokens(width: int, height: int) -> int:
     if width <= 0 or height <= 0:
         return UNKNOWN_IMAGE_TOKENS

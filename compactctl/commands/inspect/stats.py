@@ -22,10 +22,11 @@ from compactctl.history.turns import steps
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.health import Health
 from compactctl.history.usage.rounds import Rounds, rounds
-from compactctl.model.message import Message
+from compactctl.model.message import Message, media_of
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Usage, usage_of
+from compactctl.tokens.media import is_unsized
 from compactctl.tokens.meter import added_text, part_texts
 from compactctl.tokens.models.prices import Prices
 
@@ -149,7 +150,7 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
         life=_life(options, transcript, measured, size),
         graph=options.graph,
-        warnings=(size.doubt,) if size.doubt else (),
+        warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
     )
 
 
@@ -197,6 +198,24 @@ def _size(
 def _extra(measured: Measure, messages: Sequence[Message], option: str, frame: int = 0) -> int:
     found = [message for message in messages if message.id.partition(" ")[0] == option]
     return measured.meter.total(found) + frame * len(found)
+
+
+def _unsized(messages: Sequence[Message]) -> str:
+    """Return a warning about media that count nothing because their size is unknown, else ""."""
+    lines = [
+        message.line + 1
+        for message in messages
+        for part in message.parts
+        for media in media_of(part)
+        if is_unsized(media)
+    ]
+    if not lines:
+        return ""
+    noun = "document or recording is" if len(lines) == 1 else "documents or recordings are"
+    return (
+        f"{len(lines):,} {noun} stored as a link or file id: size unknown, counted as 0 tokens "
+        f"(the first is on line {lines[0]:,})"
+    )
 
 
 def _added(measured: Measure, messages: Sequence[Message]) -> int:

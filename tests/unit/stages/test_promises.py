@@ -128,6 +128,18 @@ def test_what_only_a_provider_understands_is_never_rewritten(
 @STAGES
 @tries(60)
 @given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
+def test_no_content_becomes_empty(
+    stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
+) -> None:
+    proposal = outcome(stage, seen(plan, pinned, target))
+    # Providers refuse a block of text with nothing in it.
+    for edit in proposal.edits if proposal else ():
+        assert not isinstance(edit, Replace) or edit.text.strip()
+
+
+@STAGES
+@tries(60)
+@given(plan=PLANS, pinned=SIXTHS, target=st.none() | st.integers(0, 300))
 def test_a_second_run_proposes_nothing(
     stage: Stage[Any], plan: list[tuple[str, int, int]], pinned: set[int], target: int | None
 ) -> None:

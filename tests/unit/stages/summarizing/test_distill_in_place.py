@@ -10,9 +10,23 @@ from unit.stages.support.trials import carried_out, meter, propose, rewritten, s
 
 from compactctl.history.pairs import orphans
 from compactctl.history.view import View
-from compactctl.model.message import Message, MessageId, ReasoningPart, TextPart, ToolResultPart
+from compactctl.model.message import (
+    MediaPart,
+    Message,
+    MessageId,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolResultPart,
+    media_of,
+)
+from compactctl.stages.images import STAGE as IMAGES
+from compactctl.stages.microcompact import STAGE as MICROCOMPACT
+from compactctl.stages.prune import STAGE as PRUNE
+from compactctl.stages.strip import STAGE as STRIP
 from compactctl.stages.summarizing.distill import STAGE
 from compactctl.stages.support.condensation import known_after
+from compactctl.stages.support.stage import Stage
 from compactctl.tokens.meter import part_texts
 
 TASK = "Move the port into the settings; never touch the tests."
@@ -195,3 +209,53 @@ def test_images_and_what_else_cannot_be_shortened_come_whole_or_not_at_all() -> 
     talk = conversation(*session(20)[:2], odd, *session(20)[3:])
     after = in_place(view(talk), keep=0.3).messages
     assert all(m in talk for m in after if m.id == "m2")
+
+
+def pictures(count: int = 12) -> tuple[Message, ...]:
+    """Screenshots in what the user says and what a tool returns, and talk about them."""
+    done: list[Message] = []
+    for n in range(count):
+        picture = MediaPart(media_type="image/png", n_bytes=3_000, width=120, height=120)
+        done += [
+            message("user", TextPart(text=f"Look at page {n} in src/page_{n}.py"), picture),
+            call(f"s{n}", "Shot", path=f"src/page_{n}.py"),
+            result(f"s{n}", f"shot of page {n}" if n % 2 else "", media=(picture,)),
+            assistant(code(n)),
+        ]
+    return conversation(*done, user("Now run the checks."), assistant("They pass."))
+
+
+# The stages that put a text in place of a picture, or of a result with one.
+@pytest.mark.parametrize(
+    ("first", "options"),
+    [
+        (IMAGES, {"max_images": 2}),
+        (PRUNE, {"protect_tokens": 0, "min_savings": 0}),
+        (MICROCOMPACT, {"keep_recent": 1, "tools": ("*",)}),
+        (STRIP, {"keep_recent": 1, "over": 5, "placeholder": "[stripped]"}),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_the_text_in_place_of_a_picture_stays(first: Stage[Any], options: dict[str, Any]) -> None:
+    before = view(pictures(), protected=["m48", "m49"])
+    proposal = propose(first, before, **options)
+    cleared = replace(carried_out(before, proposal), originals=known_after(before, proposal.edits))
+    noted = {(m.id, at) for m in cleared.messages for at, p in enumerate(m.parts) if text_of(p)}
+    gone = {
+        (m.id, at)
+        for m in before.messages
+        for at, part in enumerate(m.parts)
+        if media_of(part) and (m.id, at) in noted
+    }
+    target = int(size(cleared.messages) * 0.8)
+    after = in_place(replace(cleared, target=target))
+    assert size(after.messages) <= target
+    left = {(m.id, at): part for m in after.messages for at, part in enumerate(m.parts)}
+    shown = [left[place] for place in gone if place in left]
+    assert gone
+    assert shown
+    assert all(text_of(part).strip() for part in shown)
+
+
+def text_of(part: Part) -> str:
+    return part.text if isinstance(part, TextPart | ToolResultPart) else ""
