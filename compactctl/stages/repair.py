@@ -18,6 +18,7 @@ from compactctl.model.message import (
     Synthetic,
     ToolCallPart,
     ToolResultPart,
+    is_replaceable,
 )
 from compactctl.stages.support.stage import Stage, group_id, option
 from compactctl.stages.support.truncation import Marker, hide_behind
@@ -139,6 +140,8 @@ def _completing(view: View, options: RepairOptions, found: Orphans) -> Proposal 
     placed = tuple(_placed(messages, found))
     if not placed:
         reason = "there is no place for the other halves: what follows must stay as it is"
+        if not any(map(is_replaceable, found.values())):
+            reason = "only the provider can write the other halves: it runs the tools itself"
         return Skipped(stage=NAME, reason=reason, detail="see --repair-policy drop")
     group = group_id(NAME, options, [messages[index].id for index, _ in placed])
     newest = newest_id(messages)
@@ -154,13 +157,14 @@ def _placed(messages: Sequence[Message], found: Orphans) -> Iterator[tuple[int, 
     """Yield each half that can be completed and the index before which its other half goes.
 
     Results that repeat an id need one call. A call whose id is used again before its result can
-    be given stays as it is: that result would be the later call's.
+    be given stays as it is: that result would be the later call's. So do halves of tools that the
+    provider runs, as it accepts no others.
     """
     called: set[CallId] = set()
     for place, part in found.items():
         at = _place_for(messages, place, part, found)
         # What must stay exactly as it is may not be a record among others but part of a request.
-        if at == len(messages) or messages[at].fixed:
+        if at == len(messages) or messages[at].fixed or not is_replaceable(part):
             continue
         if isinstance(part, ToolCallPart):
             taken = _calls_between(messages, place, at)

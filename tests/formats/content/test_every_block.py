@@ -21,6 +21,7 @@ from formats.content.block_kinds import (
     server_pairs,
     words,
 )
+from formats.content.stage_settings import SETTINGS, STAGES
 from formats.gemini_cli.talks import SESSION
 from formats.jsonl import read, texts
 from unit.commands.conversations import saved
@@ -30,8 +31,6 @@ from compactctl.commands.loading.load import load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.pairs import orphans, tool_pairs
 from compactctl.model.message import Message, Part, is_replaceable, media_of
-from compactctl.model.operation import OptionValue
-from compactctl.stages.registry import ALL_STAGES
 
 # Where a block of an assistant's message may stand.
 HOLDERS: Mapping[str, Any] = {
@@ -161,21 +160,7 @@ FILES: Mapping[str, list[Block]] = {
     "openai-chat": chat_messages(),
     "codex": [item(each["type"], **each) for each in response_items()],
 }
-# Low limits, so that each stage has something to do.
-SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
-    "drop": {"tools": ("Read", "web_search")},
-    "prune": {"min_savings": 1, "protect_tokens": 200},
-    "strip": {"keep_recent": 1, "over": 20},
-    "limit": {"max_tokens": 20},
-    "images": {"max_images": 0},
-    "microcompact": {"keep_recent": 2, "tools": ("*",)},
-    "summarize": {"keep_min": 2, "min_messages": 2},
-    "prioritize": {"weights": ("assistant=1", "tool_results=2")},
-    "window": {"max": 3, "snap": "none", "min_keep_turns": 0},
-}
 USUAL = ((), ("prune",), ("shorten",))
-NAMED = {"span", "unsent"}
-STAGES = (*USUAL, *((each.name,) for each in ALL_STAGES if each.name not in {*NAMED, "prune"}))
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from builders import (
     assistant,
@@ -192,3 +194,15 @@ def test_written_halves_never_make_orphans_and_a_second_run_finds_nothing(
         assert orphans(after.messages) < orphans(of.messages)
         again = STAGE.propose(after, None, STAGE.options(policy="synth"))  # type: ignore[arg-type]
         assert not hasattr(again, "edits")
+
+
+def test_the_other_half_of_a_providers_own_tool_is_never_written() -> None:
+    searched = replace(call_part("s", "web_search", query="rule"), embedded=True)
+    found = result_part("f", words(9), tool="web_search", embedded=True)
+    messages = conversation(
+        user("Look it up."), message("assistant", searched), user("And this."),
+        message("assistant", found), user("Go on."), assistant("Done."),
+    )  # fmt: skip
+    of = view(messages, writes_pairs=True)
+    assert "only the provider" in skipped(STAGE, of, policy="synth").reason
+    assert hidden(propose(STAGE, of)) == ["m1", "m3"]
