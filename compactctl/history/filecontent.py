@@ -24,6 +24,22 @@ _TAIL = 500
 # "   12→" and "12<tab>" (Claude Code), "00012| " and "12: " (OpenCode), "12. " (Copilot CLI).
 _NUMBER = re.compile(r"[ 0]*(\d+)(→|\t|\||: |\. )")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
+# What clients say in place of a file's content, in one line, shorter than this: of an empty file
+# (VS Code, Claude Code's kin), of a file that has not changed since an earlier read (Claude Code),
+# of lines behind its end (Claude Code, OpenCode, pi, Codex), and of one that could not be read,
+# where a format has no mark for errors.
+_LONGEST_NOTICE = 400
+_NOTICE = re.compile(
+    r"\b(?:file|contents?)\b.*\b(?:is|are) empty\b|\bempty file\b|\bonly whitespace\b"
+    r"|\bunchanged since\b"
+    r"|\bshorter than the (?:provided )?offset\b|\bout of range\b|\bexceeds (?:the )?file length\b"
+    r"|\b(?:beyond|past|exceeds) (?:the )?end of (?:the )?file\b"
+    r"|\A\W*(?:error|failed|cannot|could not)\b|\bno such file\b|\bnot found\b|\bdoes not exist\b"
+    r"|\bpermission denied\b|\bis a directory\b",
+    re.IGNORECASE,
+)
+# Roo Code and Kilo Code write this, and a notice behind it, for an empty file.
+_NO_CONTENT = "<content/>"
 
 
 def file_content(text: str, *, numbered: bool) -> str:
@@ -40,6 +56,14 @@ def file_content(text: str, *, numbered: bool) -> str:
         text = text[:tail] + footer.sub("", text[tail:])
     text = text.rstrip("\n")
     return _without_numbers(text).rstrip("\n") if numbered else text
+
+
+def is_notice(body: str) -> bool:
+    """Whether nothing of a file is shown: the content is blank, or the client's own words."""
+    body = body.strip()
+    if len(body) >= _LONGEST_NOTICE:
+        return False
+    return not body or _NO_CONTENT in body or ("\n" not in body and bool(_NOTICE.search(body)))
 
 
 def _unwrapped(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice, takewhile
 
-from compactctl.history.filecontent import file_content
+from compactctl.history.filecontent import file_content, is_notice
 from compactctl.history.pairs import Place, part_places, tool_pairs
 from compactctl.history.readcalls import (
     NO_READERS,
@@ -24,6 +24,7 @@ _STUB = re.compile(r"\[File .* - refer to latest read below\]", re.DOTALL)
 # Placeholders of compactctl's stages and of known clients: nothing of the file is left in them.
 _CLEARED = re.compile(
     r"\[(?:Old )?[Tt]ool result (?:content )?cleared\]|\[Tool result truncated\b[^\n]*\]"
+    r"|\[Compacted history content evicted\b[^\n]*\]"
 )
 
 
@@ -46,6 +47,11 @@ class FileRead:
     def lines(self) -> tuple[str, ...]:
         """The lines of the file that were shown."""
         return tuple(self.body.split("\n"))
+
+    @property
+    def shows_content(self) -> bool:
+        """Whether anything of the file was shown: an empty file or one's end shows nothing."""
+        return not is_notice(self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,12 @@ def file_edits(messages: Sequence[Message], *, cwd: str | None = None) -> tuple[
 
 
 def covers(newer: FileRead, older: FileRead) -> bool:
-    """Whether all that ``older`` shows stands in ``newer``, as one block of whole lines."""
+    """Whether all that ``older`` shows stands in ``newer``, as one block of whole lines.
+
+    What shows nothing of a file, such as that it was empty, stands in no other read.
+    """
+    if not older.shows_content:
+        return False
     return older.body == newer.body or _block(older.body) in _block(newer.body)
 
 
@@ -152,7 +163,8 @@ def referred(messages: Sequence[Message], *, cwd: str | None = None) -> frozense
         for place, part, _, request in _requested(messages, cwd, NO_READERS, _may_be_stub)
         if is_stub(part.text, request.path)
     ]
-    reads = by_path(file_reads(messages, cwd=cwd)) if stubs else {}
+    shown = (read for read in file_reads(messages, cwd=cwd) if read.shows_content) if stubs else ()
+    reads = by_path(tuple(shown))
     newest = {request: _newest(request, reads.get(request.path, ())) for _, request in stubs}
     later = ([at for at in newest[request] if at > place] for place, request in stubs)
     return frozenset(places[0] for places in later if places)

@@ -157,7 +157,8 @@ def _identical(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewr
 
 def _latest(view: View, meter: Meter, options: DedupOptions) -> Iterator[Rewrite]:
     edits = _places(file_edits(view.messages, cwd=view.cwd))
-    for same in by_path(_reads(view, options)).values():
+    shown = tuple(read for read in _reads(view, options) if read.shows_content)
+    for same in by_path(shown).values():
         covering = newest_covering(same)
         for read in same:
             newest = same[-1] if options.ranges == "any" else covering[read.range]

@@ -184,6 +184,84 @@ def test_the_newest_read_that_covers_wins() -> None:
     assert newest == {1: 7, 3: 7, 5: 7}
 
 
+# What clients answer to a read that shows nothing of the file.
+REMINDER = "<system-reminder>Warning: the file exists but {}</system-reminder>"
+NOTICES = {
+    "nothing": "",
+    "blank lines": "     1\t\n     2\t  ",
+    "Claude Code, empty": REMINDER.format("the contents are empty."),
+    "Claude Code, behind the end": REMINDER.format(
+        "is shorter than the provided offset (4000). The file has 75 lines."
+    ),
+    "Claude Code, unchanged": (
+        "File unchanged since last read. The content from the earlier Read tool_result in this "
+        "conversation is still current — refer to that instead of re-reading."
+    ),
+    "Claude Code, unchanged, newer": (
+        "Wasted call — file unchanged since your last Read. Refer to that earlier tool_result "
+        "instead."
+    ),
+    "Mistral Vibe": (
+        "<vibe_warning>Warning: the file exists but the contents are empty.</vibe_warning>"
+    ),
+    "VS Code, empty": "(The file `/app/a.py` exists, but is empty)",
+    "VS Code, blank": "(The file `/app/a.py` exists, but contains only whitespace)",
+    "Roo Code": (
+        "<files>\n<file><path>a.py</path>\n<content/><notice>File is empty</notice>\n</file>\n"
+        "</files>"
+    ),
+    "OpenCode, empty": (
+        "<path>/x/a.py</path>\n<type>file</type>\n<content>\n\n(End of file - total 0 lines)\n"
+        "</content>"
+    ),
+    "OpenCode, behind the end": "Error: Offset 40 is out of range for this file (12 lines)",
+    "OpenHands": "Here's the result of running `cat -n` on a.py:\n     1\t\n",
+    "Codex, shell": (
+        "Chunk ID: 1f\nWall time: 0.1 seconds\nProcess exited with code 0\n"
+        "Original token count: 0\nOutput:\n"
+    ),
+    "Codex, behind the end": "offset exceeds file length",
+    "pi": "Offset 40 is beyond end of file (12 lines total)",
+    "shell": "cat: a.py: No such file or directory",
+    "chat": "Error: file not found: a.py",
+}
+
+
+@pytest.mark.parametrize("notice", NOTICES.values(), ids=NOTICES)
+def test_a_read_that_shows_nothing_is_covered_by_none_and_covers_none(notice: str) -> None:
+    later = "1\tdef f():\n2\t\n3\t    pass\n4\t"
+    reads = reads_of(notice, later, notice, later, notice)
+    assert [read.shows_content for read in reads] == [False, True, False, True, False]
+    assert {place.message: read.place.message for place, read in superseded(reads).items()} == {
+        3: 7
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "}",
+        "def is_empty(file):\n    return not file",
+        "# a file is empty\nx = 1",
+        "x" * 500 + " not found",
+    ],
+)
+def test_content_is_no_notice(text: str) -> None:
+    (read,) = reads_of(text)
+    assert read.shows_content
+
+
+@pytest.mark.parametrize("notice", NOTICES.values(), ids=NOTICES)
+def test_a_stub_never_refers_to_a_read_that_shows_nothing(notice: str) -> None:
+    messages = stubbed(
+        call("a", "Read", file_path="a.py"),
+        result("a", "1\tx"),
+        call("b", "Read", file_path="a.py"),
+        result("b", notice),
+    )
+    assert referred(messages) == {(3, 0)}
+
+
 @given(texts=st.lists(st.lists(st.sampled_from("abc"), max_size=4).map("\n".join), max_size=8))
 def test_of_all_later_reads_the_newest_that_covers_wins(texts: list[str]) -> None:
     reads = reads_of(*texts)

@@ -110,6 +110,30 @@ def test_latest_replaces_reads_of_other_content_too() -> None:
     assert reasons(proposal)[0] == "the file is read again later"
 
 
+EMPTY = (
+    "<system-reminder>Warning: the file exists but the contents are empty. The deploy emptied it "
+    "at 02:10, so the nightly job found no settings in it.</system-reminder>"
+)
+UNCHANGED = (
+    "File unchanged since last read. The content from the earlier Read tool_result in this "
+    "conversation is still current — refer to that instead of re-reading."
+)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"policy": "latest"}, {"policy": "latest", "ranges": "any"}]
+)
+@pytest.mark.parametrize("notice", [EMPTY, UNCHANGED])
+def test_what_shows_nothing_of_a_file_stays_and_stands_for_nothing(
+    notice: str, options: dict[str, str]
+) -> None:
+    spaced = WHOLE.replace("line 20 of the file", "")
+    shown = view(reads(("a.py", notice), ("a.py", spaced), ("a.py", spaced), ("a.py", notice)))
+    proposal = propose(STAGE, shown, **options)
+    assert rewritten(proposal) == {"m3": STUB}
+    assert [edit.refers_to for edit in proposal.edits if isinstance(edit, Replace)] == ["m5"]
+
+
 def test_latest_says_when_the_file_was_edited_in_between() -> None:
     messages = conversation(
         call("a", "Read", file_path="a.py"), result("a", WHOLE),
