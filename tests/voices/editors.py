@@ -1,11 +1,12 @@
 """Places in the histories of editors' extensions."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from formats.cline import tasks as cline
 from formats.vscode_chat import chats as vscode
-from voices.place import Record, Talk, sentences, table
+from voices.place import Record, Rows, Talk, sentences, table
 from voices.wordings import (
     ANSWER_TAG,
     DENIED,
@@ -21,6 +22,7 @@ _CONTEXT = (
     "The user approved this operation and provided the following context:\n"
     "<feedback>\n{words}\n</feedback>"
 )
+_NOTICE = "<SYSTEM_NOTICE>\nEarlier context was compacted.\n{words}\n</SYSTEM_NOTICE>"
 _FEEDBACK = "The user provided the following feedback:\n<feedback>\n{words}\n</feedback>"
 _PICTURE: Record = {
     "type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG},
@@ -59,6 +61,11 @@ class ClineTalk(Talk):
         self.records.append(cline.assistant(cline.call(tool, name, path="a.py")))
         self.user(cline.result(name, result), *after)
 
+    def keep(self, *texts: str) -> None:
+        """Write what a compaction of the SDK kept, and what it wrote."""
+        mark = {"kind": "compaction", "messagesRemoved": 22}
+        self.records.append(cline.user(*texts, metadata=mark))
+
     def finish(self, words: str) -> None:
         """Write that the agent says that it is done, and what the user says to that."""
         self.call("attempt_completion", {"result": "It is ported."})
@@ -74,14 +81,16 @@ class RooTalk(ClineTalk):
     )
 
 
-_OPENING = {
+_OPENING: Rows = {
     "task": lambda t, w: t.user(f"<task>\n{w}\n</task>"),
     "message": lambda t, w: t.user(f"<user_message>\n{w}\n</user_message>"),
     "untagged": lambda t, w: t.user(w),
+    "naming a tag": lambda t, w: t.user(f"{w} Rename <task> to <feedback>, too."),
+    "kept by the SDK": lambda t, w: t.keep(w, _NOTICE.format(words="None.")),
     "blocks": lambda t, w: t.user(*map(text, sentences(w))),
     "before a picture": lambda t, w: t.user(f"<task>\n{w}\n</task>", _PICTURE),
 }
-_REQUEST = {
+_REQUEST: Rows = {
     "completion": lambda t, w: t.finish(w),
     "continued": lambda t, w: t.user(
         f"[TASK RESUMPTION] It was interrupted.\n\nNew instructions for task continuation:\n"
@@ -98,9 +107,10 @@ _REQUEST = {
         "The content was saved.",
         _FEEDBACK.format(words=w),
     ),
-    "input": lambda t, w: t.user(f'<user_input mode="act">{w}</user_input>'),
+    "SDK": lambda t, w: t.user(f'<user_input mode="act">{w}</user_input>'),
+    "command of the SDK": lambda t, w: t.user(f'<user_command slash="a">{w}</user_command>'),
 }
-_ANSWER = {
+_ANSWER: Rows = {
     "question": asked(ANSWER_TAG, "ask_followup_question"),
     "question, together": lambda t, w: t.together(
         "ask_followup_question", ANSWER_TAG.format(words=w)
@@ -109,7 +119,7 @@ _ANSWER = {
         "ask_followup_question", [text(ANSWER_TAG.format(words=w))]
     ),
 }
-_OBJECTION = {
+_OBJECTION: Rows = {
     "denial": refused(DENIED),
     "denial, new words": refused(DENIED_ANEW),
     "denial, together": lambda t, w: t.together("write_to_file", DENIED.format(words=w)),
@@ -126,10 +136,18 @@ _OBJECTION = {
         "write_to_file", f"{_CONTEXT.format(words=w)}\nThe content was saved."
     ),
 }
-CLINE = (
-    *table("cline", opening=_OPENING, request=_REQUEST, answer=_ANSWER, objection=_OBJECTION),
-    *table("roo", opening=_OPENING, request=_REQUEST, answer=_ANSWER, objection=_OBJECTION),
-)
+_CLIENT: Rows = {
+    "notice": lambda t, w: t.user(_NOTICE.format(words=w)),
+    "editor": lambda t, w: t.user(f"<environment_details>\n# Build\n{w}\n</environment_details>"),
+}
+_ROWS: Mapping[str, Rows] = {
+    "opening": _OPENING,
+    "request": _REQUEST,
+    "answer": _ANSWER,
+    "objection": _OBJECTION,
+    "client": _CLIENT,
+}
+CLINE = (*table("cline", **_ROWS), *table("roo", **_ROWS))
 
 
 class VsCodeTalk(Talk):

@@ -6,8 +6,13 @@ from typing import NamedTuple
 
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 
-# Both clients put what a person typed between these tags, to find it again.
-_PERSON = re.compile(r"<(task|feedback|answer|user_message)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+# The clients put what a person typed between these tags, to find it again; the last two are of
+# Cline's SDK.
+_PERSON = re.compile(
+    r"^[ \t]*<(task|feedback|answer|user_message|user_input|user_command)\b[^>\n]*>"
+    r"(.*?)(?:</\1>|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
 ENVIRONMENT = "<environment_details>"
 _CLIENT = (
     "[ERROR]",
@@ -17,6 +22,8 @@ _CLIENT = (
     "# TODO LIST",
     "# Todo List",
     "<explicit_instructions",
+    "<SYSTEM_NOTICE>",
+    "<SYSTEM>\nEarlier context was compacted",
 )
 # "[read_file for 'a.py'] Result:" stands before a result, or alone in the text block before it.
 _RESULT = re.compile(r"\[(\w+).*?\] Result:(?:\n|\Z)", re.DOTALL)

@@ -21,6 +21,9 @@ from compactctl.model.message import JsonPath, Message, TextPart, ToolCallPart
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
 
+# How Cline's SDK marks what it compacted without a model, and with one.
+_BASIC, _BY_MODEL = "compaction", "compaction_summary"
+
 
 class ClineReader:
     """Reads whole conversations and settles their effective history."""
@@ -110,7 +113,8 @@ class _Talk:
         calls = OpenCalls() if is_written(tags_of(entry.record)) else self._open
         found = UserInput(calls, by_order=not self._answered)
         found.read(entry.record.get("content"), (*entry.element, "content"), self._tools)
-        summary = _is_summary(entry)
+        # Cline's SDK lists what it took out behind the request that led to it, which stays.
+        summary = _is_summary(entry) and not (_kind(entry) == _BASIC and found.spoken)
         answers = not all(isinstance(part, TextPart) for part in found.parts)
         return MessageDraft(
             role="tool" if answers and not found.spoken else "user",
@@ -140,8 +144,11 @@ class _Talk:
 
 def _is_summary(entry: ContainedRecord) -> bool:
     """Tell whether a client wrote a message in place of others: Roo Code, or Cline's SDK."""
-    kind = object_or_empty(entry.record.get("metadata")).get("kind")
-    return entry.record.get("isSummary") is True or kind == "compaction"
+    return entry.record.get("isSummary") is True or _kind(entry) in (_BASIC, _BY_MODEL)
+
+
+def _kind(entry: ContainedRecord) -> object:
+    return object_or_empty(entry.record.get("metadata")).get("kind")
 
 
 def _id(entry: ContainedRecord) -> str | None:

@@ -393,21 +393,37 @@ def test_what_stands_for_other_messages_answers_no_call(tags: dict[str, str]) ->
     assert texts(found.effective)[-1] == "Left out."
 
 
-def test_what_the_sdk_compacted_is_a_summary() -> None:
-    notice = "<SYSTEM_NOTICE>\nEarlier context was compacted.\n</SYSTEM_NOTICE>"
-    mark = {"kind": "compaction", "reason": "manual_compaction", "messagesRemoved": 22}
-    found = read(
+def _compacted(kind: str, *content: str) -> Transcript:
+    return read(
         "cline",
         {
             "version": 1,
             "sessionId": "1784094124598_rruoq",
             "messages": [
-                user("Mend it", notice, id="m1", ts=1, metadata=mark),
+                user(*content, id="m1", ts=1, metadata={"kind": kind, "messagesRemoved": 22}),
                 assistant("Done.", id="m2", metadata={"compaction": "preserved"}),
                 user("And now?", id="m3", ts=3),
             ],
         },
     )
 
+
+_NOTICE = "<SYSTEM_NOTICE>\nEarlier context was compacted.\n</SYSTEM_NOTICE>"
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [("compaction", [_NOTICE]), ("compaction_summary", ["Context summary:\n\nThe port."])],
+)
+def test_what_the_sdk_compacted_is_a_summary(kind: str, content: list[str]) -> None:
+    found = _compacted(kind, *content)
+
     assert [message.summary for message in found.effective] == [True, False, False]
     assert [message.starts_turn for message in found.effective] == [False, False, True]
+
+
+def test_a_request_that_the_sdk_keeps_stays_one() -> None:
+    first, *_ = _compacted("compaction", "Mend it", _NOTICE).effective
+
+    assert first.starts_turn
+    assert [first.words(part) for part in first.parts] == ["Mend it", ""]
