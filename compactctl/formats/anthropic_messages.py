@@ -10,7 +10,12 @@ from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
+from compactctl.formats.records.json_values import (
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.counts import CountFields
 from compactctl.model.message import (
@@ -57,7 +62,7 @@ class AnthropicMessages:
             return False
         requests = (r for r in records if isinstance(r.get("messages"), list))
         system = any(isinstance(r.get("system"), str | list) for r in requests)
-        return system or any(_has_blocks(message) for message in messages)
+        return system or any(_has_blocks(message) or _is_response(message) for message in messages)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -127,6 +132,7 @@ class _AnthropicConversation:
         return MessageDraft(
             role="assistant",
             parts=parts,
+            response_id=text_or_none(record.get("id")),
             model=text_or_none(record.get("model")),
             usage=reported_usage(record),
         )
@@ -142,6 +148,11 @@ def _role(record: Mapping[str, Any]) -> Role | None:
 
 def _is_message(record: Mapping[str, Any]) -> bool:
     return _role(record) is not None and isinstance(record.get("content"), str | list)
+
+
+def _is_response(message: Mapping[str, Any]) -> bool:
+    """Tell whether a message is a response as Anthropic's API gives it, with what it reports."""
+    return "stop_reason" in message and "input_tokens" in object_or_empty(message.get("usage"))
 
 
 def _has_blocks(message: Mapping[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import name_results
+from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.openai import (
     call_parts,
@@ -32,6 +33,7 @@ from compactctl.model.message import (
     JsonPath,
     Message,
     Part,
+    ReasoningPart,
     ReportedUsage,
     Role,
     Synthetic,
@@ -127,8 +129,9 @@ class _OpenAIConversation:
         return MessageDraft(
             role="tool" if results else role,
             parts=parts,
+            response_id=text_or_none(record.get("id")) if role == "assistant" else None,
             model=text_or_none(record.get("model")) if role == "assistant" else None,
-            usage=_usage(record) if role == "assistant" else None,
+            usage=_usage(record, parts) if role == "assistant" else None,
         )
 
     def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
@@ -142,8 +145,9 @@ class _OpenAIConversation:
         if draft is None or not draft.parts:
             return None
         fixed = "the logged answer to the request"
-        model = text_or_none(response.get("model"))
-        return path, replace(draft, fixed=fixed, model=model, usage=_usage(response))
+        name, model = (text_or_none(response.get(key)) for key in ("id", "model"))
+        usage = _usage(response, draft.parts)
+        return path, replace(draft, fixed=fixed, response_id=name, model=model, usage=usage)
 
     def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
         response = document.get("response")
@@ -187,17 +191,31 @@ def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...
     return (*reasoning_parts(record, path), *content, *calls)
 
 
-def _usage(record: Mapping[str, Any]) -> ReportedUsage | None:
+def _usage(record: Mapping[str, Any], parts: Sequence[Part] = ()) -> ReportedUsage | None:
+    """Return what a record reports; ``parts`` are those of the answer.
+
+    Reasoning that is not stored is never sent again. Some providers count it beside the output.
+    """
     usage = object_or_empty(record.get("usage"))
+    if "input_tokens" in usage:
+        # Gateways pass on what Anthropic's API reports.
+        return reported_usage(record)
     if "prompt_tokens" not in usage:
         return None
     context = integer_or_none(usage.get("prompt_tokens")) or 0
     sent = object_or_empty(usage.get("prompt_tokens_details"))
     written = object_or_empty(usage.get("completion_tokens_details"))
+    output = integer_or_none(usage.get("completion_tokens"))
+    reasoning = max(0, integer_or_none(written.get("reasoning_tokens")) or 0)
+    if output is not None and usage.get("total_tokens") == context + output + reasoning:
+        output += reasoning
+    is_stored = any(isinstance(part, ReasoningPart) for part in parts)
+    growth = None if output is None or is_stored else max(0, output - reasoning)
     return ReportedUsage(
         context=context,
-        output=integer_or_none(usage.get("completion_tokens")),
-        reasoning=max(0, integer_or_none(written.get("reasoning_tokens")) or 0),
+        output=output,
+        growth=growth if reasoning else None,
+        reasoning=reasoning,
         cache_read=integer_or_none(sent.get("cached_tokens")),
     )
 

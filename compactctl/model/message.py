@@ -192,18 +192,27 @@ class ReportedUsage:
     """What the provider reported for the request that this message answers, in tokens.
 
     ``context`` is everything that was sent, 0 or less where the report is not a size; ``output`` is
-    None when the number is a placeholder; ``reasoning`` is what of the output was told to be
-    reasoning. Of the context ``cache_read`` was read from the provider's cache and ``cache_write``
-    put into it, None where that was not told; ``cache_hour`` is what of the latter is to stay there
-    for an hour.
+    what the answer is billed as, None when the number is a placeholder; ``reasoning`` is what of
+    the output was told to be reasoning. ``growth`` is by how much the answer makes the context
+    larger, None where that is the output. Of the context ``cache_read`` was read from the
+    provider's cache and ``cache_write`` put into it, None where that was not told; ``cache_hour``
+    is what of the latter is to stay there for an hour. ``resent`` adds up what the provider sent to
+    its model again for this answer, after tools of its own; None as a rule.
     """
 
     context: int
     output: int | None = None
+    growth: int | None = None
     reasoning: int = 0
     cache_read: int | None = None
     cache_write: int | None = None
     cache_hour: int = 0
+    resent: "ReportedUsage | None" = None
+
+    @property
+    def answer(self) -> int | None:
+        """By how much the answer makes the context larger, None where that is not known."""
+        return self.output if self.growth is None else self.growth
 
 
 NO_TAGS = Tags()

@@ -3,6 +3,8 @@
 from formats.jsonl import decoded
 
 from compactctl.formats.format import Format
+from compactctl.history.conversations import conversations_of
+from compactctl.history.usage.requests import requests
 from compactctl.model.transcript import Transcript
 
 
@@ -17,6 +19,13 @@ def check(candidate: Format, lines: list[bytes]) -> Transcript:
     assert {message.id for message in found.effective} <= set(ids)
     conversations = [message.conversation for message in found.effective]
     assert conversations == sorted(conversations)
+    reported = {m.id for m in found.messages if m.usage and m.usage.context > 0}
+    assert reported <= {
+        messages[index].id
+        for messages in conversations_of(found.messages)
+        for request in requests(messages, lambda _: 1)
+        for index in request.members
+    }
     known = {message.line for message in found.messages} | {o.line for o in found.opaque}
     silent = sum(volume.count for volume in found.meta.values())
     assert len(known) + silent >= len(lines)

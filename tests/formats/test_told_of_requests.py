@@ -8,6 +8,8 @@ from formats.copilot_cli.sessions import prompt
 from formats.copilot_cli.sessions import said as copilot_said
 from formats.jsonl import read
 
+from compactctl.model.message import ReportedUsage
+
 
 def test_a_claude_answer_tells_its_cache_and_its_time() -> None:
     usage = {
@@ -47,7 +49,10 @@ def test_an_answer_that_the_model_was_asked_for_twice_counts_what_was_sent_first
     assert one.usage is not None
     assert (one.usage.context, one.usage.cache_read) == (6_002, 6_000)
     # The next request holds what was sent last, and what was answered then.
-    assert one.usage.context + (one.usage.output or 0) == 7_002 + 70
+    assert one.usage.context + (one.usage.answer or 0) == 7_002 + 70
+    # It is billed as the provider adds it up.
+    assert one.usage.output == 160
+    assert one.usage.resent == ReportedUsage(context=7_002, cache_read=7_000)
 
 
 def test_claudes_compactions_are_told_and_a_subagents_are_not() -> None:

@@ -334,7 +334,7 @@ def _since_cleared(
     said = round(sum(framed.visible(messages[index]) for index in answer))
     behind = range(answer[0] + 1, len(messages))
     added = round(sum(framed.whole(messages[index]) for index in behind if index not in answer))
-    most = reported.context + max(reported.output or 0, said) + added
+    most = reported.context + max(reported.answer or 0, said) + added
     counted = min(size.total, most)
     total = counted if cleared.saved is None else max(added, most - cleared.saved)
     line = messages[answer[0]].line + 1

@@ -1,9 +1,11 @@
 """What Anthropic's API reports about a request."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.records.json_values import integer_or_none, list_or_empty, object_or_empty
+from compactctl.formats.records.usage import joined
 from compactctl.model.message import ReportedUsage
 
 # The three are disjoint; together they are everything that was sent.
@@ -14,19 +16,21 @@ def reported_usage(response: Mapping[str, Any]) -> ReportedUsage | None:
     """Return the usage of a response, None when it has none.
 
     Without a stop reason the number of output tokens is one from early in the stream: no number.
-    Where the provider asked its model again in the middle of an answer, after a tool of its own,
-    the request is what was sent first, and all that came after it belongs to the answer.
     """
     usage = response.get("usage")
     if not isinstance(usage, Mapping) or not usage:
         return None
-    iterations = asked(usage)
-    usage, newest = iterations[0], iterations[-1]
-    output = integer_or_none(newest.get("output_tokens")) if response.get("stop_reason") else None
+    whole = joined([_reported(one) for one in asked(usage)])
+    if not response.get("stop_reason"):
+        return replace(whole, output=None, growth=None)
+    return replace(whole, output=integer_or_none(usage.get("output_tokens")))
+
+
+def _reported(usage: Mapping[str, Any]) -> ReportedUsage:
     kept = object_or_empty(usage.get("cache_creation"))
     return ReportedUsage(
         context=_sent(usage),
-        output=None if output is None else output + _sent(newest) - _sent(usage),
+        output=integer_or_none(usage.get("output_tokens")),
         cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
         cache_hour=integer_or_none(kept.get("ephemeral_1h_input_tokens")) or 0,

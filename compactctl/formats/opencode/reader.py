@@ -16,6 +16,7 @@ from compactctl.formats.records.json_values import (
 )
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.timestamps import seconds
+from compactctl.formats.records.usage import joined
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Cleared, Transcript
@@ -116,16 +117,21 @@ def _draft(entry: ContainedRecord) -> MessageDraft | None:
 def _usage(info: Mapping[str, Any], parts: Sequence[Any]) -> ReportedUsage | None:
     """Return what was reported for an answer's request.
 
-    An answer of several steps tells the numbers of its last request, which also held the first
-    steps: those are left out.
+    An answer of several steps tells the numbers of its last request, and each step its own.
     """
     tokens = object_or_empty(info.get("tokens"))
+    steps = [part for part in map(object_or_empty, parts) if part.get("type") == "step-finish"]
+    if len(steps) > 1:
+        usages = [_reported(object_or_empty(step.get("tokens"))) for step in steps]
+        return joined(usages) if all(usage.context > 0 for usage in usages) else None
+    usage = _reported(tokens)
+    return None if not tokens or (usage.context <= 0 and info.get("error")) else usage
+
+
+def _reported(tokens: Mapping[str, Any]) -> ReportedUsage:
     cache = object_or_empty(tokens.get("cache"))
     sent = (tokens.get("input"), cache.get("read"), cache.get("write"))
     context = sum(number for number in sent if isinstance(number, int))
-    steps = sum(object_or_empty(part).get("type") == "step-finish" for part in parts)
-    if not tokens or steps > 1 or (context <= 0 and info.get("error")):
-        return None
     total, output = tokens.get("total"), tokens.get("output")
     if isinstance(total, int) and total >= context:
         # Whether ``output`` has the reasoning in it depends on the version; the total always has.

@@ -9,6 +9,7 @@ import orjson
 
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.responses import with_responses
 from compactctl.formats.records.timestamps import time_of
 from compactctl.formats.records.voices import attributed, is_clients
 from compactctl.model.message import (
@@ -27,9 +28,13 @@ BLANK = "blank line"
 
 
 class TranscriptBuilder:
-    """Takes in a file's records one by one, in file order."""
+    """Takes in a file's records one by one, in file order.
 
-    def __init__(self) -> None:
+    ``interleaves`` as for ``with_responses``.
+    """
+
+    def __init__(self, *, interleaves: bool = True) -> None:
+        self.interleaves = interleaves
         self.messages: list[Message] = []
         self.links: list[Link] = []
         self.pointers: list[Pointer] = []
@@ -134,8 +139,8 @@ class TranscriptBuilder:
             format=name,
             n_lines=self.n_lines,
             n_bytes=self.n_bytes,
-            messages=tuple(self.messages),
-            effective=shown,
+            messages=tuple(with_responses(self.messages, interleaves=self.interleaves)),
+            effective=tuple(with_responses(shown, interleaves=self.interleaves)),
             links=tuple(self._links()),
             pointers=tuple(self.pointers),
             meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},

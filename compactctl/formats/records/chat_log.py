@@ -52,7 +52,7 @@ class ChatLogReader:
         self.name = name
         self.start = start
         self.members = members
-        self.gather = TranscriptBuilder()
+        self.gather = TranscriptBuilder(interleaves=False)
         self._model: str | None = None
         self._window: int | None = None
         self._cwd: str | None = None

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.history.usage.rounds import Round
+from compactctl.model.message import ReportedUsage
 from compactctl.tokens.models.prices import MILLION, Price, Prices
 
 # The share of a context that no message of the transcript explains.
@@ -130,17 +131,25 @@ def _kept(held: Counter[str], before: Round | None, each: Round) -> Counter[str]
 def _cost(each: Round, price: Price | None) -> RoundCost | None:
     if price is None:
         return None
-    read, write = each.cache_read or 0, each.cache_write or 0
-    fresh = (
-        (each.context - read - write) * price.input
-        + (write - each.cache_hour) * price.cache_write
-        + each.cache_hour * price.cache_hour
-    )
+    read, fresh = each.cache_read or 0, _fresh(each, price)
     unread = each.context - read
     dearer = fresh / unread - price.cache_read if unread else 0.0
+    cost = fresh + read * price.cache_read
+    if each.resent is not None:
+        cost += _fresh(each.resent, price) + (each.resent.cache_read or 0) * price.cache_read
     return RoundCost(
-        input=(fresh + read * price.cache_read) / MILLION,
+        input=cost / MILLION,
         output=each.output * price.output / MILLION,
         again=(each.paid_again or 0) * max(0.0, dearer) / MILLION,
         price=price,
+    )
+
+
+def _fresh(each: Round | ReportedUsage, price: Price) -> float:
+    """Return what the input costs that was not read from a cache, in dollars for a million."""
+    read, write = each.cache_read or 0, each.cache_write or 0
+    return (
+        (each.context - read - write) * price.input
+        + (write - each.cache_hour) * price.cache_write
+        + each.cache_hour * price.cache_hour
     )

@@ -19,7 +19,8 @@ class Request:
     Attributes:
         first: index of the response's first message; ``members``: indices of all of them.
         context: what the provider reported for everything that was sent.
-        output: what it reported for the answer; None when the number is a placeholder.
+        output: what it reported for the answer; None when the number is a placeholder. ``growth``
+            is what of that makes the context larger, and what else of the answer does.
         visible: what was counted of the answer's records; ``results`` is what of that are results
             of tools, which some clients store in the record of the call: they are not output.
         guessed: what of its reasoning is not stored, by what is stored beside it.
@@ -35,6 +36,7 @@ class Request:
     members: tuple[int, ...]
     context: int
     output: int | None
+    growth: int | None
     visible: float
     results: float
     guessed: float
@@ -56,14 +58,14 @@ class Request:
 
         A report a little below what is counted is true, and leaves no room for reasoning.
         """
-        if self.output is None or not self.is_reported:
+        if self.growth is None or not self.is_reported:
             return self.visible + self.guessed
-        return max(self.output, self._said) + self.results
+        return max(self.growth, self._said) + self.results
 
     @property
     def is_reported(self) -> bool:
         """Whether the size of the answer was reported, and can be true."""
-        return self.output is not None and 2 * self.output >= self._said
+        return self.growth is not None and 2 * self.growth >= self._said
 
     @property
     def _said(self) -> float:
@@ -108,13 +110,15 @@ def _request(
     if not reported:
         return None
     sizes, sums, stored = counted
+    newest = reported[-1]
     seen = sum(visible(messages[index]) for index in members)
     guessed = sum(sizes[index] for index in members) - seen
     return Request(
         first=members[0],
         members=tuple(members),
         context=reported[0].context,
-        output=reported[-1].output,
+        output=newest.output,
+        growth=newest.answer,
         visible=seen,
         results=sum(
             visible(replace(messages[i], parts=messages[i].results))
@@ -125,7 +129,7 @@ def _request(
         hidden_reasoning=guessed > 0 or any(messages[index].thinks_unseen for index in members),
         before=sums[members[0]],
         contents=stored[members[0]],
-        reasoning=reported[-1].reasoning,
+        reasoning=newest.reasoning,
         turn=turn,
         usage=reported[0],
     )

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from compactctl.history.categories import Category
@@ -11,7 +11,7 @@ from compactctl.history.conversations import conversations_of
 from compactctl.history.shares import shares
 from compactctl.history.standins import edit_places
 from compactctl.history.usage.requests import Request, requests
-from compactctl.model.message import Message, MessageId
+from compactctl.model.message import Message, MessageId, ReportedUsage
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.meter import Meter
 
@@ -50,6 +50,8 @@ class Round:
             negative where the context fell. Of the first round it is all of the context.
         cache_read, cache_write: what of the context was read from the provider's cache and put
             into it, None where that was not reported; ``cache_hour`` of the latter for an hour.
+        resent: what the provider sent to its model again for the same answer, after tools of its
+            own, None as a rule.
         output: the answer, by count where ``is_output_reported`` is false.
         reasoning: what of it was reported to be reasoning.
         paid_again: what was sent before and was not read from the cache, at most: the smaller one
@@ -79,6 +81,7 @@ class Round:
     cache_read: int | None
     cache_write: int | None
     cache_hour: int
+    resent: ReportedUsage | None
     output: int
     is_output_reported: bool
     reasoning: int
@@ -86,6 +89,11 @@ class Round:
     entered: Mapping[Category, int]
     tools: Mapping[str, int]
     marks: tuple[RoundMark, ...]
+
+    @property
+    def sent(self) -> int:
+        """All input that it is billed for."""
+        return self.context + (self.resent.context if self.resent else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,13 +110,14 @@ class Rounds:
 
     @property
     def sent(self) -> int:
-        """The contexts of all rounds added up, in tokens."""
-        return sum(each.context for each in self.rounds)
+        """The contexts of all rounds added up, in tokens, with what was sent again in them."""
+        return sum(each.sent for each in self.rounds)
 
     @property
     def cache_read(self) -> int:
         """What of that was read from a cache."""
-        return sum(each.cache_read or 0 for each in self.rounds)
+        resent = [each.resent.cache_read or 0 for each in self.rounds if each.resent]
+        return sum(each.cache_read or 0 for each in self.rounds) + sum(resent)
 
     @property
     def cache_reports(self) -> int:
@@ -193,6 +202,7 @@ def _rounds(
             cache_read=_cache_read(request),
             cache_write=_cache_write(request),
             cache_hour=_within(request.usage.cache_hour, _cache_write(request) or 0),
+            resent=_resent(request.usage.resent),
             output=_within(round(request.answer) if request.output is None else request.output),
             is_output_reported=request.output is not None,
             reasoning=_within(request.reasoning),
@@ -201,6 +211,17 @@ def _rounds(
             tools=_sum(share.tools for share in said),
             marks=marks,
         )
+
+
+def _resent(usage: ReportedUsage | None) -> ReportedUsage | None:
+    """Return what was sent again, with numbers as they can be."""
+    if usage is None:
+        return None
+    context = _within(usage.context)
+    read = None if usage.cache_read is None else _within(usage.cache_read, context)
+    write = None if usage.cache_write is None else _within(usage.cache_write, context - (read or 0))
+    hour = _within(usage.cache_hour, write or 0)
+    return replace(usage, context=context, cache_read=read, cache_write=write, cache_hour=hour)
 
 
 def _cache_read(request: Request) -> int | None:

@@ -34,6 +34,7 @@ def _round(each: Round, cost: RoundCost | None) -> dict[str, Any]:
         "cacheReadTokens": each.cache_read,
         "cacheWriteTokens": each.cache_write,
         "cacheHourTokens": each.cache_hour,
+        "resentTokens": each.resent.context if each.resent else 0,
         "paidAgainTokens": each.paid_again,
         "outputTokens": each.output,
         "outputReported": each.is_output_reported,

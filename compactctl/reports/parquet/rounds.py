@@ -29,6 +29,7 @@ COLUMNS: Mapping[str, str] = {
     "cache_read": "int64",
     "cache_write": "int64",
     "cache_hour": "int64",
+    "resent": "int64",
     "paid_again": "int64",
     "output": "int64",
     "output_reported": "int64",
@@ -69,6 +70,7 @@ def _more(each: Round, cost: RoundCost | None) -> dict[str, object]:
     return {
         "conversation": each.conversation + 1,
         "line": each.line + 1,
+        "resent": each.resent.context if each.resent else 0,
         "output_reported": int(each.is_output_reported),
         "results": json.dumps(dict(each.tools)),
         "cost_input": cost and cost.input,

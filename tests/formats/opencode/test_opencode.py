@@ -27,6 +27,7 @@ from compactctl.model.message import (
     Message,
     MessageId,
     ReasoningPart,
+    ReportedUsage,
     Synthetic,
     TextPart,
     ToolCallPart,
@@ -174,16 +175,24 @@ def test_usage_is_the_sum_of_what_was_sent_and_the_rest_of_the_total() -> None:
     cache = {"read": 7_000, "write": 40}
     tokens = {"input": 134, "output": 160, "reasoning": 66, "cache": cache}
     step = {"type": "step-finish", "tokens": tokens}
+    later = {"type": "step-finish", "tokens": {**tokens, "input": 500, "output": 80}}
     found = opencode(
         assistant("msg_a", text("a"), step, tokens={**tokens, "total": 7_334}),
         assistant("msg_b", text("b"), step, tokens={**tokens, "total": 7_400}),
         assistant("msg_c", text("c"), step, tokens=tokens),
-        assistant("msg_d", text("d"), step, step, tokens=tokens),
+        assistant("msg_d", text("d"), step, later, tokens=later["tokens"]),
         assistant("msg_e", text("e"), tokens={"input": 0, "output": 0}),
     )
 
     usages = [(m.usage.context, m.usage.output) if m.usage else None for m in found.effective]
-    assert usages == [(7_174, 160), (7_174, 226), (7_174, 160), None, (0, 0)]
+    assert usages == [(7_174, 160), (7_174, 226), (7_174, 160), (7_174, 240), (0, 0)]
+    # An answer of several steps: what was sent again, and what the next request has more.
+    usage = found.effective[3].usage
+    assert usage is not None
+    assert (usage.answer, usage.resent) == (
+        500 + 7_040 + 80 - 7_174,
+        ReportedUsage(context=7_540, cache_read=7_000, cache_write=40),
+    )
 
 
 def test_ids_that_were_redacted_do_not_make_messages_alike() -> None:

@@ -115,7 +115,9 @@ def _facts(found: Rounds) -> Iterator[Fact]:
     turns = f"{len(found.rounds):>11,} in {plural(found.turns, 'turn')}"
     beside = f"; {plural(found.aside, 'request')} of subagents left out" if found.aside else ""
     yield Fact("rounds", turns + beside)
-    yield Fact("sent", f"{tokens_text(found.sent)}, the contexts of all rounds added up")
+    resent = found.sent - sum(each.context for each in found.rounds)
+    beside = f"; {resent:,} of them sent again by tools of the provider" if resent else ""
+    yield Fact("sent", f"{tokens_text(found.sent)}, the contexts of all rounds added up{beside}")
     yield from _cache_facts(found)
     counted = sum(not each.is_output_reported for each in found.rounds)
     note = f", {counted:,} of the answers by count (~)" if counted else ""

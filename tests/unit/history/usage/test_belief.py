@@ -21,6 +21,7 @@ def series(contexts: Sequence[int], contents: Sequence[int] = CONTENTS) -> tuple
             members=(2 * index,),
             context=context,
             output=10,
+            growth=10,
             visible=10,
             results=0,
             guessed=0,

@@ -166,6 +166,23 @@ def test_requests_from_before_our_own_compaction_are_not_trusted() -> None:
     assert found.reported == 50
 
 
+def test_requests_are_trusted_from_the_message_on_that_was_the_newest_of_its_content() -> None:
+    """The newest message was the second "Continue." when we compacted, and there is a third."""
+    marked = replace(summary("short"), tags=Tags(condense_id="g", through="x", occurrence=2))
+    said = [replace(user("Continue."), id=MessageId(name)) for name in ("x", "x#2", "x#3")]
+    stale, fresh, newest = (
+        reply("b", 900, 1, "r1"),
+        reply("c", 50, 1, "r2"),
+        reply("d", 60, 1, "r3"),
+    )
+    talk = conversation(marked, said[0], stale, said[1], fresh, said[2], newest)
+    names = {1: "x", 3: "x#2", 5: "x#3"}
+    talk = tuple(replace(m, id=MessageId(names.get(n, m.id))) for n, m in enumerate(talk))
+    found = calibrate(talk, words)
+    assert found is not None
+    assert [request.context for request in found.requests] == [50, 60]
+
+
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5_000)), min_size=1, max_size=12))
 def test_the_rows_of_any_conversation_come_from_its_newest_request(
     rows: list[tuple[int, int]],

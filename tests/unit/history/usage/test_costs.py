@@ -1,6 +1,7 @@
 """What rounds cost, and what that was spent on."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from builders import assistant, call, result, summary, system, user
@@ -26,7 +27,7 @@ PRICE = Price(
 TABLE = Prices("mine", (PRICE, replace(PRICE, input=1_000, over=50_000)))
 
 
-def reported(context: int, **usage: int) -> Message:
+def reported(context: int, **usage: Any) -> Message:
     sent = ReportedUsage(context=context, **usage)
     return replace(assistant("ok"), response_id=f"r{context}", usage=sent, model="m")
 
@@ -39,6 +40,14 @@ def test_every_kind_of_token_has_its_own_price() -> None:
     assert (one.input, one.output) == pytest.approx((million / 1e6, 700 / 1e6))
     assert one.total == one.input + one.output
     assert made.dates == ("d",)
+
+
+def test_what_the_provider_sent_again_is_paid_as_well() -> None:
+    again = ReportedUsage(context=8_000, cache_read=1_000, cache_write=3_000, cache_hour=1_000)
+    usage = ReportedUsage(context=5_000, output=7, growth=4_000, resent=again)
+    [one] = costs(found(user("go"), replace(reported(5_000), usage=usage)), TABLE).known
+    million = 5_000 * 10 + 4_000 * 10 + 1_000 * 1 + 2_000 * 12 + 1_000 * 20
+    assert (one.input, one.output) == pytest.approx((million / 1e6, 700 / 1e6))
 
 
 def test_input_whose_cache_is_not_reported_costs_as_what_is_not_cached() -> None:

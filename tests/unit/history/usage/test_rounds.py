@@ -16,7 +16,7 @@ from compactctl.history.usage.rounds import (
     Rounds,
     rounds,
 )
-from compactctl.model.message import Message, ReportedUsage, Tags
+from compactctl.model.message import Message, MessageId, ReportedUsage, Tags
 
 
 def test_without_reported_usage_there_are_no_rounds() -> None:
@@ -114,6 +114,25 @@ def test_our_compaction_is_marked_where_it_was_made() -> None:
     written = summary("ours", synthetic=True, injected=True, tags=Tags(through="m2"))
     talk = found(written, user("go"), answer(9_000, 0), answer(4_000, 0))
     assert [each.marks for each in talk] == [(), ("compactctl", "fell")]
+
+
+def test_our_compaction_is_marked_where_the_same_was_said_before_and_later() -> None:
+    written = summary("ours", synthetic=True, injected=True, tags=Tags(through="x", occurrence=2))
+    said = [replace(user("Continue."), id=MessageId(name)) for name in ("x", "x#2", "x#3")]
+    between = (answer(9_000, 0), answer(9_100, 0), answer(4_000, 0))
+    talk = found(written, *(each for pair in zip(said, between, strict=True) for each in pair))
+    assert [each.marks for each in talk] == [(), ("compactctl",), ("fell",)]
+
+
+def test_what_the_provider_sent_again_is_no_part_of_the_context() -> None:
+    again = ReportedUsage(context=40_000, cache_read=15_000, cache_write=2_000)
+    usage = ReportedUsage(context=20_000, output=700, growth=20_400, cache_read=5_000, resent=again)
+    talk = (replace(answer(20_000), usage=usage), user("go on"), answer(40_500, 40_000))
+    first, second = found(user("go"), *talk)
+    assert (first.context, first.sent, first.output) == (20_000, 60_000, 700)
+    assert (second.new, second.marks) == (20_500, ())
+    every = rounds(session(user("go"), *talk), meter())
+    assert (every.sent, every.cache_read) == (100_500, 60_000)
 
 
 def test_a_context_that_fell_alone_is_marked_and_paid_again() -> None:

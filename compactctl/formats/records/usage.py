@@ -1,0 +1,42 @@
+"""What is reported of an answer for which a model was asked more than once."""
+
+from collections.abc import Iterable, Sequence
+
+from compactctl.model.message import ReportedUsage
+
+
+def joined(usages: Sequence[ReportedUsage]) -> ReportedUsage:
+    """Return what the requests for one answer come to; there is at least one, oldest first.
+
+    The context is what was sent first. All that came after it belongs to the answer, though most of
+    it was billed as input: results of the provider's tools, and the answer so far once more.
+    """
+    first, newest = usages[0], usages[-1]
+    if len(usages) == 1:
+        return first
+    grown = newest.answer
+    return ReportedUsage(
+        context=first.context,
+        output=_sum(usage.output for usage in usages),
+        growth=None if grown is None else newest.context + grown - first.context,
+        reasoning=sum(usage.reasoning for usage in usages),
+        cache_read=first.cache_read,
+        cache_write=first.cache_write,
+        cache_hour=first.cache_hour,
+        resent=ReportedUsage(
+            context=sum(usage.context for usage in usages[1:]),
+            cache_read=_sum(usage.cache_read for usage in usages[1:]),
+            cache_write=_sum(usage.cache_write for usage in usages[1:]),
+            cache_hour=sum(usage.cache_hour for usage in usages[1:]),
+        ),
+    )
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """Return a sum, None where a number in it is not known."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total

@@ -1,0 +1,63 @@
+"""Which messages are one response, whatever ids a proxy gives."""
+
+from dataclasses import replace
+
+import pytest
+from builders import assistant, call, conversation, result, user
+
+from compactctl.formats.records.responses import with_responses
+from compactctl.model.message import Message, ReportedUsage
+
+
+def of(message: Message, response: str | None, context: int | None = None) -> Message:
+    usage = None if context is None else ReportedUsage(context=context)
+    return replace(message, response_id=response, usage=usage)
+
+
+def answers(*messages: Message, interleaves: bool = True) -> list[list[int]]:
+    """Return the indices of the messages of each response."""
+    found: dict[str, list[int]] = {}
+    for index, each in enumerate(with_responses(conversation(*messages), interleaves=interleaves)):
+        if each.response_id is not None:
+            found.setdefault(each.response_id, []).append(index)
+    return list(found.values())
+
+
+CALLS = (call("a", "Read"), result("a", "A"), call("b", "Read"), result("b", "B"))
+
+
+def steps(*contexts: int | None) -> list[Message]:
+    """Return two calls and their results, all under one id, with what is reported of each."""
+    first, one, second, two = CALLS
+    return [of(first, "r", contexts[0]), one, of(second, "r", contexts[1]), two]
+
+
+def test_results_may_stand_between_the_records_of_a_response_that_repeat_its_usage() -> None:
+    assert answers(user("go"), *steps(900, 900)) == [[1, 3]]
+    assert answers(user("go"), *steps(None, 900)) == [[1, 3]]
+
+
+def test_another_context_is_another_request() -> None:
+    assert answers(user("go"), *steps(900, 950), of(assistant("ok"), "r", 990)) == [[1], [3], [5]]
+
+
+def test_a_response_ends_with_its_turn() -> None:
+    talk = [user("go"), of(assistant("ok"), "r"), user("on"), of(assistant("ok"), "r")]
+    assert answers(*talk) == [[1], [3]]
+
+
+def test_in_a_log_a_response_ends_with_a_result() -> None:
+    assert answers(user("go"), *steps(None, None), interleaves=False) == [[1], [3]]
+    said = [of(assistant("I look."), "r", 9), of(call("a", "Read"), "r", 9)]
+    assert answers(user("go"), *said, interleaves=False) == [[1, 2]]
+
+
+@pytest.mark.parametrize("context", [900, 0])
+def test_what_reports_something_is_a_response(context: int) -> None:
+    assert answers(user("go"), of(assistant("ok"), None, context), assistant("well")) == [[1]]
+
+
+def test_subagents_that_run_at_once_are_not_told_apart_by_turns() -> None:
+    [one, other] = (replace(user("look"), aside=True) for _ in range(2))
+    talk = [one, of(assistant("a"), "r", 9), other, of(assistant("b"), "r", 9)]
+    assert answers(*(replace(message, aside=True) for message in talk)) == [[1, 3]]
