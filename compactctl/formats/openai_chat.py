@@ -40,6 +40,7 @@ from compactctl.model.message import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    is_replaceable,
 )
 from compactctl.model.tags import tags_of
 from compactctl.model.transcript import Transcript
@@ -122,9 +123,10 @@ class _OpenAIConversation:
         if role is None:
             return None
         self.queue.begin(tags_of(record))
-        if role == "tool":
-            return MessageDraft(role=role, parts=(self._result(record, path),))
-        parts = self._identified(_message_parts(record, path))
+        parts = _message_parts(record, path)
+        if role == "tool" and not _holds_results(record, parts):
+            return MessageDraft(role=role, parts=(self._result(record, path, parts),))
+        parts = self._identified(parts)
         results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
         return MessageDraft(
             role="tool" if results else role,
@@ -153,7 +155,9 @@ class _OpenAIConversation:
         response = document.get("response")
         return _usage(response if isinstance(response, Mapping) else document)
 
-    def _result(self, record: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
+    def _result(
+        self, record: Mapping[str, Any], path: JsonPath, parts: Sequence[Part]
+    ) -> ToolResultPart:
         content, name = record.get("content"), text_or_empty(record.get("name"))
         call_id = text_or_none(record.get("tool_call_id"))
         joined = CallId(call_id) if call_id else self.queue.result(name)
@@ -162,6 +166,8 @@ class _OpenAIConversation:
             call_id=joined,
             tool=name or self.tools.get(joined, ""),
             text=text,
+            # A block that nobody knows may name the call, where nothing else does.
+            embedded=not (call_id or all(map(is_replaceable, parts))),
             media=media,
             path=(*path, "content"),
         )
@@ -189,6 +195,11 @@ def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...
     if isinstance(refusal, str) and refusal:
         content = (*content, TextPart(text=refusal, path=(*path, "refusal")))
     return (*reasoning_parts(record, path), *content, *calls)
+
+
+def _holds_results(record: Mapping[str, Any], parts: Iterable[Part]) -> bool:
+    """Whether the content of a tool's message holds results of its own, as the AI SDK's does."""
+    return "tool_call_id" not in record and any(isinstance(p, ToolResultPart) for p in parts)
 
 
 def _usage(record: Mapping[str, Any], parts: Sequence[Part] = ()) -> ReportedUsage | None:

@@ -5,7 +5,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from compactctl.formats.content.media_url import media_from_base64
+from compactctl.formats.content.media_url import media_from_text
+from compactctl.formats.content.other_calls import (
+    new_other_result,
+    other_call,
+    other_result,
+)
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import object_or_empty, text_or_empty
@@ -46,7 +51,10 @@ def new_content(part: Part, current: object, text: str) -> object:
 
     The API takes no objects as content.
     """
-    return _text_block(text) if isinstance(part, MediaPart) else text_content(current, text)
+    if isinstance(part, MediaPart):
+        return _text_block(text)
+    other = new_other_result(part.path, current, text)
+    return text_content(current, text) if other is None else other
 
 
 def text_content(like: object, text: str) -> object:
@@ -54,7 +62,11 @@ def text_content(like: object, text: str) -> object:
     if not isinstance(like, list):
         return text
     is_plain = bool(like) and all(isinstance(item, str) for item in like)
-    return [text if is_plain else _text_block(text)]
+    # Bedrock's blocks have no type.
+    is_bare = any(
+        isinstance(item, Mapping) and "text" in item and "type" not in item for item in like
+    )
+    return [text if is_plain else {"text": text} if is_bare else _text_block(text)]
 
 
 def _text_block(text: str) -> Mapping[str, str]:
@@ -107,7 +119,8 @@ def block_parts(
         return (call,)
     if kind.endswith("tool_result"):
         return (_result(block, path, tools, embedded=kind not in _RESULTS),)
-    return _plain_block(block, path)
+    other = other_call(block, path) or other_result(block, path)
+    return _plain_block(block, path) if other is None else (other,)
 
 
 def _plain_block(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
@@ -120,7 +133,7 @@ def _plain_block(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
 
 def _plain_part(block: Mapping[str, Any], path: JsonPath) -> Part | None:
     match block.get("type"):
-        case "text" if isinstance(block.get("text"), str):
+        case "text" | None if isinstance(block.get("text"), str):
             return TextPart(text=block["text"], path=(*path, "text"))
         case "compaction":
             # The provider's own summary, which may come with its encrypted form.
@@ -194,8 +207,9 @@ def _in_file(part: Part, title: str) -> Part:
 
 
 def _media(block: Mapping[str, Any], path: JsonPath, default_type: str) -> MediaPart:
-    """Return an image or document; MCP's blocks have no source around the data."""
+    """Return an image or document; blocks of MCP and the AI SDK have no source around the data."""
     source = object_or_empty(block.get("source", block))
     names = (text_or_empty(source.get(key)) for key in _MEDIA_TYPES)
     media_type = next(filter(None, names), default_type)
-    return media_from_base64(text_or_empty(source.get("data")), media_type, path)
+    data = text_or_empty(source.get("data")) or text_or_empty(source.get("image"))
+    return media_from_text(data, media_type, path)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compactctl.formats.content.anthropic import block_parts
-from compactctl.formats.content.media_url import media_from_base64, media_from_url
+from compactctl.formats.content.media_url import media_from_base64, media_from_text, media_from_url
+from compactctl.formats.content.other_calls import new_other_result
 from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import (
@@ -30,9 +31,7 @@ from compactctl.model.message import (
 # Types of texts that the API takes, and those of exporters; some leave it out.
 _TEXTS = frozenset({"", "text", "input_text", "output_text", "tool_output", "refusal"})
 _TEXT_KEYS = ("text", "value", "refusal", "thinking", "reasoning")
-_URL_KEYS = ("url", "image_url", "file_data", "data", "image")
-# Of a URL up to its colon; base64 data has none.
-_LONGEST_SCHEME = 20
+_URL_KEYS = ("url", "image_url", "file_data", "data")
 _REASONING = frozenset({"reasoning", "thinking", "reasoning_text", "summary_text"})
 _DEFAULT_TYPES = {
     "image_url": "image/unknown",
@@ -78,8 +77,9 @@ def new_content(part: Part, current: object, text: str, *, kind: str = "text") -
     """
     if isinstance(part, MediaPart):
         return _new_item({}, text, kind)
-    if not isinstance(current, list):
-        return text
+    other = new_other_result(part.path, current, text)
+    if other is not None or not isinstance(current, list):
+        return text if other is None else other
     shapes = [item for item in current if isinstance(item, Mapping) and _text_key(item)]
     return [_new_item(shapes[0] if shapes else {}, text, kind)]
 
@@ -88,9 +88,11 @@ def text_content(like: object, text: str) -> object:
     """Return ``text`` as the content of a message whose neighbour has the content ``like``."""
     if not isinstance(like, list):
         return text
-    keys = (_text_key(item) for item in like if isinstance(item, Mapping))
-    key = "value" if next(filter(None, keys), "") == "value" else "text"
-    return [{"type": "text", key: text}]
+    shapes = (item for item in like if isinstance(item, Mapping) and _text_key(item))
+    shape = next(shapes, {"type": "text"})
+    key = "value" if _text_key(shape) == "value" else "text"
+    # Bedrock's texts have no type.
+    return [{"type": "text", key: text} if "type" in shape else {key: text}]
 
 
 def call_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
@@ -135,10 +137,8 @@ def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:
         media_type = f"audio/{text_or_empty(inner.get('format')) or 'unknown'}"
         return media_from_base64(text_or_empty(inner.get("data")), media_type, path)
     url = text_or_empty(next((inner[key] for key in _URL_KEYS if key in inner), ""))
-    if ":" in url[:_LONGEST_SCHEME]:
-        return media_from_url(url, _DEFAULT_TYPES[kind], path)
     media_type = text_or_empty(inner.get("mediaType")) or _DEFAULT_TYPES[kind]
-    return media_from_base64(url, media_type, path)
+    return media_from_text(url, media_type, path)
 
 
 def _content_calls(item: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
@@ -189,7 +189,9 @@ def _new_item(shape: Mapping[str, Any], text: str, kind: str) -> dict[str, str]:
     key = _text_key(shape)
     if not key:
         return {"type": kind, "text": text}
-    return {"type": text_or_none(shape.get("type")) or kind, key: text}
+    return (
+        {"type": text_or_none(shape["type"]) or kind, key: text} if "type" in shape else {key: text}
+    )
 
 
 def _text_key(item: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.content.image_size import image_size
 from compactctl.formats.content.media_url import media_from_base64, media_from_url
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import text_or_empty
@@ -67,4 +68,6 @@ def _media(holder: Mapping[str, Any], key: str, item: object) -> MediaPart | Non
         return media_from_url(item, media_type or _UNKNOWN_TYPE, ())
     if not _BASE64.fullmatch(item.rstrip("=")):
         return None
-    return media_from_base64(item, media_type or _UNKNOWN_TYPE, ())
+    if not media_type:
+        media_type = "image/unknown" if any(image_size(item)) else _UNKNOWN_TYPE
+    return media_from_base64(item, media_type, ())

@@ -156,9 +156,9 @@ REWRITABLE = {
     "response_item", "session_meta", "content", "web_search_result_location",
 }  # fmt: skip
 FILES: Mapping[str, list[Block]] = {
-    "anthropic-messages": anthropic_messages(),
-    "openai-chat": chat_messages(),
-    "codex": [item(each["type"], **each) for each in response_items()],
+    "anthropic-messages": anthropic_messages(3),
+    "openai-chat": chat_messages(3),
+    "codex": [item(each["type"], **each) for each in response_items(3)],
 }
 USUAL = ((), ("prune",), ("shorten",))
 
