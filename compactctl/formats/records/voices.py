@@ -2,6 +2,8 @@
 
 import json
 import re
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -39,7 +41,7 @@ _TAGS = (
     # Cline and Roo Code.
     "environment_details",
 )
-_OPENING = re.compile(rf"<({'|'.join(_TAGS)})(?=[\s>])[^>\n]*>")
+_TAG = re.compile(rf"<(/?)({'|'.join(_TAGS)})(?=[\s>])[^>\n]*>")
 # What a client writes on a line of its own.
 _LINE = re.compile(
     r"^[ \t]*(?:\[Request interrupted by user[^\]\n]*\]|Caveat: The messages below .*"
@@ -54,13 +56,14 @@ _COMMAND = re.compile(r"<command-(name|message|args|contents)>(.*?)</command-\1>
 
 # How Claude Code and OpenCode send what a person typed while the agent worked: in a reminder of its
 # own, or at the end of a result.
-_STEERED = re.compile(
+_MEANWHILE = re.compile(
     r"(?P<tag><system-reminder>\s*)?"
-    r"The user sent (?:a new message while you were working|the following message):\n(.*?)\n+"
-    r"(?:IMPORTANT: After completing your current task|This is how Claude Code surfaces messages"
-    r"|Please address this message and continue)[^\n]*?"
-    r"(?(tag)\s*</system-reminder>|\s*\Z)",
-    re.DOTALL,
+    r"The user sent (?:a new message while you were working|the following message):\n"
+)
+_BEHIND_IT = re.compile(
+    r"(?<!\n)\n+(?:IMPORTANT: After completing your current task"
+    r"|This is how Claude Code surfaces messages"
+    r"|Please address this message and continue)[^\n<]*(?P<tag>\s*</system-reminder>|\s*\Z)"
 )
 
 # Tools by which a model asks a person, in lower case; their results are that person's words.
@@ -121,39 +124,59 @@ def typed_in(text: str) -> str:
     """
     if text.lstrip().startswith(_WHOLE):
         return ""
-    command, body = _command_apart(_STEERED.sub(r"\2", text))
+    command, body = _command_apart(_with_typed_meanwhile(text))
     pieces, start = [command], 0
-    for opening in _OPENING.finditer(body):
-        is_first_in_line = not body[start : opening.start()].rpartition("\n")[2].strip()
-        if opening.start() < start or not is_first_in_line:
+    has_words = bool(command)
+    for opening, end in _blocks(body):
+        # At the start of a line, or right behind another block.
+        is_in_front = opening == start or _is_blank_before(body, opening)
+        if opening < start or not is_in_front:
             continue
-        end = _block_end(body, opening)
-        if end is None and body[: opening.start()].strip():
+        # One that is cut off is the client's where nothing but blocks stands before it.
+        has_words = has_words or bool(body[start:opening].strip())
+        if end is None and has_words:
             continue
-        pieces.append(body[start : opening.start()])
+        pieces.append(body[start:opening])
         start = len(body) if end is None else end
     rest = _LINE.sub("", "".join((*pieces, body[start:])))
     return text if rest == text else rest.strip()
 
 
-def _block_end(text: str, opening: re.Match[str]) -> int | None:
-    """Return where a block ends, None where it does not; it may quote blocks of its own kind."""
-    first, depth = None, 1
-    for tag in re.compile(rf"<(/?){re.escape(opening[1])}(?=[\s>])[^>\n]*>").finditer(
-        text, opening.end()
-    ):
-        depth += -1 if tag[1] else 1
-        first = first or (tag.end() if tag[1] else None)
-        if depth == 0:
-            return tag.end()
-    return first
+def _is_blank_before(text: str, index: int) -> bool:
+    """Tell whether a line begins at ``index``, but for spaces."""
+    before = index
+    while before and text[before - 1] in " \t":
+        before -= 1
+    return before == 0 or text[before - 1] == "\n"
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int | None]]:
+    """Yield where blocks begin and end, None where one does not; one may quote its own kind."""
+    tags = list(_TAG.finditer(text))
+    waiting: dict[str, list[int]] = defaultdict(list)
+    closings: dict[str, list[int]] = defaultdict(list)
+    ends: dict[int, int] = {}
+    for tag in tags:
+        if not tag[1]:
+            waiting[tag[2]].append(tag.start())
+            continue
+        closings[tag[2]].append(tag.end())
+        if waiting[tag[2]]:
+            ends[waiting[tag[2]].pop()] = tag.end()
+    for tag in tags:
+        if tag[1]:
+            continue
+        following = closings[tag[2]]
+        later = bisect_right(following, tag.end())
+        first = following[later] if later < len(following) else None
+        yield tag.start(), ends.get(tag.start(), first)
 
 
 def command_in(text: str) -> str:
     """Return a command of Claude Code with its arguments, as typed; "" where a text is none."""
     if not text.lstrip().startswith("<command-"):
         return ""
-    fields = {match[1]: match[2].strip() for match in _COMMAND.finditer(text)}
+    fields = {match[1]: match[2].strip() for match in _command_blocks(text)}
     return " ".join(filter(None, (fields.get("name"), fields.get("args"))))
 
 
@@ -169,7 +192,7 @@ def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
     That is an answer to a question, an objection to the call, or what they typed meanwhile. With
     ``is_error`` it is no answer.
     """
-    said = [match[2] for match in _STEERED.finditer(text)]
+    said = [text[start:end] for _, start, end, _ in _typed_meanwhile(text)]
     objection = _OBJECTION.fullmatch(text)
     if objection and not objection[1].startswith(_CLARIFYING):
         said.append(objection[1])
@@ -177,6 +200,27 @@ def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
         answer = _ANSWER.fullmatch(text)
         said.append(_PREVIEW.sub("", answer[1]) if answer else _texts_in(text))
     return "\n".join(said)
+
+
+def _typed_meanwhile(text: str) -> Iterator[tuple[int, int, int, int]]:
+    """Yield where a client's note of words begins, where the words do and end, and its own end."""
+    at = 0
+    while (opening := _MEANWHILE.search(text, at)) is not None:
+        closing = _BEHIND_IT.search(text, opening.end())
+        if closing is None:
+            return
+        at = closing.end()
+        if bool(opening["tag"]) == closing["tag"].endswith(">"):
+            yield opening.start(), opening.end(), closing.start(), closing.end()
+
+
+def _with_typed_meanwhile(text: str) -> str:
+    """Return a text with nothing but the words where a client noted them."""
+    pieces, at = [], 0
+    for start, first, last, end in _typed_meanwhile(text):
+        pieces += [text[at:start], text[first:last]]
+        at = end
+    return "".join((*pieces, text[at:]))
 
 
 def _texts_in(text: str) -> str:
@@ -203,6 +247,14 @@ def _leaves(value: object) -> Iterator[str]:
                 continue
 
 
+def _command_blocks(text: str) -> Iterator[re.Match[str]]:
+    """Yield the blocks of a command that a text begins with."""
+    at = len(text) - len(text.lstrip())
+    while (block := _COMMAND.match(text, at)) is not None:
+        yield block
+        at = block.end()
+
+
 def _command_apart(text: str) -> tuple[str, str]:
     """Return a command as a person typed it, and the text without it.
 
@@ -211,7 +263,7 @@ def _command_apart(text: str) -> tuple[str, str]:
     line = command_in(text)
     if not line:
         return "", text
-    rest = _COMMAND.sub("", text)
+    rest = text[[match.end() for match in _command_blocks(text)][-1] :]
     if not rest.strip():
         return (line if " " in line else ""), ""
     return f"{line}\n", rest

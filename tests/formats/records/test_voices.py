@@ -122,3 +122,26 @@ def test_what_a_person_says_in_a_result_is_told_apart(tool: str, text: str, said
 def test_a_question_that_failed_has_no_answer() -> None:
     assert not reply_in("AskUserQuestion", "InputValidationError: no options", is_error=True)
     assert reply_in("Write", REFUSED, is_error=True) == SAID
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<skill>",
+        "a\n<skill>\n",
+        "<skill>a</skill>b",
+        "\n<skill>\n<skill></skill>",
+        "<command-name>",
+        "The user sent the following message:\n",
+        "[Request interrupted by user",
+        "\n",
+        " ",
+        "The user rejected ",
+    ],
+)
+def test_no_text_is_read_more_than_a_few_times(piece: str) -> None:
+    """Read what would take minutes if each mark were looked for to the end of the text."""
+    text = piece * (400_000 // len(piece))
+
+    assert len(typed_in(text)) <= len(text)
+    assert len(reply_in("Read", text)) <= len(text)
