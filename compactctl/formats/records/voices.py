@@ -205,7 +205,8 @@ def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
 def _typed_meanwhile(text: str) -> Iterator[tuple[int, int, int, int]]:
     """Yield where a client's note of words begins, where the words do and end, and its own end."""
     at = 0
-    while (opening := _MEANWHILE.search(text, at)) is not None:
+    # A plain search is many times as fast, and finds nothing in most texts.
+    while "The user sent " in text and (opening := _MEANWHILE.search(text, at)) is not None:
         closing = _BEHIND_IT.search(text, opening.end())
         if closing is None:
             return
