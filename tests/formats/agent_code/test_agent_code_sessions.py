@@ -91,6 +91,13 @@ def test_pictures_and_documents_are_counted_by_size() -> None:
     assert AgentCode().new_value(found.effective[0], 0, picture, "gone") == text("gone")
 
 
+def test_usage_of_a_record_without_an_id_is_that_of_a_response() -> None:
+    bare = {name: value for name, value in TALK[5].items() if name != "uuid"}
+    [*_, reported, _, _] = agent_code(*TALK[:5], {**bare, **usage(20_000, 50)}, *TALK[6:]).messages
+    assert reported.usage is not None
+    assert reported.response_id == reported.id
+
+
 def test_recorded_usage_counts_and_is_restated_after_a_compaction(tmp_path: Path) -> None:
     talk = [*TALK[:5], {**TALK[5], **usage(20_000, 50)}, *TALK[6:]]
     path = pretty(session(*talk), tmp_path / "in.json")
