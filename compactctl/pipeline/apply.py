@@ -82,10 +82,10 @@ def apply(messages: Sequence[Message], edits: Sequence[Edit]) -> tuple[Message, 
         if message.id not in folded.hidden:
             result.append(_rewritten(message, folded.replaced.get(message.id)))
     written = {item.id for items in folded.placed.values() for item in items}
-    return tuple(_counting(result, written) if written else result)
+    return tuple(_with_occurrences(result, written) if written else result)
 
 
-def _counting(messages: Sequence[Message], written: Container[str]) -> Iterator[Message]:
+def _with_occurrences(messages: Sequence[Message], written: Container[str]) -> Iterator[Message]:
     """Note on written messages which of those with its name the newest message is."""
     places: dict[str, Sequence[int]] = {}
     for index, message in enumerate(messages):
