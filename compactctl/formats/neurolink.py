@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.call_queue import CallQueue
-from compactctl.formats.content.rewritten import new_arguments
+from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_text
@@ -104,12 +105,7 @@ class NeuroLink:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content, which is text in all but calls; see ``Writer.new_value``."""
-        old = message.parts[part]
-        if isinstance(old, ToolCallPart):
-            return new_arguments(old, current, text)
-        if isinstance(current, str):
-            return text
-        raise ValueError(f"a {type(old).__name__} has no replaceable content")
+        return rewritten(message.parts[part], current, text, lambda _part, _current, new: new)
 
 
 class _NeuroLinkConversation:
@@ -146,7 +142,8 @@ class _NeuroLinkConversation:
 
     def _parts(self, role: str, record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
         content, tool = record.get("content"), text_or_empty(record.get("tool"))
-        text = "" if content is None else json_text(content)
+        path_to_content = (*path, "content")
+        text, media = text_and_media(content, path_to_content)
         step = integer_or_none(object_or_empty(record.get("metadata")).get("stepIndex"))
         if role == "tool_result":
             result = ToolResultPart(
@@ -154,10 +151,13 @@ class _NeuroLinkConversation:
                 tool=tool,
                 text=text,
                 is_error=object_or_empty(record.get("result")).get("success") is False,
-                path=(*path, "content"),
+                media=media,
+                path=path_to_content,
             )
             return (result,)
-        said = (TextPart(text=text, path=(*path, "content")),) if text else ()
+        is_text = isinstance(content, str)
+        part = TextPart(text=text, embedded=not is_text, path=path_to_content)
+        said: tuple[Part, ...] = (part, *media) if text else ()
         if role != "tool_call":
             return said
         call = ToolCallPart(

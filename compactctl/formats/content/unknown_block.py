@@ -30,8 +30,10 @@ def unknown_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
 def text_and_media(value: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
     """Return the JSON text of a value without the base64 data in it, and that data as media.
 
-    A string is returned as it is.
+    A string is returned as it is, and null as no text.
     """
+    if value is None:
+        return "", ()
     text = json_text(value)
     if isinstance(value, str) or not _BASE64.search(text):
         return text, ()

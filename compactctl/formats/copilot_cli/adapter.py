@@ -79,8 +79,8 @@ class CopilotCli:
         return rewritten(message.parts[part], current, text, _new_content)
 
 
-def _new_content(old: Part, current: object, text: str) -> object:
-    if isinstance(old, ToolResultPart) and isinstance(current, Mapping):
+def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
+    if isinstance(old, ToolResultPart) and old.path[-1] == "result":
         return new_result(current, text)
     if isinstance(old, MediaPart) and isinstance(current, Mapping):
         return as_text(current, text)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.copilot_cli.media import Assets
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
@@ -95,18 +96,19 @@ def _result(data: Mapping[str, Any], assets: Assets, tools: Mapping[str, str]) -
     result, error = data.get("result"), data.get("error")
     media = assets.results(result, (*_DATA, "result")) if isinstance(result, Mapping) else ()
     path: JsonPath = ()
-    text = ""
+    content: object = None
     if isinstance(result, Mapping) and "content" in result:
-        path, text = (*_DATA, "result", "content"), json_text(result["content"])
+        path, content = (*_DATA, "result", "content"), result["content"]
     elif isinstance(error, Mapping) and "message" in error:
-        path, text = (*_DATA, "error", "message"), json_text(error["message"])
+        path, content = (*_DATA, "error", "message"), error["message"]
+    text, inner = text_and_media(content, path)
     call_id = CallId(text_or_empty(data.get("toolCallId")))
     part = ToolResultPart(
         call_id=call_id,
         tool=tools.get(call_id, ""),
         text=text,
         is_error=data.get("success") is False,
-        media=media,
+        media=(*media, *inner),
         path=(*_DATA, "result") if media else path,
     )
     fixed = None if part.path else "it records no result"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_base64
-from compactctl.formats.content.unknown_block import unknown_parts
+from compactctl.formats.content.unknown_block import text_and_media, unknown_parts
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.model.message import (
@@ -106,12 +106,13 @@ def _result(response: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
     outcome = next((n for n in _OUTCOMES if isinstance(said, Mapping) and set(said) == {n}), None)
     value = object_or_empty(said).get(outcome) if outcome else said
     inside = ("response", outcome) if outcome else ("response",)
+    text, inner = text_and_media(value, path)
     return ToolResultPart(
         call_id=_id(response, path),
         tool=text_or_empty(response.get("name")),
-        text="" if value is None else json_text(value),
+        text=text,
         is_error=outcome == "error",
-        media=media,
+        media=(*media, *inner),
         # Pictures go together with the text, so that an edit needs the object around both.
         path=path if media or "response" not in response else (*path, *inside),
     )

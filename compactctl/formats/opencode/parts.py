@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compactctl.formats.content.media_url import media_from_url
+from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.formats.records.timestamps import seconds
@@ -91,13 +92,16 @@ def _tool(part: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
 
 
 def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
+    inner: tuple[MediaPart, ...] = ()
     match state.get("status"):
         case "completed" if _is_compacted(state):
             text, key, cleared = CLEARED, "output", True
         case "completed":
-            text, key, cleared = _output(state.get("output")), "output", False
+            text, inner = text_and_media(state.get("output"), path)
+            key, cleared = "output", False
         case "error":
-            text, key, cleared = _output(state.get("error")), "error", False
+            text, inner = text_and_media(state.get("error"), path)
+            key, cleared = "error", False
         case _:
             text, key, cleared = INTERRUPTED, "status", True
     media = () if cleared or key == "error" else _attachments(state.get("attachments"))
@@ -107,7 +111,7 @@ def _result(call: ToolCallPart, state: Mapping[str, Any], path: JsonPath) -> Too
         text=text,
         is_error=key != "output",
         cleared=cleared,
-        media=media,
+        media=(*media, *inner),
         # Attachments go together with the output, so that an edit needs the object around both.
         path=path if media else (*path, key),
     )
@@ -121,10 +125,6 @@ def cleared_at(part: Mapping[str, Any]) -> float | None:
     """Return when the client cleared a part's output, in seconds since 1970; None if it did not."""
     time = object_or_empty(object_or_empty(part.get("state")).get("time"))
     return seconds(time.get("compacted"))
-
-
-def _output(value: object) -> str:
-    return "" if value is None else json_text(value)
 
 
 def _attachments(values: object) -> tuple[MediaPart, ...]:

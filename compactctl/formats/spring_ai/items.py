@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty
 from compactctl.model.message import CallId, JsonPath, Part, ToolCallPart, ToolResultPart
@@ -49,15 +50,13 @@ def calls(value: object, path: JsonPath) -> tuple[Part, ...]:
 
 def responses(value: object, path: JsonPath) -> tuple[Part, ...]:
     """Return the tool responses in ``value``, which stands at ``path``."""
-    return tuple(
-        ToolResultPart(
-            call_id=item.call_id,
-            tool=item.tool,
-            text=_text(item.value.get(RESPONSE)),
-            path=item.path(RESPONSE),
-        )
-        for item in _items(value, path)
-    )
+    return tuple(_response(item) for item in _items(value, path))
+
+
+def _response(item: _Item) -> ToolResultPart:
+    path = item.path(RESPONSE)
+    text, media = text_and_media(item.value.get(RESPONSE), path)
+    return ToolResultPart(call_id=item.call_id, tool=item.tool, text=text, media=media, path=path)
 
 
 def with_item_text(listed: str, position: int, field: str, text: str) -> str:

@@ -1,0 +1,92 @@
+"""Results that are JSON objects: counted without the data in them, and rewritten as text."""
+
+import copy
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from formats.agent_code.sessions import TALK as AGENT_CODE
+from formats.agent_code.sessions import session as agent_code_session
+from formats.anthropic_talk import TALK as ANTHROPIC
+from formats.claude_code.sessions import answered, called, said, user
+from formats.codex.rollouts import call, message, output, record
+from formats.content.block_kinds import PICTURE
+from formats.copilot_cli import sessions as copilot
+from formats.gemini_cli.talks import SESSION, apart
+from formats.jsonl import decoded, raw_lines
+from formats.neurolink_talk import TALK as NEUROLINK
+from formats.openai_talk import TALK as OPENAI
+from formats.opencode.sessions import session as opencode_session
+from formats.spring_ai.events import event, talk
+from formats.written import STUB, load
+
+from compactctl.formats.registry import detect
+from compactctl.model.edit import Replace
+from compactctl.model.message import GroupId, JsonPath
+from compactctl.pipeline.apply import fold
+from compactctl.pipeline.layout import LayoutStyle, lay_out
+
+TALKS: Mapping[str, list[Any]] = {
+    "anthropic-messages": ANTHROPIC,
+    "openai-chat": OPENAI,
+    "codex": [
+        record("session_meta", base_instructions={"text": "base"}),
+        message("user", "one"),
+        call("a"),
+        output("a", "1"),
+        message("assistant", "done"),
+    ],
+    "claude-code": [
+        user("u", None, "one"),
+        called("a", "u", "c"),
+        answered("r", "a", "c"),
+        said("e", "r", "done"),
+    ],
+    "gemini-cli": [SESSION, *apart()],
+    "spring-ai": talk(event),
+    "agent-code": [agent_code_session(*AGENT_CODE)],
+    "neurolink": NEUROLINK,
+    "copilot-cli": copilot.session(
+        copilot.prompt("one"), copilot.called("c"), copilot.answered("c"), copilot.said("done")
+    ),
+    "opencode": [opencode_session()],
+}
+ROWS = {"rows": list(range(40))}
+SHOT = {**ROWS, "shot": {"data": PICTURE, "mimeType": "image/png"}}
+
+
+def put(record: Any, path: JsonPath, value: object) -> None:
+    for step in path[:-1]:
+        record = record[step]
+    record[path[-1]] = value
+
+
+@pytest.mark.parametrize("value", [ROWS, SHOT], ids=["rows", "with a picture"])
+@pytest.mark.parametrize("name", TALKS)
+def test_a_result_that_is_an_object_is_counted_and_rewritten(
+    name: str, value: Mapping[str, Any]
+) -> None:
+    records = copy.deepcopy(TALKS[name])
+    found = load(raw_lines(*records))
+    places = [(one.line, part.path) for one in found.effective for part in one.results]
+    for line, path in places:
+        put(records[line], path, value)
+    lines = raw_lines(*records)
+    before = load(lines)
+    results = [part for one in before.effective for part in one.results]
+    assert len(results) == len(places) > 0
+    assert all('"rows":[0,1,2' in part.text for part in results)
+    assert not any(PICTURE in part.text for part in results)
+    assert {len(part.media) for part in results} == {1 if value is SHOT else 0}
+    edits = [
+        Replace(id=one.id, part=at, text=STUB, group=GroupId("e1"))
+        for one in before.effective
+        for at, part in enumerate(one.parts)
+        if part in one.results
+    ]
+    style = LayoutStyle(layout="split", operation="op1")
+    new = lay_out(lines, before, fold(edits), detect(decoded(lines), "test"), style)
+    again = load([line.data for line in new])
+    assert {part.text for one in again.effective for part in one.results} == {STUB}
+    assert PICTURE not in json.dumps([line.data.decode() for line in new])
