@@ -10,6 +10,7 @@ from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
+    believed_reports,
     frame_of,
     unseen_size,
 )
@@ -19,6 +20,7 @@ from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import steps
+from compactctl.history.usage.belief import ESTIMATE_ERROR
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.health import Health
 from compactctl.history.usage.rounds import Rounds, rounds
@@ -150,7 +152,16 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
         life=_life(options, transcript, measured, size),
         graph=options.graph,
-        warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
+        warnings=tuple(
+            filter(
+                None,
+                (
+                    size.doubt,
+                    _reported_of_several(conversations, measured, largest),
+                    _unsized(messages),
+                ),
+            )
+        ),
     )
 
 
@@ -198,6 +209,31 @@ def _size(
 def _extra(measured: Measure, messages: Sequence[Message], option: str, frame: int = 0) -> int:
     found = [message for message in messages if message.id.partition(" ")[0] == option]
     return measured.meter.total(found) + frame * len(found)
+
+
+def _reported_of_several(
+    conversations: Sequence[Sequence[Message]], measured: Measure, largest: int
+) -> str:
+    """Return a warning that a report is not used, where a file holds several conversations.
+
+    ``largest`` are the tokens counted of the largest one; "" for no report that is more than an
+    error of the count.
+    """
+    if len(conversations) == 1:
+        return ""
+    newest = [
+        (request.context, messages[request.first].line + 1)
+        for messages in conversations
+        if any(message.usage for message in messages)
+        for request in believed_reports(messages, measured).requests[-1:]
+    ]
+    context, line = max(newest, default=(0, 0))
+    if context <= (1 + ESTIMATE_ERROR) * largest:
+        return ""
+    return (
+        f"line {line:,}: reported usage of {context:,} tokens is more than the {largest:,} counted "
+        "of the largest request; with several conversations in a file, only the count is used"
+    )
 
 
 def _unsized(messages: Sequence[Message]) -> str:

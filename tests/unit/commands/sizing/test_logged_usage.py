@@ -96,6 +96,17 @@ def test_a_document_that_reports_its_usage(
 
 
 @pytest.mark.parametrize("report", [openai, anthropic])
+def test_of_several_requests_in_a_log_a_larger_report_is_named(
+    report: Report, tmp_path: Path
+) -> None:
+    path = saved(tmp_path / "log.jsonl", [response(report), response(report)])
+    [warning] = stats(StatsOptions(path=str(path), measure=CHARS)).warnings
+    assert "only the count is used" in warning
+    small = saved(tmp_path / "small.jsonl", [{"messages": talk(report, range(2), overhead=0)}] * 2)
+    assert not stats(StatsOptions(path=str(small), measure=CHARS)).warnings
+
+
+@pytest.mark.parametrize("report", [openai, anthropic])
 def test_after_a_compaction_what_was_reported_before_is_not_used(
     report: Report, tmp_path: Path
 ) -> None:
