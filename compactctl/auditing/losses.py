@@ -14,22 +14,12 @@ from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.passages import Passage, Spot, ToolPair, tool_pairs
 from compactctl.summaries.extract.shell_commands import ErrorSeen, error_lines, errors, names_error
 from compactctl.summaries.extract.tasks import newest_tasks
-from compactctl.summaries.extract.user_requests import requests, rules
+from compactctl.summaries.extract.user_requests import SPOKEN, set_rules
 from compactctl.summaries.extract.uses import EntityUses
 
 # What was discussed, and named in so many passages, is in use.
 _IN_USE = 2
 _IDENTIFIERS = frozenset({"id", "symbol", "url", "error"})
-# A longer request is pasted, and most of its sentences describe something: of these, a rule is what
-# tells somebody to do or not to do something.
-_LONGEST_TYPED = 1_600
-_DEMAND = re.compile(
-    r"\b(?:must|should|shall|needs? to|has to|have to|required|make sure|ensure|prefer|i want"
-    r"|no need|remember|important|not allowed|forbidden|stays?)\b"
-    r"|(?:^|[,;:\u2014(-]\s*|\b(?:please|and|but|or|then|also|you|we|i)\s+)[*_`]*"
-    r"(?:do not|don['\u2019]?t|never|always|only|avoid|keep|stop|use|instead of|rather than)\b",
-    re.IGNORECASE,
-)
 _COMMAND = 120
 # What may stand in front of a program: a change of folder, variables, and what runs it.
 _BEFORE_PROGRAM = re.compile(
@@ -49,7 +39,8 @@ class Known:
 def known_things(found: Sequence[Passage], told: Told, cwd: str | None) -> Iterator[Known]:
     """Yield all that passages tell of rules, tasks, files, errors and identifiers."""
     pairs = tool_pairs(found)
-    yield from _rules(found, told)
+    for passage, rule in set_rules(found):
+        yield _in_words("rule", rule, passage.spot, told)
     for task in newest_tasks(pairs):
         if not task.done:
             yield _in_words("task", task.title, task.spot, told, note=task.status)
@@ -84,16 +75,6 @@ def _program(command: str) -> str:
     """Name the program that a command line runs, with its first subcommand."""
     start = _PROGRAM.match(_BEFORE_PROGRAM.sub("", command, count=1))
     return start[0] if start else ""
-
-
-def _rules(found: Sequence[Passage], told: Told) -> Iterator[Known]:
-    newest: dict[str, tuple[str, Spot]] = {}
-    for passage, text in requests(found):
-        is_typed = len(text) <= _LONGEST_TYPED
-        set_here = (rule for rule in rules(text) if is_typed or _DEMAND.search(rule))
-        newest.update({rule.lower(): (rule, passage.spot) for rule in set_here})
-    for rule, spot in newest.values():
-        yield _in_words("rule", rule, spot, told)
 
 
 def _in_words(kind: LossKind, text: str, spot: Spot, told: Told, note: str = "") -> Known:
@@ -147,7 +128,7 @@ def _discusses(passage: Passage) -> bool:
     """Whether a person or the agent speaks here, other than in the text of a file."""
     if passage.kind == "call":
         return passage.pair is not None and not passage.pair.changes
-    return passage.kind in {"request", "reply"}
+    return passage.kind == "reply" or passage.kind in SPOKEN
 
 
 def _counts(lexicon: Lexicon, name: str) -> bool:

@@ -237,6 +237,8 @@ class Message:
         anchored: why this record must stay where it is, though its content may be replaced.
         time: when it was written, in seconds since 1970; None where that is not known.
         aside: a subagent's, whose context is its own.
+        rank: where it stands among messages of several states of a transcript, whose lines mean
+            nothing to one another; None in one state.
     """
 
     id: MessageId
@@ -257,6 +259,7 @@ class Message:
     usage: ReportedUsage | None = None
     time: float | None = None
     aside: bool = False
+    rank: int | None = None
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:

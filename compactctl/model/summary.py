@@ -30,6 +30,7 @@ class SummaryRequest:
         previous: text of the newest earlier summary, to be carried forward; "" without one.
         upcoming: messages that stay and follow the summary; shown for continuity, not summarized.
         following: all messages that follow it; what they say need not be said twice.
+        continues: the messages go on with a conversation that another summary begins.
         instructions: what the user wants the summary to heed.
     """
 
@@ -41,6 +42,7 @@ class SummaryRequest:
     previous: str = ""
     upcoming: tuple[Message, ...] = ()
     following: tuple[Message, ...] = ()
+    continues: bool = False
     instructions: str = ""
 
 

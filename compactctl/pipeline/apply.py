@@ -163,7 +163,10 @@ def _with_text(part: Part, text: str) -> Part:
             return replace(part, text=text, media=())
         case ToolCallPart():
             return replace(part, arguments=text)
-        case TextPart() | ReasoningPart() | FilePart():
+        case TextPart():
+            # Of a text with words of a person, no more than these are left.
+            return replace(part, text=text, typed=None if part.typed else part.typed)
+        case ReasoningPart() | FilePart():
             return replace(part, text=text)
         case _:
             return TextPart(text=text, typed="", path=part.path)

@@ -13,7 +13,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Volume
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
-from compactctl.stages.support.condensation import known_after
+from compactctl.stages.support.condensation import known_after, with_ranks
 from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
 
@@ -66,6 +66,7 @@ def run(view: View, steps: Sequence[StageStep[Any]], meter: Meter) -> Run:
     that repairs may make it larger and runs within the target too. A stub
     never refers to content that a later stage dropped: such stubs are not made.
     """
+    view = with_ranks(view)
     no_stubs: frozenset[MessageId] = frozenset()
     for _ in range(_MAX_ROUNDS):
         first = _run_once(replace(view, no_stubs=no_stubs), steps, meter)

@@ -12,6 +12,8 @@ from compactctl.model.message import Message, Part, TextPart, ToolResultPart, is
 from compactctl.stages.support.cutting import shortened
 from compactctl.stages.support.replacement import Rewrite, may_change, rewriting, saving
 from compactctl.stages.support.stage import Stage, option, within_target, without_target
+from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.tokens.meter import Meter
 
 NAME = "shorten"
@@ -83,7 +85,7 @@ def _cuts(
 
 
 def _candidates(view: View, meter: Meter) -> Iterator[_LongText]:
-    needed = referred(view.messages, cwd=view.cwd)
+    needed = {*referred(view.messages, cwd=view.cwd), *_lasting(view)}
     for place, part in part_places(view.messages):
         message = view.messages[place.message]
         if place in needed or not may_change(view, message):
@@ -91,6 +93,12 @@ def _candidates(view: View, meter: Meter) -> Iterator[_LongText]:
         text = _text(message, part)
         if text:
             yield _LongText(place=place, text=text, tokens=meter.text(text))
+
+
+def _lasting(view: View) -> Iterator[Place]:
+    """Yield the parts that hold words of people which are to outlive every compaction."""
+    found = passages(view.messages, view.cwd)
+    return (found[index].place for index in lasting_words(found).texts)
 
 
 def _text(message: Message, part: Part) -> str:

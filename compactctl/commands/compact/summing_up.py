@@ -86,7 +86,13 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         plan=_plan(job, explained) if options.as_plan else None,
         notes=outcome.notes,
         not_due=outcome.not_due,
-        warnings=(*loaded.transcript.warnings, *_doubt(job), *_held(job), *_findings(job)),
+        warnings=(
+            *loaded.transcript.warnings,
+            *_doubt(job),
+            *_held(job),
+            *_words(job),
+            *_findings(job),
+        ),
         audits=job.audits,
         opaque=loaded.transcript.opaque,
     )
@@ -163,6 +169,18 @@ def _findings(job: CompactionJob) -> tuple[str, ...]:
 
 def _doubt(job: CompactionJob) -> tuple[str, ...]:
     return (job.outcome.doubt,) if job.outcome.doubt else ()
+
+
+def _words(job: CompactionJob) -> tuple[str, ...]:
+    """Say that the words of people are more than was asked for."""
+    outcome, target = job.outcome, size_to_reach(job.plan, job.outcome)
+    beside = outcome.given_tokens + outcome.unseen
+    if target is None or not outcome.word_tokens or outcome.word_tokens + beside <= target:
+        return ()
+    words, size = f"{outcome.word_tokens:,} tokens", f"more than the {target:,} asked for"
+    if outcome.word_tokens > target:
+        return (f"your words alone take {words}, {size}",)
+    return (f"your words take {words}, beside {beside:,} in every request: {size}",)
 
 
 def _held(job: CompactionJob) -> tuple[str, ...]:

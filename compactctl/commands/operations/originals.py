@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compactctl.commands.loading.load import Loaded, parse
 from compactctl.commands.operations.history import OperationHistory
@@ -14,6 +14,7 @@ from compactctl.model.message import Message, MessageId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import Folded, fold, newest_edit
 from compactctl.pipeline.edit_codec import read_edits
+from compactctl.stages.support.condensation import in_order
 
 _Messages = tuple[Message, ...]
 
@@ -23,7 +24,8 @@ def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId
 
     They are in the file itself (inline) or in its archive; what has neither is left out. Stand-ins
     and rewritten messages among them are in turn what those stand for. What a person dropped, by a
-    stage or with tags of their own, is behind none of them.
+    stage or with tags of their own, is behind none of them. Every other message is there too, as
+    itself; all have a rank, since the lines of several states mean nothing to one another.
     """
     shown = loaded.transcript.effective
     if not any(group_behind(message) or message.tags.edit_id for message in shown):
@@ -33,9 +35,10 @@ def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId
         # What a step inside the transcript took away is there, or in the next archived state.
         if isinstance(step, Archived):
             past = _after(step, loaded.format, past)
-    state = _State(_as_sent(loaded.transcript), past)
-    found = {message.id: tuple(state.behind(message)) for message in shown}
-    return {m.id: found[m.id] for m in shown if found[m.id] not in ((), (m,))}
+    messages = _as_sent(loaded.transcript)
+    state, ranks = _State(messages, past), _ranked(messages, past.ranks)
+    found = {message.id: in_order(_with_ranks(state.behind(message), ranks)) for message in shown}
+    return {name: messages for name, messages in found.items() if messages}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,10 @@ class _Past:
     Attributes:
         hidden: the messages behind each group.
         rewritten: for each group, what the messages were that carry its tag, in order.
+        ranks: where each message stood that there ever was.
     """
 
+    ranks: Mapping[MessageId, int] = field(default_factory=dict)
     hidden: Mapping[str, _Messages] = field(default_factory=dict)
     rewritten: Mapping[str, Sequence[_Messages]] = field(default_factory=dict)
 
@@ -118,7 +123,20 @@ def _after(step: Archived, chosen: Format, past: _Past) -> _Past:
         elif group := newest_edit(parts).group if parts else message.tags.edit_id:
             rewritten[group].append(tuple(state.behind(message)))
     gone = {group: tuple(found) for group, found in hidden.items()}
-    return _Past(hidden={**past.hidden, **gone}, rewritten=rewritten)
+    ranks = _ranked(messages, past.ranks)
+    return _Past(hidden={**past.hidden, **gone}, rewritten=rewritten, ranks=ranks)
+
+
+def _ranked(messages: Iterable[Message], known: Mapping[MessageId, int]) -> Mapping[MessageId, int]:
+    """Return the ranks of messages of a state: those that were added to it follow all others."""
+    ranks = dict(known)
+    for message in messages:
+        ranks.setdefault(message.id, len(ranks))
+    return ranks
+
+
+def _with_ranks(messages: Iterable[Message], ranks: Mapping[MessageId, int]) -> Iterator[Message]:
+    return (replace(message, rank=ranks.get(message.id)) for message in messages)
 
 
 def _as_sent(transcript: Transcript) -> _Messages:

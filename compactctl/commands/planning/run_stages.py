@@ -21,6 +21,8 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.run import Run, idle, run, summed
 from compactctl.stages.support.condensation import with_originals
+from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Situation, Trigger
 
@@ -46,7 +48,9 @@ class PlanOutcome:
     usage that is not believed, "" for none; ``fixed`` are the tokens of every request that no
     compaction takes out. ``not_due`` says why no stage
     ran although some were named, "" where they ran. ``cache`` is what a prompt cache loses, None
-    where it loses nothing or there are several conversations.
+    where it loses nothing or there are several conversations. ``word_tokens`` are those of the
+    words of people that stages keep in a conversation which is still too large, 0 where none is;
+    ``given_tokens`` those of its system prompt and the like.
     """
 
     stages: tuple[StageRecord, ...]
@@ -69,6 +73,8 @@ class PlanOutcome:
     share: int | None = None
     fixed: int = 0
     not_due: str = ""
+    word_tokens: int = 0
+    given_tokens: int = 0
 
 
 def run_all(
@@ -111,7 +117,28 @@ def run_all(
         )
     outcome = outcome_of(transcript, runs, protected, size, request)
     not_due = waiting[0] if waiting and all(waiting) else ""
-    return replace(outcome, share=max(shares, default=None), not_due=not_due)
+    words, fixed = max((_words(each, plan, meter) for each in runs), default=(0, 0))
+    return replace(
+        outcome,
+        share=max(shares, default=None),
+        not_due=not_due,
+        word_tokens=words,
+        given_tokens=fixed,
+    )
+
+
+def _words(done: Run, plan: Plan, meter: Meter) -> tuple[int, int]:
+    """Return the tokens of the words that stages kept, and of what is given, of too large a rest.
+
+    That is 0 of each where the conversation is small enough or no stage keeps such words.
+    """
+    view = done.view.with_room()
+    is_kept = any(step.stage.keeps_words for step in plan.steps)
+    if not is_kept or view.target is None or meter.total(view.messages) <= view.target:
+        return 0, 0
+    messages = with_originals(view.messages, view.originals)
+    words = lasting_words(passages(messages)).texts.values()
+    return sum(map(meter.text, words)), meter.total(given(messages))
 
 
 def view_of(

@@ -44,7 +44,7 @@ def propose(view: View, meter: Meter, options: ChunkOptions) -> Proposal | Skipp
     if refusal:
         return refusal
     writing = _Writing(view, found, meter, options)
-    parts = [writing.summary(chunk) for chunk in writing.chunks]
+    parts = [writing.summary(number) for number in range(len(writing.chunks))]
     missing = next((n for n, part in enumerate(parts, 1) if not part.text), 0)
     if missing:
         why = f": {parts[missing - 1].note}" if parts[missing - 1].note else ""
@@ -70,12 +70,12 @@ class _Writing:
     def __init__(self, view: View, found: Chunks, meter: Meter, options: ChunkOptions) -> None:
         self._view = view
         self._meter = meter
+        self._kept = without(view.messages, found.hidden)
         source = sum(chunk.tokens for chunk in found.chunks)
         half = meter.total(found.hidden) // 2
         usual = max(summary_budget(source), len(found.chunks) * SMALLEST_PART)
-        kept = without(view.messages, found.hidden)
         self.whole = min(
-            options.summary_tokens or usual, half, room_for(view, meter, kept, _AROUND)
+            options.summary_tokens or usual, half, room_for(view, meter, self._kept, _AROUND)
         )
         shown = [chunk for chunk in found.chunks if chunk.shown]
         most = len(shown) if view.summarizer else max(1, self.whole // SMALLEST_PART)
@@ -85,11 +85,16 @@ class _Writing:
         between = meter.text(SEPARATOR) * (len(self.chunks) - 1) + meter.text(_notes(found.chunks))
         self._room = max(0, (half if view.summarizer else self.whole) - between)
 
-    def summary(self, chunk: Chunk) -> Summary:
+    def summary(self, number: int) -> Summary:
+        """Write the summary of a chunk; what the others tell need not be told again."""
+        chunk = self.chunks[number]
         budget = self._room * self._meter.total(chunk.shown) // self._shown
         if self._view.summarizer:
             budget = min(budget, summary_budget(chunk.tokens))
-        return self._write(chunk.shown, budget)
+        later = (message for each in self.chunks[number + 1 :] for message in each.shown)
+        request = self._request(chunk.shown, budget)
+        request = replace(request, continues=number > 0, following=(*later, *self._kept))
+        return write(self._view, request, self._meter)
 
     def joined(self, parts: Sequence[Summary]) -> Summary:
         """Return one summary of several: merged by the summarizer, else one below the other."""
@@ -102,16 +107,18 @@ class _Writing:
         )
         if all(part.source == BUILT_IN for part in parts):
             return joined
-        merged = self._write(_as_messages(parts), self.whole, MERGE)
+        request = self._request(_as_messages(parts), self.whole, MERGE)
+        merged = write(self._view, request, self._meter)
         if not merged.text or merged.source == BUILT_IN:
             return joined
         return replace(merged, note="; ".join(filter(None, (joined.note, merged.note))))
 
-    def _write(self, messages: tuple[Message, ...], budget: int, instructions: str = "") -> Summary:
-        request = SummaryRequest(
+    def _request(
+        self, messages: tuple[Message, ...], budget: int, instructions: str = ""
+    ) -> SummaryRequest:
+        return SummaryRequest(
             messages=messages, budget=budget, cwd=self._view.cwd, instructions=instructions
         )
-        return write(self._view, request, self._meter)
 
 
 def _as_messages(parts: Sequence[Summary]) -> tuple[Message, ...]:
@@ -141,5 +148,6 @@ STAGE = Stage(
     title="summarize older messages chunk by chunk, and put one summary in their place",
     options=ChunkOptions,
     propose=propose,
+    keeps_words=True,
     tier=2,
 )

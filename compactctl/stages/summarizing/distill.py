@@ -147,4 +147,5 @@ STAGE = Stage(
     title="put the lines that will be needed again in place of older messages, down to a size",
     options=DistillOptions,
     propose=propose,
+    keeps_words=True,
 )

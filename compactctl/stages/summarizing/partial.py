@@ -55,5 +55,6 @@ STAGE = Stage(
     title="put a summary in place of the older half of the older messages",
     options=PartialOptions,
     propose=propose,
+    keeps_words=True,
     tier=3,
 )

@@ -29,7 +29,8 @@ from compactctl.stages.support.room import tail_start, without
 from compactctl.stages.support.stage import Stage, option
 from compactctl.stages.support.truncation import newest_start
 from compactctl.summaries.document.earlier import previous_summary
-from compactctl.summaries.document.offline import SHORTEST_USEFUL, summary_budget
+from compactctl.summaries.document.offline import summary_budget
+from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
 from compactctl.tokens.meter import Meter
 
 NAME = "summarize"
@@ -223,5 +224,6 @@ STAGE = Stage(
     title="put a summary in place of older messages, keep the newest as they are",
     options=SummarizeOptions,
     propose=propose,
+    keeps_words=True,
     told_as=(neurolink_record("SummarizeResult", summarized="applied"),),
 )

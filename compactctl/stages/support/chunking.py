@@ -1,6 +1,6 @@
 """The chunks of a view's older messages: what the chunk stage summarizes one by one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -83,8 +83,16 @@ def chunks_of(view: View, meter: Meter, options: ChunkOptions) -> Chunks:
     rule = ChunkRule(formula=options.formula, ratio=options.ratio, min_ratio=options.min_ratio)
     limit = rule.tokens(window, Fraction(sum(sizes), max(1, len(sizes))))
     largest = int(window / SAFETY * Fraction(repr(options.oversized)))
+    # The built-in summarizer quotes the words of people whatever their size.
+    keeps_words = view.summarizer is None
     chunks = tuple(
-        _chunk(source[part.start : part.stop], sizes[part.start : part.stop], largest, options)
+        _chunk(
+            source[part.start : part.stop],
+            sizes[part.start : part.stop],
+            largest,
+            options.message_cap,
+            keeps_words=keeps_words,
+        )
         for part in chunk_ranges(source, sizes, limit)
         if part
     )
@@ -122,23 +130,42 @@ def refusal_of(view: View, found: Chunks, options: ChunkOptions) -> Skipped | No
     refusal = nothing_older(NAME, view, found.hidden, "see --chunk-keep-recent and --keep-turns")
     if refusal:
         return refusal
-    if not any(chunk.shown for chunk in found.chunks):
+    if all(len(chunk.notes) == len(chunk.messages) for chunk in found.chunks):
         reason = "every older message is too large to be summarized"
         return Skipped(stage=NAME, reason=reason, detail="raise --chunk-oversized")
     return None
 
 
 def _chunk(
-    messages: Sequence[Message], sizes: Sequence[int], largest: int, options: ChunkOptions
+    messages: Sequence[Message],
+    sizes: Sequence[int],
+    largest: int,
+    cap: int,
+    *,
+    keeps_words: bool,
 ) -> Chunk:
     sized = list(zip(messages, sizes, strict=True))
-    shown = (capped(m, options.message_cap) for m, size in sized if size <= largest)
+    shown = (
+        capped(m, cap, keeps_words=keeps_words) if size <= largest else _words_of(m)
+        for m, size in sized
+        if size <= largest or keeps_words
+    )
     return Chunk(
         messages=tuple(messages),
-        shown=tuple(shown),
+        shown=tuple(message for message in shown if message.parts),
         notes=tuple(_omission(m, size) for m, size in sized if size > largest),
         tokens=sum(sizes),
     )
+
+
+def _words_of(message: Message) -> Message:
+    """Return a message with nothing but the parts that hold words of a person."""
+    return replace(message, parts=tuple(p for p in message.parts if _has_words(message, p)))
+
+
+def _has_words(message: Message, part: Part) -> bool:
+    """Whether a part holds words of a person, maybe in what compactctl wrote."""
+    return bool(message.words(part)) or (message.synthetic and message.summary)
 
 
 def _omission(message: Message, tokens: int) -> str:
@@ -147,18 +174,24 @@ def _omission(message: Message, tokens: int) -> str:
     return f"[Large {message.role} message (~{size} tokens) omitted from summary]"
 
 
-def capped(message: Message, cap: int) -> Message:
-    """Return a message with at most ``cap`` characters of text, and how many are left out."""
-    parts = tuple(_capped(message.parts, cap)) if cap else message.parts
+def capped(message: Message, cap: int, *, keeps_words: bool = False) -> Message:
+    """Return a message with at most ``cap`` characters of text, and how many are left out.
+
+    With ``keeps_words`` the texts with words of a person stay whole, and do not count.
+    """
+    whole = {n for n, part in enumerate(message.parts) if keeps_words and _has_words(message, part)}
+    parts = tuple(_capped(message.parts, cap, whole)) if cap else message.parts
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _capped(parts: Sequence[Part], cap: int) -> Iterator[Part]:
+def _capped(parts: Sequence[Part], cap: int, whole: Collection[int]) -> Iterator[Part]:
     left = cap
-    for part in parts:
-        if not isinstance(part, TextPart | ToolResultPart | FilePart) or len(part.text) <= left:
-            left -= len(part.text) if isinstance(part, TextPart | ToolResultPart | FilePart) else 0
+    for n, part in enumerate(parts):
+        if n in whole or not isinstance(part, TextPart | ToolResultPart | FilePart):
             yield part
-            continue
-        yield replace(part, text=cut_after(part.text, left))
-        left = 0
+        elif len(part.text) <= left:
+            left -= len(part.text)
+            yield part
+        else:
+            yield replace(part, text=cut_after(part.text, left))
+            left = 0

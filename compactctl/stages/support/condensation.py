@@ -1,7 +1,7 @@
 """What the stages that put a summary in place of messages have in common."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from compactctl.history.pairs import cut_points
@@ -15,6 +15,7 @@ from compactctl.stages.support.room import room_beside, without
 from compactctl.stages.support.stage import StageOptions, group_id
 from compactctl.stages.support.truncation import insertion_point, newest_start
 from compactctl.summaries.document import offline
+from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
 from compactctl.tokens.meter import Meter
 
 # One message is its own best summary; agent-code refuses below two as well.
@@ -112,12 +113,32 @@ def originals(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
 def with_originals(
     messages: Sequence[Message], known: Mapping[MessageId, tuple[Message, ...]]
 ) -> tuple[Message, ...]:
-    """Put the originals that are ``known`` in place of stand-ins and rewritten messages.
+    """Put the originals that are ``known`` in place of stand-ins and rewritten messages, in order.
 
     Nothing comes in place of other markers.
     """
     found = (each for message in messages for each in known.get(message.id, (message,)))
-    return tuple({each.id: each for each in found if not _is_bare(each)}.values())
+    return in_order({each.id: each for each in found if not _is_bare(each)}.values())
+
+
+def in_order(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return messages by their rank, those without one last."""
+    return tuple(sorted(messages, key=lambda m: sys.maxsize if m.rank is None else m.rank))
+
+
+def with_ranks(view: View) -> View:
+    """Return the view with the originals of all its messages, which know where they stood.
+
+    A stage may hide messages between which others stay, so that their originals alone do not tell.
+    """
+    source = with_originals(view.messages, view.originals)
+    ranks = {each.id: rank for rank, each in enumerate(source)}
+    known = {
+        message.id: tuple(replace(each, rank=ranks.get(each.id)) for each in found)
+        for message in view.messages
+        for found in [view.originals.get(message.id, (message,))]
+    }
+    return replace(view, originals={**view.originals, **known})
 
 
 def known_after(view: View, edits: Sequence[Edit]) -> Mapping[MessageId, tuple[Message, ...]]:
@@ -175,7 +196,7 @@ def room_for(view: View, meter: Meter, kept: Sequence[Message], around: int) -> 
     if limit is None:
         return sys.maxsize
     room = room_beside(view, meter, kept, limit) - around
-    return room if room > 0 else offline.SHORTEST_USEFUL
+    return room if room > 0 else SHORTEST_USEFUL
 
 
 def no_smaller(stage: str, replaced: int) -> Skipped:

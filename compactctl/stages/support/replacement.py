@@ -63,13 +63,14 @@ def may_change(view: View, message: Message) -> bool:
 def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     """Return the tokens saved by putting ``text`` in place of a result and its media.
 
-    In place of a call it stands for the arguments. That is 0 for what must stay as it is, for
-    stubs and what the client already sends as a placeholder, and where the text is no smaller.
+    In place of a call it stands for the arguments. That is 0 for what must stay as it is, as what
+    a person said in a result, for stubs and what the client already sends as a placeholder, and
+    where the text is no smaller.
     """
     message = view.messages[place.message]
     part = message.parts[place.part]
-    done = isinstance(part, ToolResultPart) and (part.cleared or is_stub(part.text))
-    if done or not is_replaceable(part) or not may_change(view, message):
+    stays = isinstance(part, ToolResultPart) and (part.said or part.cleared or is_stub(part.text))
+    if stays or not is_replaceable(part) or not may_change(view, message):
         return 0
     old = meter.text(part.arguments) if isinstance(part, ToolCallPart) else meter.part(part)
     return max(0, old - meter.text(text))

@@ -45,6 +45,7 @@ class Stage(Generic[Options]):
 
     A stage that ``repairs`` runs whatever the target is, and may make the context larger; one that
     ``unloads`` changes no message, only what the file holds beside them.
+    One that ``keeps_words`` keeps the words of people that last, whatever size is to be reached.
     ``figures`` is what it counts even where it did nothing, ``told_as`` what other systems call
     that. ``tier`` is which of Codebuddy's four tiers works as it does, 0 for none.
     """
@@ -55,6 +56,7 @@ class Stage(Generic[Options]):
     propose: Callable[[View, Meter, Options], Proposal | Skipped]
     repairs: bool = False
     unloads: bool = False
+    keeps_words: bool = False
     figures: tuple[str, ...] = ()
     told_as: tuple[ForeignRecord, ...] = ()
     tier: int = 0

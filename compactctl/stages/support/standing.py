@@ -18,7 +18,7 @@ from compactctl.model.message import (
     is_replaceable,
     media_of,
 )
-from compactctl.stages.support.condensation import originals
+from compactctl.stages.support.condensation import in_order, originals
 from compactctl.stages.support.replacement import Rewrite, may_change, rewriting
 from compactctl.stages.support.stage import StageOptions
 from compactctl.summaries.digest.in_place import InPlace
@@ -68,11 +68,12 @@ class Standing:
             home = -1 if is_gone else places[message.id]
             for each in originals(view, [message]):
                 found.setdefault(each.id, (each, home))
-        homes = tuple(home for _, home in found.values())
+        standing = in_order(each for each, _ in found.values())
+        homes = tuple(found[each.id][1] for each in standing)
         indices = {home: index for index, home in enumerate(homes) if home >= 0}
         before = tuple(
             _as_shown(each, view.messages[home]) if home >= 0 else each
-            for each, home in found.values()
+            for each, home in zip(standing, homes, strict=True)
         )
         stays = {places[message.id] for message in newest}
         sealed = _sealed(view.messages)
@@ -90,6 +91,7 @@ class Standing:
                 for home, index in indices.items()
                 for at, part in enumerate(view.messages[home].parts)
                 if not is_replaceable(part)
+                or (isinstance(part, ToolResultPart) and part.said)
                 or not isinstance(part, _may_be_short(view, home, sealed=sealed, stays=stays))
             ),
             staying=frozenset(index for home, index in indices.items() if home in stays),

@@ -11,10 +11,11 @@ from compactctl.summaries.digest.pinned import pinned, whole_summaries
 from compactctl.summaries.digest.selection import Offer, Selection
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.passages import Passage, passages
+from compactctl.summaries.extract.user_requests import budget_with, lasting_words
 from compactctl.summaries.extract.uses import EntityDemand
 
-# Requests may take this much of a digest before anything else is considered, and summaries that a
-# client wrote this much of what is left.
+# Requests may take this much of a digest before anything else is considered, beside the words that
+# last, and summaries that a client wrote this much of what is left.
 _PINNED_SHARE = 0.6
 _SUMMARY_SHARE = 1 / 3
 # A fragment's mark and line end.
@@ -48,23 +49,37 @@ class DigestRequest:
 def digest(request: DigestRequest, count: CountTexts) -> str:
     """Write a digest of at most ``budget`` tokens, as ``count`` measures texts.
 
-    Everything in it is quoted; the same messages give the same text. The first and the last
-    request are always in it; where they do not fit, it takes more.
+    Everything in it is quoted; the same messages give the same text. The words of people that last
+    are always in it, so that it takes more where they do.
     """
     found = passages(request.messages, request.cwd)
     note = noted(NOTE, len(request.messages), found)
-    kept = kept_texts(found, request.budget - count([note])[0], count)
-    selection = Selection(*offer(request, found, kept, count))
+    kept = kept_texts(found, request, request.budget - count([note])[0], count)
+    selection = Selection(*offer(request, found, kept.texts, count))
 
     def text() -> str:
-        return page(note, found, kept, selection.fragments, gaps=request.gaps)
+        return page(note, found, kept.texts, selection.fragments, gaps=request.gaps)
 
-    selection.grow(lambda: request.budget - count([text()])[0])
+    def tokens() -> int:
+        return count([text()])[0]
+
+    budget = budget_with(request.budget, kept.word_tokens, tokens())
+    selection.grow(lambda: budget - tokens())
     return text()
 
 
-def kept_texts(found: Sequence[Passage], room: int, count: CountTexts) -> Mapping[int, str]:
-    """Return what is always quoted, by passage: what people wrote, and summaries as a whole.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptTexts:
+    """What is always quoted, by passage, and the tokens of the people's words that last in it."""
+
+    texts: Mapping[int, str]
+    word_tokens: int
+
+
+def kept_texts(
+    found: Sequence[Passage], request: DigestRequest, room: int, count: CountTexts
+) -> KeptTexts:
+    """Return what is always quoted: what people said, and summaries as a whole.
 
     ``room`` is for all that is to be quoted.
     """
@@ -72,9 +87,13 @@ def kept_texts(found: Sequence[Passage], room: int, count: CountTexts) -> Mappin
     def tokens(text: str) -> int:
         return count([text])[0]
 
-    kept = pinned(found, int(room * _PINNED_SHARE), tokens)
+    words = lasting_words(found, passages(request.following, request.cwd))
+    kept = pinned(found, words, int(room * _PINNED_SHARE), tokens)
     left = room - sum(map(tokens, kept.values()))
-    return kept | whole_summaries(found, int(left * _SUMMARY_SHARE), tokens)
+    return KeptTexts(
+        texts=kept | whole_summaries(found, int(left * _SUMMARY_SHARE), tokens),
+        word_tokens=sum(map(tokens, words.texts.values())),
+    )
 
 
 def offer(

@@ -1,13 +1,14 @@
 """What a conversation says about the state of the work, and where it says so."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.summaries.extract.items import one_line
 from compactctl.summaries.extract.other_tools import only_looks
 from compactctl.summaries.extract.outcomes import exit_code, failed, last_line
-from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.passages import Passage, PassageKind, ToolPair
+from compactctl.summaries.extract.quoted_words import OPERATOR, USER
 from compactctl.summaries.extract.shell_commands import COMMAND, checks, error_lines
 
 # Worths were chosen on sessions of two projects and tried on others.
@@ -38,6 +39,14 @@ class RowPlace:
 
 
 HEADING = -1
+# Who speaks in a passage that is of no tool.
+_SPEAKERS: Mapping[PassageKind, str] = {
+    "request": USER,
+    "instruction": OPERATOR,
+    "reply": "agent",
+    "summary": "earlier summary",
+    "reminder": "note",
+}
 # A line without one is a brace or a rule.
 _WORD = re.compile(r"\w")
 
@@ -122,7 +131,9 @@ def _failure(pair: ToolPair) -> str:
 def heading(passage: Passage) -> str:
     """Return the line under which quotations from a passage stand, without its number."""
     pair = passage.pair
+    if passage.kind == "answer":
+        asked = f"{pair.tool} {pair.subject}" if pair else "a tool"
+        return one_line(f"{USER}, to {asked}", COMMAND)
     if pair is not None:
         return one_line(f"{pair.tool} {pair.subject}", COMMAND) + _failure(pair)
-    names = {"request": "user", "reply": "agent", "summary": "earlier summary", "reminder": "note"}
-    return names.get(passage.kind) or one_line(f"{passage.kind} {passage.name}", COMMAND)
+    return _SPEAKERS.get(passage.kind) or one_line(f"{passage.kind} {passage.name}", COMMAND)

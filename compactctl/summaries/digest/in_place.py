@@ -27,6 +27,7 @@ from compactctl.summaries.digest.fragments import (
 from compactctl.summaries.digest.page import GAP, NOTE_IN_PLACE, joined, noted, page
 from compactctl.summaries.digest.selection import Offer, Selection
 from compactctl.summaries.extract.passages import ToolPair, passages
+from compactctl.summaries.extract.user_requests import budget_with
 from compactctl.tokens.meter import Meter
 
 # Units that take more tokens than these without any line are told of apart, for a heading. Chosen
@@ -78,7 +79,7 @@ class InPlace:
 def in_place(request: InPlaceRequest, meter: Meter) -> InPlace:
     """Choose the lines that stay, of which messages, in at most the tokens that there are.
 
-    It takes more where what people wrote does.
+    It takes more where the words of people that last do.
     """
     draft = _Draft(request, meter)
     draft.put_back(draft.selection.grow(draft.room_left))
@@ -90,18 +91,21 @@ class _Draft:
 
     def __init__(self, request: InPlaceRequest, meter: Meter) -> None:
         self.request, self._meter = request, meter
+        count = meter.counter.count_many
         self._messages = request.whole.messages
         self._found = passages(self._messages, request.whole.cwd, staying=request.staying)
-        self._kept = kept_texts(self._found, request.whole.budget, meter.counter.count_many)
+        kept = kept_texts(self._found, request.whole, request.whole.budget, count)
+        self._kept = kept.texts
         self._unit_of = {index: n for n, unit in enumerate(request.units) for index in unit}
         self._tried: dict[str, int] = {}
         self._whole: set[int] = set()
-        given, told = offer(request.whole, self._found, self._kept, meter.counter.count_many)
+        given, told = offer(request.whole, self._found, self._kept, count)
         self.selection = Selection(self._regrouped(given), told)
+        self._budget = budget_with(request.whole.budget, kept.word_tokens, self.written().tokens)
 
     def room_left(self) -> int:
         """Return the tokens left with what is chosen."""
-        return self.request.whole.budget - self.written().tokens
+        return self._budget - self.written().tokens
 
     def put_back(self, room: int) -> None:
         """Give messages all that they said, the newest first, for as many tokens as are left."""
@@ -157,7 +161,9 @@ class _Draft:
 
     @cached_property
     def _passages(self) -> Mapping[Place, int]:
-        return {passage.place: n for n, passage in enumerate(self._found)}
+        """The passage of each part; of several the one that is always quoted."""
+        ordered = sorted(range(len(self._found)), key=lambda n: n in self._kept)
+        return {self._found[n].place: n for n in ordered}
 
     def _is_there(self, number: int) -> bool:
         return self._found[number].place.message in self._unit_of
@@ -242,7 +248,9 @@ class _Draft:
         number = self._passages.get(place)
         if number is not None and number in self._kept:
             text = self._kept[number]
-            return text if isinstance(part, TextPart) and text != part.text else None
+            if isinstance(part, TextPart) and not part.embedded and text != part.text.strip():
+                return text
+            return None
         match part:
             case ToolCallPart(embedded=False):
                 lines = {line for each in chosen for line in _said(each.text)}

@@ -4,33 +4,37 @@ from collections.abc import Callable, Sequence
 
 from compactctl.summaries.extract.items import OMISSION
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.user_requests import requests, rules
+from compactctl.summaries.extract.user_requests import LastingWords, requests
 from compactctl.summaries.extract.words import word_end
 
-# Tokens up to which a request stays whole, and of the first and the last one.
-_WHOLE, _WHOLE_MAIN = 400, 1_600
+# Tokens up to which a request between the first and the last stays whole.
+_WHOLE = 400
 # Characters that are kept of the beginning of a longer one.
-_BEGINNING, _BEGINNING_MAIN = 160, 700
+_BEGINNING = 160
 # Of what room there is left, what one request may take whole.
-_SHARE, _SHARE_MAIN = 0.25, 0.5
+_SHARE = 0.25
 # Tokens of a heading and a line end.
 _MARGIN = 6
 
 
-def pinned(found: Sequence[Passage], room: int, count: Callable[[str], int]) -> dict[int, str]:
-    """Return the requests to quote, by passage: whole, or their beginning and their rules.
+def pinned(
+    found: Sequence[Passage], words: LastingWords, room: int, count: Callable[[str], int]
+) -> dict[int, str]:
+    """Return what people said to quote, by passage: what lasts, and of other requests more.
 
-    The first and the last are always there, the newest of the others as far as ``room`` tokens
-    allow; those two take more only where their rules do.
+    What lasts is there whatever it takes. Of the other requests, the newest are quoted whole, or
+    with their beginning beside their rules, as far as ``room`` tokens allow.
     """
+    kept = words.texts
+    room -= sum(count(text) + _MARGIN for text in kept.values())
     places = {id(passage): index for index, passage in enumerate(found)}
-    asked = [(places[id(passage)], text) for passage, text in requests(found)]
-    main = {index for index, _ in (*asked[:1], *asked[-1:])}
-    kept: dict[int, str] = {}
-    for index, text in sorted(asked, key=lambda each: (each[0] not in main, -each[0])):
-        quoted = _quoted(text, room, count, is_main=index in main)
-        tokens = count(quoted) + _MARGIN
-        if tokens <= room or index in main:
+    others = [(places[id(passage)], text) for passage, text in requests(found)]
+    others = [(index, text) for index, text in others if index not in words.whole]
+    for index, text in reversed(others):
+        quoted = _quoted(text, room, count, words.rules.get(index, ()))
+        known = count(kept[index]) + _MARGIN if index in kept else 0
+        tokens = count(quoted) + _MARGIN - known
+        if tokens <= room:
             kept[index] = quoted
             room -= tokens
     return kept
@@ -52,12 +56,11 @@ def whole_summaries(
     return kept
 
 
-def _quoted(text: str, room: int, count: Callable[[str], int], *, is_main: bool) -> str:
-    whole, share = (_WHOLE_MAIN, _SHARE_MAIN) if is_main else (_WHOLE, _SHARE)
-    if count(text) + _MARGIN <= min(whole, room * share):
+def _quoted(text: str, room: int, count: Callable[[str], int], rules: Sequence[str]) -> str:
+    if count(text) + _MARGIN <= min(_WHOLE, room * _SHARE):
         return text
-    beginning = _cut(text, _BEGINNING_MAIN if is_main else _BEGINNING)
-    return "\n".join((beginning, *(rule for rule in rules(text) if rule not in beginning)))
+    beginning = _cut(text, _BEGINNING)
+    return "\n\n".join((beginning, *(rule for rule in rules if rule not in beginning)))
 
 
 def _cut(text: str, length: int) -> str:

@@ -1,6 +1,6 @@
 """The offline summarizer: a hand-over document of verbatim quotes, made without a model."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from compactctl.model.message import Message
 from compactctl.model.summary import Summary, SummaryRequest
@@ -11,14 +11,14 @@ from compactctl.summaries.document.draft import (
     selection_of,
 )
 from compactctl.summaries.document.earlier import earlier_items
-from compactctl.summaries.document.requests import elsewhere_items, opening_items, pinned_items
-from compactctl.summaries.document.sections import document
+from compactctl.summaries.document.requests import elsewhere_items, opening_items
+from compactctl.summaries.document.sections import document, item_lines
 from compactctl.summaries.document.template_file import template_of
 from compactctl.summaries.extract.current_work import current_items, next_items
 from compactctl.summaries.extract.decisions import finding_items
 from compactctl.summaries.extract.entities import Lexicon
 from compactctl.summaries.extract.files import file_items
-from compactctl.summaries.extract.items import OMISSION, SummaryItem, clipped
+from compactctl.summaries.extract.items import OMISSION, SummaryItem
 from compactctl.summaries.extract.passages import (
     NOWHERE,
     Passage,
@@ -30,10 +30,10 @@ from compactctl.summaries.extract.plans import plan_items
 from compactctl.summaries.extract.shell_commands import command_items, error_items
 from compactctl.summaries.extract.tasks import newest_tasks, task_items
 from compactctl.summaries.extract.user_requests import (
-    answer_items,
     between_items,
-    requests,
-    rule_items,
+    budget_with,
+    lasting_words,
+    word_items,
 )
 from compactctl.summaries.extract.uses import EntityDemand
 
@@ -42,12 +42,11 @@ from compactctl.summaries.extract.uses import EntityDemand
 BUDGET_PERCENT = 6
 SMALLEST_BUDGET = 2_000
 LARGEST_BUDGET = 8_000
-SHORTEST_USEFUL = 600
-"""Tokens that sections take in which most is told in a word."""
 # Tokens that must be left for content, else nine headings are not worth their place.
 _SMALLEST_ROOM = 200
-# Characters of the last request that are tried where there is no room for sections.
-_LAST_REQUEST = (600, 300, 120)
+# The best points of the sections take so small a part of the room beside people's words that they
+# may be weighed by this many times that room.
+_OPENING_PART = 4
 
 
 def summary_budget(prefix_tokens: int) -> int:
@@ -59,59 +58,58 @@ def write(request: SummaryRequest, count: Callable[[str], int]) -> Summary:
     """Write a hand-over document of at most ``budget`` tokens as ``count`` measures them.
 
     Everything in it is quoted from the messages or counted; the same messages give the same text.
-    What was summarized earlier is quoted too; instructions are for models. Below about 350 tokens
-    there is no room for sections: then it says so and quotes the last request; the text is "" when
-    not even that fits. Raises UsageError for an unknown template.
+    The words of people that last are always in it, so that it takes more where they do. What was
+    summarized earlier is quoted too; instructions are for models. Below about 350 tokens beside
+    these words there is no room for sections: then it says so; the text is "" when there are no
+    such words and not even that fits. Raises UsageError for an unknown template.
     """
     template = template_of(request.template, request.template_text)
     found = passages(request.messages, request.cwd)
+    following = passages(request.following, request.cwd)
+    lasting = lasting_words(found, following, continues=request.continues)
+    words = tuple(word_items(found, lasting))
     note = _note(request.messages)
     room = request.budget - count(document(note, (), template))
-    text = ""
-    if room >= _SMALLEST_ROOM:
-        material, pinned = _material(request, found, room, count)
-        selection = selection_of(material, request.budget, count)
-        draft = SummaryDraft(
-            note=note, template=template, pinned=pinned, material=material, selection=selection
-        )
-        selection.grow(lambda: request.budget - count(draft.text()))
-        text = draft.text()
-    is_fitting = text and count(text) <= request.budget
-    return Summary(text=text if is_fitting else _shortest(found, request.budget, count))
-
-
-def _material(
-    request: SummaryRequest, found: Sequence[Passage], room: int, count: Callable[[str], int]
-) -> tuple[SummaryMaterial, tuple[SummaryItem, ...]]:
-    """Return what there is to choose from, and what stands there in any case."""
+    least = count(document(note, words, template))
+    word_tokens = sum(map(count, lasting.texts.values()))
+    budget = budget_with(request.budget, word_tokens, least)
+    if room < _SMALLEST_ROOM or budget < least:
+        return Summary(text=_shortest(words, request.budget, count))
     demand = EntityDemand.of(found, Lexicon(request.cwd))
-    asked = pinned_items(found, room, count)
-    # A request that is quoted needs no rules beside it.
-    shown = {item.text.partition("] ")[2] for item in asked}
-    items = [*rule_items(found, shown), *_items(request, found, demand)]
+    items = [*between_items(found, lasting), *_items(request, found, following, demand)]
     pinned = (
-        *asked,
+        *words,
         *elsewhere_items(request.messages, request.following),
-        *opening_items(items, room, count),
+        *opening_items(items, min(room, _OPENING_PART * (budget - least)), count),
     )
-    said = (*(item.text for item in pinned), *_texts(request.following))
-    there = {(item.section, item.label, item.place) for item in pinned}
-    left = (item for item in items if (item.section, item.label, item.place) not in there)
-    rest = fragments_of((item for item in left if item.text not in said), demand)
-    return SummaryMaterial(found=found, items=rest, said=said, demand=demand), pinned
+    said = (
+        *lasting.texts.values(),
+        *(item.text for item in pinned if item not in words),
+        *_texts(following),
+    )
+    rest = fragments_of(_rest(items, pinned, said), demand)
+    material = SummaryMaterial(found=found, items=rest, said=said, demand=demand)
+    selection = selection_of(material, budget, count)
+    draft = SummaryDraft(
+        note=note, template=template, pinned=pinned, material=material, selection=selection
+    )
+    selection.grow(lambda: budget - count(draft.text()))
+    text = draft.text()
+    return Summary(text=text if count(text) <= budget else document(note, words, template))
 
 
 def _items(
-    request: SummaryRequest, found: Sequence[Passage], demand: EntityDemand
+    request: SummaryRequest,
+    found: Sequence[Passage],
+    following: Sequence[Passage],
+    demand: EntityDemand,
 ) -> Iterator[SummaryItem]:
     pairs = tool_pairs(found)
-    yield from between_items(found)
-    yield from answer_items(pairs)
     yield from file_items(found, request.cwd)
     yield from error_items(pairs)
     yield from finding_items(found, demand.lexicon)
     yield from command_items(pairs)
-    if not newest_tasks(tool_pairs(passages(request.following))):
+    if not newest_tasks(tool_pairs(following)):
         yield from plan_items(found)
         yield from task_items(pairs)
     yield from earlier_items(found)
@@ -120,8 +118,18 @@ def _items(
     yield from next_items(found, is_answered=answered)
 
 
-def _texts(messages: Sequence[Message]) -> list[str]:
-    return [passage.text for passage in passages(messages) if passage.kind != "thought"]
+def _rest(
+    items: Iterable[SummaryItem], pinned: Iterable[SummaryItem], said: Sequence[str]
+) -> Iterator[SummaryItem]:
+    """Yield the items that are neither pinned nor said elsewhere."""
+    places = {(item.section, item.label, item.place) for item in pinned}
+    for item in items:
+        if (item.section, item.label, item.place) not in places and item.text not in said:
+            yield item
+
+
+def _texts(found: Sequence[Passage]) -> list[str]:
+    return [passage.text for passage in found if passage.kind != "thought"]
 
 
 def _note(messages: Sequence[Message]) -> str:
@@ -134,9 +142,9 @@ def _note(messages: Sequence[Message]) -> str:
     )
 
 
-def _shortest(found: Sequence[Passage], budget: int, count: Callable[[str], int]) -> str:
-    """Say that a summary did not fit, with the last request where that fits."""
+def _shortest(words: Sequence[SummaryItem], budget: int, count: Callable[[str], int]) -> str:
+    """Say that a summary did not fit, with the words of people."""
     plain = f"Earlier messages were condensed; {budget} tokens hold no summary of them."
-    asked = [text for _, text in requests(found)]
-    texts = [f"{plain} Last request: {clipped(asked[-1], n)}" for n in _LAST_REQUEST if asked]
-    return next((text for text in (*texts, plain) if count(text) <= budget), "")
+    if words:
+        return "\n".join((plain, *item_lines(words)))
+    return plain if count(plain) <= budget else ""

@@ -1,17 +1,13 @@
-"""What has a place in every summary: requests, rules, and the best point of each section."""
+"""What has a place in every summary beside people's words: the best point of each section."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, takewhile
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.items import DECISIONS, SummaryItem, clipped
-from compactctl.summaries.extract.passages import Passage, spots_of
-from compactctl.summaries.extract.user_requests import requests, rule_items
+from compactctl.summaries.extract.passages import spots_of
 
-# Of the room for a summary, what the first and the last request may take each, and the rules.
-_REQUEST_SHARE, _RULES_SHARE = 0.2, 0.2
-# What the best point of a section, or of a topic in it, may take.
+# Of the room for a summary, what the best point of a section, or of a topic in it, may take.
 _CURRENT_WORK = (7, "")
 _OPENED = {
     _CURRENT_WORK: 0.08,
@@ -23,26 +19,9 @@ _OPENED = {
     (9, ""): 0.02,
     (6, ""): 0.02,
 }
-# Characters of a request that are always there, and tokens of a bullet with its reference.
+# Characters of a reply that are always there, and tokens of a bullet with its reference.
 _SHORTEST = 160
 _BULLET_TOKENS = 6
-
-
-def pinned_items(
-    found: Sequence[Passage], room: int, count: Callable[[str], int]
-) -> list[SummaryItem]:
-    """Return the first and the last request, and the rules that fit in their share of ``room``.
-
-    With more tokens of room no request gets shorter.
-    """
-    asked = requests(found)
-    shown: set[str] = set()
-    items = []
-    for passage, text in dict([*asked[:1], *asked[-1:]]).items():
-        quoted = _quoted(text, int(room * _REQUEST_SHARE), count)
-        shown |= {quoted}
-        items.append(_request(f"{passage.spot} {quoted}", passage.spot.number))
-    return items + list(_fitting(rule_items(found, shown), int(room * _RULES_SHARE), count))
 
 
 def opening_items(
@@ -71,22 +50,10 @@ def elsewhere_items(
     spots = zip(everything, spots_of(everything), strict=True)
     asked = [spot for message, spot in spots if message.starts_turn]
     if asked and not any(message.starts_turn for message in messages):
-        yield _request(f"The request is kept as it is: {asked[0]}.", asked[0].number)
-
-
-def _request(text: str, place: int) -> SummaryItem:
-    return SummaryItem(section=1, text=text, value=0.0, place=place)
+        text = f"The request is kept as it is: {asked[0]}."
+        yield SummaryItem(section=1, text=text, value=0.0, place=asked[0].number)
 
 
 def _quoted(text: str, limit: int, count: Callable[[str], int]) -> str:
     tokens = count(text) + _BULLET_TOKENS
     return text if tokens <= limit else clipped(text, max(_SHORTEST, len(text) * limit // tokens))
-
-
-def _fitting(
-    items: Sequence[SummaryItem], room: int, count: Callable[[str], int]
-) -> Iterator[SummaryItem]:
-    """Yield items from the first on while they fit."""
-    used = accumulate(count(item.text) + _BULLET_TOKENS for item in items)
-    fitting = takewhile(lambda pair: pair[1] <= room, zip(items, used, strict=False))
-    return (item for item, _ in fitting)

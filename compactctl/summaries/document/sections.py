@@ -19,7 +19,7 @@ def document(note: str, items: Iterable[SummaryItem], template: Template = NINE)
     for number, section in enumerate(template.sections, start=1):
         lines.append(f"### {number}. {section.heading}")
         lines.extend(
-            _lines(by_section.get(number, [])) if number in by_section else [template.empty]
+            item_lines(by_section.get(number, [])) if number in by_section else [template.empty]
         )
     return "\n".join(lines)
 
@@ -29,7 +29,8 @@ def cost(item: SummaryItem) -> int:
     return len(item.text) + len(_BULLET) + 1 + len(_INDENT) * item.text.count("\n")
 
 
-def _lines(items: Sequence[SummaryItem]) -> Iterator[str]:
+def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
+    """Yield the lines of items, those of one label below it."""
     label = ""
     for item in sorted(items, key=lambda item: (item.label, item.section, item.place)):
         if item.label != label:

@@ -18,6 +18,7 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.summaries.extract.other_tools import command_line
+from compactctl.summaries.extract.quoted_words import quoted_words
 
 PassageKind = Literal[
     "request",
@@ -271,6 +272,8 @@ def _readings(
                 yield _author(message), words, ""
             if words != text:
                 yield _client(message), _around(text, words), ""
+            if message.synthetic and message.summary:
+                yield from ((kind, words, "") for kind, words in quoted_words(text))
         case ReasoningPart(text=text, opaque=False):
             yield "thought", text, ""
         case ToolCallPart(tool=tool):

@@ -10,8 +10,8 @@ _BULLET = re.compile(r"\s*(?:(?:[-*>#|+]+|\d{1,2}[.)])\s+)*")
 # a table, a fence, a tag, a comment, a key.
 _OPENING = re.compile(r"\s*(?:[-*>#|+<]|\d{1,2}[.)]\s|```|~~~|//|[\w-]+:\s)")
 _WHOLE = re.compile(r".*(?:[.!?:;|>]|```)[\"'*_)\]]*\s*$")
-# Nobody wraps lines shorter than this; the margin is ragged by as much of the width.
-_NARROWEST = 40
+# Nobody wraps lines shorter or longer than this; the margin is ragged by as much of the width.
+_WIDTHS = range(40, 201)
 _RAGGED_PERCENT = 20
 
 
@@ -50,7 +50,7 @@ def _lines(block: str) -> Iterator[str]:
 
 def _goes_on(before: str, line: str, width: int) -> bool:
     """Whether a line goes on with the sentence of the one before, which had no room for a word."""
-    if width < _NARROWEST or not before.strip() or before.lstrip().startswith("#"):
+    if width not in _WIDTHS or not before.strip() or before.lstrip().startswith("#"):
         return False
     if _WHOLE.match(before) or _OPENING.match(line):
         return False

@@ -8,7 +8,6 @@ from compactctl.summaries.extract.items import SummaryItem, Worth, clipped, one_
 from compactctl.summaries.extract.other_tools import essence, only_looks
 from compactctl.summaries.extract.outcomes import failed, last_line
 from compactctl.summaries.extract.passages import ToolPair
-from compactctl.summaries.extract.user_requests import objection
 
 COMMAND = 240
 OUTPUT = 160
@@ -115,7 +114,7 @@ def names_error(line: str) -> bool:
 
 def error_lines(pair: ToolPair) -> list[str]:
     """Return the lines of a result that tell what went wrong, none when nothing did."""
-    if pair.result is None or objection(pair):
+    if pair.result is None or (pair.result.is_error and pair.result.said):
         return []
     told, looked = failed(pair), only_looks(pair.command or "")
     if not told and (pair.command is None or looked):

@@ -1,24 +1,39 @@
-"""What the people asked for: their requests, their rules and their answers, in their words."""
+"""What people said: their requests, rules, answers and instructions, in their own words."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped, one_line
-from compactctl.summaries.extract.passages import Passage, ToolPair
+from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped
+from compactctl.summaries.extract.passages import Passage, PassageKind
+from compactctl.summaries.extract.quoted_words import ANSWERS, INSTRUCTIONS, REQUESTS, SET_RULES
 from compactctl.summaries.extract.sentences import sentences
+
+SHORTEST_USEFUL = 600
+"""Tokens in which a summary tells most in a word."""
+SPOKEN: frozenset[PassageKind] = frozenset({"request", "answer", "instruction"})
+"""The kinds of passages that hold the words of people."""
+# The section, topic and label under which each kind stands that is whole.
+_HEADINGS: Mapping[PassageKind, tuple[int, str, str]] = {
+    "request": (1, "", REQUESTS),
+    "answer": (6, "", ANSWERS),
+    "instruction": (1, RULES, INSTRUCTIONS),
+}
 
 # Characters kept of a request between the first and the last.
 OTHER_REQUEST = 420
-# Characters of a sentence that can be a rule.
-RULE = range(8, 401)
+# A longer text is pasted, and most of its sentences describe something: of these, a rule is what
+# tells somebody to do or not to do something. An instruction that long is kept by its rules.
+LONGEST_TYPED = 1_600
+# Characters of a sentence that can be a rule: pasted ones that are longer are data.
+RULE, TYPED_RULE = range(8, 401), range(8, LONGEST_TYPED + 1)
+# Some people begin no sentence with a capital.
+_CLAUSE_END = re.compile(r"(?<=[.!?;])\s+")
 
 # More quotation marks are those of data.
 _MOST_QUOTES = 6
 
 _OTHER = Worth(0.5, 0.5)
-_STRICT_RULE = Worth(1.0, 0.3)
-_RULE = Worth(0.6, 0.3)
-_ANSWER = Worth(0.3, 0.5)
 
 _STRICT = re.compile(
     r"\b(?:must(?:n['\u2019]?t)?|never|always|do not|don['\u2019]?t|shouldn['\u2019]?t"
@@ -31,12 +46,118 @@ _WISH = re.compile(
     r"|i want)\b",
     re.IGNORECASE,
 )
+_DEMAND = re.compile(
+    r"\b(?:must|should|shall|needs? to|has to|have to|required|make sure|ensure|prefer|i want"
+    r"|no need|remember|important|not allowed|forbidden|stays?)\b"
+    r"|(?:^|[,;:\u2014(-]\s*|\b(?:please|and|but|or|then|also|to|you|we|i)\s+)[*_`]*"
+    r"(?:do not|don['\u2019]?t|never|always|only|avoid|keep|stop|use|instead of|rather than)\b",
+    re.IGNORECASE,
+)
 
 
-def between_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
-    """Yield the requests between the first and the last, but those that are rules alone."""
-    for passage, text in requests(passages)[1:-1]:
-        if rules(text) != [text]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastingWords:
+    """The words of people that outlive every compaction, by the index of their passage.
+
+    Attributes:
+        whole: what is kept whole.
+        rules: of all else that was spoken, the rules.
+    """
+
+    whole: Mapping[int, str]
+    rules: Mapping[int, tuple[str, ...]]
+
+    @property
+    def texts(self) -> dict[int, str]:
+        """What is kept of each passage."""
+        return {**self.whole, **{index: "\n\n".join(rules) for index, rules in self.rules.items()}}
+
+
+def lasting_words(
+    passages: Sequence[Passage], following: Sequence[Passage] = (), *, continues: bool = False
+) -> LastingWords:
+    """Return the words that last: requests, answers, short instructions, and rules.
+
+    Of the requests these are the first, unless the passages continue others, and the newest, unless
+    there are some among those ``following``; of equal rules the newest, unless it stands in what
+    is whole or following.
+    """
+    is_newest = not any(passage.kind == "request" for passage in following)
+    asked = [index for index, passage in enumerate(passages) if passage.kind == "request"]
+    ends = {*([] if continues else asked[:1]), *(asked[-1:] if is_newest else ())}
+    main = {index for index in asked if any(_is_one(passages, index, end) for end in ends)}
+    whole = {
+        index: passage.text.strip()
+        for index, passage in enumerate(passages)
+        if passage.kind == "answer"
+        or index in main
+        or (passage.kind == "instruction" and len(passage.text) <= LONGEST_TYPED)
+    }
+    said = [*whole.values(), *(each.text for each in following if each.kind in SPOKEN)]
+    newest: dict[str, tuple[int, str]] = {}
+    for index, passage in enumerate(passages):
+        if passage.kind in SPOKEN and index not in whole:
+            newest.update((_key(rule), (index, rule)) for rule in rules(passage.text))
+    found: dict[int, tuple[str, ...]] = {}
+    for index, rule in newest.values():
+        if not any(rule in text for text in said):
+            found[index] = (*found.get(index, ()), rule)
+    return LastingWords(whole=whole, rules=dict(sorted(found.items())))
+
+
+def _is_one(passages: Sequence[Passage], index: int, other: int) -> bool:
+    """Whether two passages were said as one: they are the same, or parts of one message."""
+    one, two = passages[index].place, passages[other].place
+    return index == other or (one.message == two.message and one.part != two.part)
+
+
+def budget_with(budget: int, word_tokens: int, least: int) -> int:
+    """Return the tokens that a text may have which takes at least ``least`` with lasting words.
+
+    That is the ``budget``; where these words alone are more, they are there all the same, and some
+    tokens beside them, so that the rest is still worth reading.
+    """
+    return least + min(SHORTEST_USEFUL, budget) if 0 < budget < word_tokens else budget
+
+
+def set_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
+    """Return the rules that people set, each on one line; of equal ones the newest."""
+    newest = {
+        _key(rule): (passage, " ".join(rule.split()))
+        for passage in passages
+        if passage.kind in SPOKEN
+        for rule in rules(passage.text)
+    }
+    return list(newest.values())
+
+
+def _key(rule: str) -> str:
+    return " ".join(rule.lower().split())
+
+
+def word_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[SummaryItem]:
+    """Yield the lasting words as items, none of which is ever left out or cut."""
+    places = [
+        (index, text, _HEADINGS[passages[index].kind]) for index, text in lasting.whole.items()
+    ]
+    for index, found in lasting.rules.items():
+        places += [(index, rule, (1, RULES, SET_RULES)) for rule in found]
+    for place, text, (section, topic, label) in places:
+        yield SummaryItem(
+            section=section,
+            topic=topic,
+            label=label,
+            text=f"{passages[place].spot} {text}",
+            value=0.0,
+            place=place,
+        )
+
+
+def between_items(passages: Sequence[Passage], lasting: LastingWords) -> Iterator[SummaryItem]:
+    """Yield the requests that are not kept whole, but those that are rules alone."""
+    whole = {id(passages[index]) for index in lasting.whole}
+    for passage, text in requests(passages):
+        if id(passage) not in whole and rules(text) != [text]:
             yield SummaryItem(
                 section=6,
                 label="Requests in between:",
@@ -46,52 +167,9 @@ def between_items(passages: Sequence[Passage]) -> Iterator[SummaryItem]:
             )
 
 
-def rule_items(passages: Sequence[Passage], shown: Iterable[str]) -> list[SummaryItem]:
-    """Return the sentences in which a person set a rule, the strictest and newest first.
-
-    Of equal ones it is the newest. What is ``shown`` of requests needs no rules beside it.
-    """
-    newest: dict[str, tuple[Passage, str]] = {}
-    known = [" ".join(text.split()) for text in shown]
-    for passage, text in requests(passages):
-        told = [rule for rule in rules(text) if not any(rule in each for each in known)]
-        newest.update({rule.lower(): (passage, rule) for rule in told})
-    items = [
-        SummaryItem(
-            section=1,
-            topic=RULES,
-            label="Rules the user set:",
-            text=f"{passage.spot} {rule}",
-            value=(_STRICT_RULE if _STRICT.search(rule) else _RULE).at(passage.age),
-            place=place,
-        )
-        for place, (passage, rule) in enumerate(newest.values())
-    ]
-    return sorted(items, key=lambda item: (-item.value, item.place))
-
-
-def answer_items(pairs: Sequence[ToolPair]) -> Iterator[SummaryItem]:
-    """Yield what a person answered to questions and objections to tool calls."""
-    for pair in pairs:
-        words = pair.result.said if pair.result else ""
-        if words:
-            yield SummaryItem(
-                section=6,
-                label="Answers of the user:",
-                text=f"{pair.spot} {one_line(words, OTHER_REQUEST)}",
-                value=_ANSWER.at(pair.age),
-                place=pair.spot.number,
-            )
-
-
-def objection(pair: ToolPair) -> str:
-    """Return what a person wrote when they turned down the call, "" when they did not."""
-    return pair.result.said if pair.result and pair.result.is_error else ""
-
-
 def requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
     """Return the requests with their text; of repeated ones the first and the newest."""
-    asked = [(passage, passage.text) for passage in passages if passage.kind == "request"]
+    asked = [(each, each.text.strip()) for each in passages if each.kind == "request"]
     newest = {text: passage.spot for passage, text in asked}
     return [
         (passage, text)
@@ -101,12 +179,23 @@ def requests(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
 
 
 def rules(text: str) -> list[str]:
-    """Return the sentences of a person's text that set a rule."""
+    """Return the sentences of what a person wrote that set a rule, as they stand there."""
+    is_typed = len(text) <= LONGEST_TYPED
     return [
-        sentence
-        for sentence in sentences(text)
-        if len(sentence) in RULE
+        _as_written(sentence, text)
+        for found in sentences(text)
+        for sentence in ([found] if len(found) in RULE else _CLAUSE_END.split(found))
+        if len(sentence) in (TYPED_RULE if is_typed else RULE)
         and not sentence.endswith("?")
         and sentence.count('"') <= _MOST_QUOTES
         and (_STRICT.search(sentence) or _WISH.search(sentence))
+        and (is_typed or _DEMAND.search(sentence))
     ]
+
+
+def _as_written(sentence: str, text: str) -> str:
+    """Return a sentence with the line ends that wrapped it."""
+    if sentence in text:
+        return sentence
+    found = re.search(r"\s+".join(map(re.escape, sentence.split())), text)
+    return found[0] if found else sentence

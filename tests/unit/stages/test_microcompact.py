@@ -36,13 +36,13 @@ def test_one_result_is_always_kept() -> None:
 
 
 def test_unknown_tools_and_results_without_a_call_stay() -> None:
-    messages = joined(result("ghost", words(50)), *results(3, "ask_user"), *results(2))
+    messages = joined(result("ghost", words(50)), *results(3, "draw_chart"), *results(2))
     assert list(rewritten(propose(STAGE, view(messages), keep_recent=1))) == ["m8"]
 
 
 def test_the_tools_can_be_named() -> None:
-    messages = joined(*results(2, "ask_user"), *results(2))
-    proposal = propose(STAGE, view(messages), keep_recent=1, tools=("Ask_User",))
+    messages = joined(*results(2, "draw_chart"), *results(2))
+    proposal = propose(STAGE, view(messages), keep_recent=1, tools=("Draw_Chart",))
     assert list(rewritten(proposal)) == ["m1"]
 
 
@@ -92,7 +92,7 @@ def test_a_second_run_finds_nothing() -> None:
 
 
 def test_a_star_names_every_tool() -> None:
-    messages = joined(*results(2, "ask_user"), *results(2))
+    messages = joined(*results(2, "draw_chart"), *results(2))
     proposal = propose(STAGE, view(messages), keep_recent=1, tools=("*",))
     assert list(rewritten(proposal)) == ["m1", "m3", "m5"]
 
@@ -117,7 +117,7 @@ def test_long_inputs_of_cleared_calls_can_be_cleared_too() -> None:
     messages = joined(
         call("a", "Write", path="a.py", content=long), result("a", "ok"),
         call("b", "Bash", command="ls"), result("b", long),
-        call("c", "ask_user", question=long), result("c", long),
+        call("c", "draw_chart", question=long), result("c", long),
         call("d", "Write", path="d.py", content=long), result("d", long),
     )  # fmt: skip
     of = view(messages)

@@ -30,8 +30,7 @@ from compactctl.stages.shorten import STAGE
 
 
 def chat(*sizes: int) -> tuple[Message, ...]:
-    kinds = (user, assistant)
-    return conversation(*(kinds[n % 2](words(size)) for n, size in enumerate(sizes)))
+    return conversation(*(assistant(words(size)) for size in sizes))
 
 
 def sizes(messages: tuple[Message, ...]) -> list[int]:
@@ -105,9 +104,18 @@ def test_only_what_people_the_model_and_tools_said_is_cut() -> None:
     assert list(rewritten(proposal)) == ["m6", "m7"]
 
 
+def test_words_that_last_are_never_cut() -> None:
+    rule = f"Never write to the harbor table.\n{words(90)}"
+    messages = conversation(
+        *(user(words(90)), user(words(90)), user(rule), user(words(90))),
+        call("a", "Bash"), result("a", words(90), is_error=True, said=words(80)),
+    )  # fmt: skip
+    assert list(rewritten(propose(STAGE, view(messages, target=10), min_tokens=30))) == ["m1"]
+
+
 def test_a_text_ends_with_a_sentence() -> None:
     text = "It was found. " + words(300) + ". And then it went on. " + words(90)
-    proposal = propose(STAGE, view(conversation(user(text)), target=320))
+    proposal = propose(STAGE, view(conversation(assistant(text)), target=320))
     assert rewritten(proposal)["m0"].endswith("word. And then it went on. ...")
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError
+from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.condensation import with_originals
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.lines import digest_of, split_lines
@@ -34,10 +36,15 @@ def path(tmp_path: Path) -> Path:
 def originals(path: Path) -> list[list[str]]:
     """Return the first word and number of the messages behind each summary."""
     loaded = load(str(path))
-    found = originals_of(loaded, history_behind(loaded)).values()
+    found = others(originals_of(loaded, history_behind(loaded))).values()
     return [
         [part_texts(m.parts[0])[0][:8] for m in messages if m.role == "user"] for messages in found
     ]
+
+
+def others(known: Mapping[MessageId, tuple[Message, ...]]) -> dict[str, tuple[Message, ...]]:
+    """Return the originals of messages that stand for others than themselves."""
+    return {name: found for name, found in known.items() if [m.id for m in found] != [name]}
 
 
 @pytest.mark.parametrize("layout", ["split", "inline"])
@@ -117,7 +124,7 @@ def test_where_a_rewritten_message_is_gone_nothing_is_taken_for_its_original(pat
     copy = path.with_name("copy.jsonl")
     copy.write_bytes(b"".join(lines[:first] + lines[first + 1 :]))
     loaded = load(str(copy))
-    assert originals_of(loaded, history_behind(load(str(path)))) == {}
+    assert others(originals_of(loaded, history_behind(load(str(path))))) == {}
 
 
 def test_messages_beside_a_summary_on_its_line_are_not_behind_it(path: Path) -> None:

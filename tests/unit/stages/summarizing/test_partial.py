@@ -52,7 +52,8 @@ def test_a_pair_across_the_half_stays() -> None:
 
 
 def test_the_summary_has_the_size_that_is_wanted() -> None:
-    text = inserted(propose(STAGE, view(chat(40)), summary_tokens=30)).message.text
+    messages = joined(user("Go on."), *chat(40))
+    text = inserted(propose(STAGE, view(messages), summary_tokens=30)).message.text
     assert meter().text(text) < 40
 
 

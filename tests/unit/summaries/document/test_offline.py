@@ -32,6 +32,8 @@ from compactctl.model.summary import SummaryRequest
 from compactctl.summaries.document.offline import summary_budget, write
 from compactctl.summaries.document.sections import HEADINGS
 from compactctl.summaries.extract.items import OMISSION
+from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.user_requests import lasting_words, word_items
 from compactctl.tokens.meter import part_texts
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -52,7 +54,9 @@ def summarize(
     return write(SummaryRequest(messages=messages, budget=budget, following=following), count).text
 
 
-def session(turns: int = 12) -> tuple[Message, ...]:
+def session(
+    turns: int = 12, then: str = "Now do module number {n}, always with types."
+) -> tuple[Message, ...]:
     """A session that reads, edits and tests one module per turn."""
     messages = [user("Make the parser strict.\nNever touch generated_code.py.")]
     for n in range(turns):
@@ -66,7 +70,7 @@ def session(turns: int = 12) -> tuple[Message, ...]:
             result(f"e{n}", "done"),
             call(f"t{n}", "Bash", command=f"pytest tests/test_module_{n}.py"),
             result(f"t{n}", f"AssertionError: bad_value_{n}\n1 failed", is_error=n % 2 == 0),
-            user(f"Now do module number {n + 1}, always with types."),
+            user(then.format(n=n + 1)),
         ]
     return conversation(*messages)
 
@@ -171,18 +175,44 @@ def test_what_does_not_fit_leaves_the_last_request_in_place() -> None:
 @pytest.mark.parametrize("budget", [60, 120, 300])
 def test_a_budget_too_small_for_sections_gives_an_honest_sentence(budget: int) -> None:
     text = summarize(session(), budget=budget, count=count)
-    assert "### " not in text
-    assert text.endswith("Last request: Now do module number 12, always with types.")
-    assert count(text) <= budget
+    lines = text.split("\n")
+    assert lines[0] == f"Earlier messages were condensed; {budget} tokens hold no summary of them."
+    assert lines[-1] == "- [L100] Now do module number 11, always with types."
+    assert "- [L109] Now do module number 12, always with types." in lines
+    assert not [line for line in lines if line.startswith("### ")]
 
 
-def test_no_text_fits_into_no_tokens() -> None:
-    assert not summarize(session(), budget=0, count=count)
+def test_no_text_fits_into_no_tokens_but_the_words_of_people() -> None:
+    assert not summarize(session()[1:9], budget=0, count=count)
+    assert "Never touch generated_code.py." in summarize(session(), budget=0, count=count)
 
 
 def test_a_long_session_uses_most_of_its_budget() -> None:
-    text = summarize(session(200), budget=2_000, count=count)
+    text = summarize(session(200, "Now do module {n}."), budget=2_000, count=count)
     assert 1_800 <= count(text) <= 2_000
+
+
+def test_where_the_words_of_people_are_more_than_the_budget_the_rest_is_still_told() -> None:
+    asked = "Port it. " + "Mind the berths. " * 600
+    text = summarize(conversation(user(asked), *session()), budget=1_000)
+    assert asked.strip() in text
+    assert "`pytest tests/test_module_10.py` -> FAILED" in section(text, 4)
+    assert count(text) < count(asked) + 1_000
+
+
+AROUND_WORDS = """Earlier messages were condensed; 1,000 tokens hold no summary of them.
+Requests of the user:
+Rules the user set:
+Instructions of the operator:
+Answers of the user:
+"""
+
+
+def with_words(found: tuple[Message, ...], count: Callable[[str], int]) -> int:
+    """Return the tokens of the words of people that last, and what stands around them."""
+    read = passages(found)
+    items = [f"- {item.text}" for item in word_items(read, lasting_words(read))]
+    return count("\n".join((AROUND_WORDS, *items, *(item[:3] for item in items)))) if items else 0
 
 
 @given(conversations, st.integers(60, 3_000))
@@ -190,7 +220,9 @@ def test_a_long_session_uses_most_of_its_budget() -> None:
 def test_a_summary_of_anything_is_within_its_budget(
     found: tuple[Message, ...], budget: int
 ) -> None:
-    assert count(summarize(found, budget=budget, count=count)) <= budget
+    text = summarize(found, budget=budget, count=count)
+    words = with_words(found, count)
+    assert count(text) <= budget or (words and count(text) <= words + budget)
 
 
 @given(st.integers(60, 900), st.sampled_from([1, 2, 7]))
@@ -199,7 +231,9 @@ def test_the_budget_holds_for_counters_that_see_more_tokens(budget: int, per_wor
     def words(text: str) -> int:
         return per_word * len(re.findall(r"\w+|\S", text))
 
-    assert words(summarize(session(30), budget=budget, count=words)) <= budget
+    found = session(30, "Now do module {n}.")
+    text = summarize(found, budget=budget, count=words)
+    assert words(text) <= max(budget, with_words(found, words))
 
 
 @given(conversations)

@@ -1,27 +1,40 @@
-from builders import assistant, call, conversation, result, user
+from dataclasses import replace
+
+from builders import assistant, call, conversation, result, system, user
 
 from compactctl.model.message import Message
 from compactctl.summaries.extract.items import SummaryItem
-from compactctl.summaries.extract.passages import passages, tool_pairs
+from compactctl.summaries.extract.passages import Passage, passages
+from compactctl.summaries.extract.quoted_words import SET_RULES
 from compactctl.summaries.extract.user_requests import (
+    LONGEST_TYPED,
     OTHER_REQUEST,
-    answer_items,
     between_items,
-    rule_items,
+    lasting_words,
+    set_rules,
+    word_items,
 )
 
 
+def read(*messages: Message) -> tuple[Passage, ...]:
+    return passages(conversation(*messages))
+
+
 def between(*messages: Message) -> list[SummaryItem]:
-    return list(between_items(passages(conversation(*messages))))
+    found = read(*messages)
+    return list(between_items(found, lasting_words(found)))
 
 
-def rules(*messages: Message, shown: tuple[str, ...] = ()) -> list[str]:
-    return [item.text for item in rule_items(passages(conversation(*messages)), shown)]
+def rules(*messages: Message, following: tuple[Message, ...] = ()) -> list[str]:
+    found = read(*messages)
+    items = word_items(found, lasting_words(found, passages(following)))
+    return [item.text for item in items if item.label == SET_RULES]
 
 
-def answers(*messages: Message) -> list[str]:
-    pairs = tool_pairs(passages(conversation(*messages)))
-    return [item.text for item in answer_items(pairs)]
+def whole(*messages: Message) -> list[str]:
+    """Return what lasts whole, but for the first and the last request."""
+    found = read(user("a"), *messages, user("b"))
+    return list(lasting_words(found).whole.values())[1:-1]
 
 
 def test_the_requests_between_the_first_and_the_last_are_the_tasks_evolution() -> None:
@@ -54,31 +67,36 @@ def test_injected_records_and_replies_are_no_requests() -> None:
     assert rules(*messages) == []
 
 
-def test_rules_are_quoted_from_requests_that_are_not_shown_in_full() -> None:
+def test_rules_are_quoted_from_requests_that_are_not_quoted_whole() -> None:
     found = rules(
         user("Start."),
         user("Looks good. Never push to main! Use tabs instead of spaces. Did you always do so?"),
         user("Only now stop."),
-        shown=("Only now stop.",),
     )
     assert found == ["[L2] Never push to main!", "[L2] Use tabs instead of spaces."]
 
 
-def test_what_is_shown_of_a_request_needs_no_rules_beside_it() -> None:
-    assert rules(user("Never push.\nAlways ask."), shown=("Never push. […]",)) == [
-        "[L1] Always ask."
-    ]
+def test_what_follows_need_not_be_said_again() -> None:
+    asked = user("Mind the berths. Never push."), user("Never pull. Ask.")
+    assert rules(user("a"), *asked, user("b")) == ["[L2] Never push.", "[L3] Never pull."]
+    following = conversation(user("As I said: Never push. Go on."))
+    assert rules(user("a"), *asked, following=following) == ["[L3] Never pull."]
 
 
 def test_pasted_data_sets_no_rule() -> None:
-    assert rules(user('Error: {"type":"error","text":"ids must be unique","code":"x"}')) == []
+    data = 'Error: {"type":"error","text":"ids must be unique","code":"x"}'
+    assert rules(user("a"), user(data), user("b")) == []
 
 
 def test_a_rule_that_was_wrapped_is_quoted_whole() -> None:
     text = """- Where a value is missing, always write an empty
   string rather than leaving out the whole field."""
-    [rule] = rules(user(text))
-    assert rule.endswith("write an empty string rather than leaving out the whole field.")
+    assert rules(user("a"), user(text), user("b")) == [f"[L2] {text[2:]}"]
+
+
+def test_a_long_line_is_not_wrapped() -> None:
+    text = f"{'data ' * 400}\nNever write to the harbor table."
+    assert rules(user("a"), user(text), user("b")) == ["[L2] Never write to the harbor table."]
 
 
 def test_an_equal_rule_is_told_once_with_its_newest_line() -> None:
@@ -86,24 +104,48 @@ def test_an_equal_rule_is_told_once_with_its_newest_line() -> None:
     assert found == ["[L3] never push."]
 
 
-def test_rules_in_the_middle_of_a_very_long_request_are_kept() -> None:
+def test_rules_of_people_who_write_no_capitals_are_found() -> None:
+    text = "please port it. " + "mind the berths of the harbor. " * 20 + "never push to main. ok"
+    assert rules(user("a"), user(text), user("b")) == ["[L2] never push to main."]
+
+
+def test_of_a_very_long_request_the_demands_are_rules() -> None:
     text = "Please do this. " + "Lorem ipsum dolor. " * 200 + "You must not delete data. "
-    text += "Sit amet here. " * 200
-    assert rules(user(text)) == ["[L1] You must not delete data."]
+    text += "Sit amet here. " * 200 + "The cache is always warm at night. "
+    assert rules(user("a"), user(text), user("b")) == ["[L2] You must not delete data."]
 
 
-def test_answers_to_questions_are_quoted_as_pairs() -> None:
+def test_answers_and_objections_last_whole() -> None:
     text = (
         'User has answered your questions: "Which one?"="The blue one". '
         "You can now continue with the user's answers in mind."
     )
-    assert answers(call("q", "AskUserQuestion", question="Which one?"), result("q", text)) == [
-        '[L1] "Which one?"="The blue one"'
-    ]
+    refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nuse  rg"
+    assert whole(
+        *(call("q", "AskUserQuestion", question="Which one?"), result("q", text)),
+        *(call("b", "Bash", command="grep x"), result("b", refusal, is_error=True)),
+    ) == ['"Which one?"="The blue one"', "use  rg"]
 
 
-def test_an_objection_to_a_tool_call_is_the_users_word() -> None:
-    refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nuse rg"
-    assert answers(call("b", "Bash", command="grep x"), result("b", refusal, is_error=True)) == [
-        "[L1] use rg"
-    ]
+def test_short_instructions_last_whole_and_long_ones_by_their_rules() -> None:
+    long = "You must answer in Dutch. " + "Berths are places for ships. " * (LONGEST_TYPED // 20)
+    assert whole(assistant("Hi."), system("Be kind."), system(long)) == ["Be kind."]
+    assert rules(user("a"), assistant("Hi."), system(long)) == ["[L3] You must answer in Dutch."]
+
+
+def test_texts_of_one_message_are_one_request() -> None:
+    parts = (*user("Port the harbor.").parts, *user("Then test it.").parts)
+    asked = replace(user(""), parts=parts)
+    assert whole(asked, assistant("ok")) == []
+    found = read(user("a"), asked)
+    assert list(lasting_words(found).whole.values()) == ["a", "Port the harbor.", "Then test it."]
+
+
+def test_the_rules_of_all_that_people_said_are_known() -> None:
+    refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nNever push"
+    found = read(
+        user("Always\nask."),
+        system("Only answer in Dutch."),
+        *(call("b", "Bash", command="git push"), result("b", refusal, is_error=True)),
+    )
+    assert [rule for _, rule in set_rules(found)] == ["Only answer in Dutch.", "Never push"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 import pytest
-from builders import assistant, call, conversation, result, user
+from builders import call, conversation, result, user
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +17,7 @@ from compactctl.summaries.extract.items import clipped, one_line
 from compactctl.summaries.extract.outcomes import last_line
 from compactctl.summaries.extract.passages import passages, tool_pairs
 from compactctl.summaries.extract.shell_commands import error_lines
+from compactctl.summaries.extract.user_requests import lasting_words
 from compactctl.summaries.extract.words import word_end, word_start
 
 _WORD = re.compile(r"\w+")
@@ -40,8 +41,9 @@ def limited_to(text: str, size: int) -> Iterable[str]:
 
 
 def asked(text: str, size: int) -> Iterable[str]:
-    found = passages(conversation(user(text), assistant("ok")))
-    return pinned(found, size, len).values()
+    found = passages(conversation(user("a"), user(text), user("b")))
+    kept = pinned(found, lasting_words(found), size, len)
+    return (kept[1],) if 1 in kept else ()
 
 
 def told(text: str, size: int) -> Iterable[str]:

@@ -1,0 +1,148 @@
+"""What people said is still there, word for word, whatever size is to be reached."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from builders import assistant, call, conversation, result, system, user
+from examples import tries
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.stages.support.trials import meter, words
+
+from compactctl.history.protection import protect
+from compactctl.history.view import View
+from compactctl.model.message import Message
+from compactctl.model.operation import OptionValue
+from compactctl.pipeline.run import Run, StageStep, run
+from compactctl.stages.registry import stage_named
+from compactctl.tokens.meter import part_texts
+
+# What a person says; the number makes each of them another one.
+REQUEST = "Please look after quay {n}.\n{padding}\nThen tell me about berth {n}."
+RULE = "Never write to any of the tables that are named table_{n} on\nthe server of the port."
+WISH = "Hello {n}. {padding}\nI want the file out_{n}.csv to stay as it is."
+ANSWER = "No, take port {n} for it.  It is the one that is free"
+INSTRUCTION = "The assistant must answer in language {n}."
+
+KINDS = ("request", "rule", "wish", "objection", "answer", "instruction", "step", "step", "reply")
+TALKS = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.sampled_from((0, 3, 60, 900))), min_size=1, max_size=16
+)
+SHARES = st.sampled_from((0.0, 0.05, 0.1, 0.3, 0.6))
+OURS: dict[str, tuple[str, Mapping[str, OptionValue]]] = {
+    "default": ("dedup,distill", {}),
+    "digest": ("distill", {"form": "digest"}),
+    "in place": ("distill", {"form": "in-place"}),
+    "summarize": ("summarize", {"keep_min": 1, "min_messages": 1}),
+    "sections": ("summarize", {"keep_min": 1, "min_messages": 1, "template": "eight"}),
+    "partial": ("partial", {"keep_recent": 1}),
+    "recursive": ("recursive", {"keep_events": 1, "overlap": 0, "snap": "none"}),
+    "chunk": ("chunk", {"keep_recent": 1, "min_messages": 1, "message_cap": 40}),
+}
+Talk = Sequence[tuple[str, int]]
+
+
+def talk(plan: Talk) -> tuple[Message, ...]:
+    """Make a conversation, each turn of which has something to leave out."""
+    return conversation(
+        *(each for n, (kind, size) in enumerate(plan) for each in said(kind, n, size))
+    )
+
+
+def said(kind: str, n: int, size: int) -> list[Message]:
+    padding = words(size, f"pad{n}")
+    match kind:
+        case "request":
+            return [user(REQUEST.format(n=n, padding=padding)), assistant(words(30, "well"))]
+        case "rule":
+            return [user(RULE.format(n=n)), assistant(words(30, "well"))]
+        case "wish":
+            return [user(WISH.format(n=n, padding=padding)), assistant(words(30, "well"))]
+        case "instruction":
+            return [assistant("Fine."), system(INSTRUCTION.format(n=n))]
+        case "reply":
+            return [assistant(words(size, f"pad{n}"))]
+        case "step":
+            return [call(f"c{n}", "Bash", command=f"ls {n}"), result(f"c{n}", padding)]
+        case _:
+            return asked(kind, n, padding)
+
+
+def asked(kind: str, n: int, padding: str) -> list[Message]:
+    """A tool call that a person turned down, or a question that they answered."""
+    words = ANSWER.format(n=n)
+    if kind == "objection":
+        refusal = f"The tool use was rejected. {padding} the user said:\n{words}"
+        writes = call(f"c{n}", "Write", file_path=f"{n}.txt", content=padding)
+        return [writes, result(f"c{n}", refusal, is_error=True, said=words)]
+    question = call(f"c{n}", "AskUserQuestion", question=padding)
+    return [question, result(f"c{n}", words, said=words)]
+
+
+def lasting(plan: Talk) -> list[str]:
+    """Return what has to be there in any case."""
+    texts = {"rule": RULE, "objection": ANSWER, "answer": ANSWER, "instruction": INSTRUCTION}
+    found = [texts[kind].format(n=n) for n, (kind, _) in enumerate(plan) if kind in texts]
+    found += [
+        f"I want the file out_{n}.csv to stay as it is."
+        for n, (kind, _) in enumerate(plan)
+        if kind == "wish"
+    ]
+    requests = [
+        part_texts(said(kind, n, size)[0].parts[0])[0]
+        for n, (kind, size) in enumerate(plan)
+        if kind in {"request", "rule", "wish"}
+    ]
+    return [*found, *requests[:1], *requests[-1:]]
+
+
+def compacted(messages: tuple[Message, ...], way: str, share: float, **fields: Any) -> Run:
+    names, options = OURS[way]
+    stages = [stage_named(name) for name in names.split(",")]
+    target = int(meter().total(messages) * share)
+    view = View(messages=messages, protected=protect(messages), target=target, **fields)
+    steps = [
+        StageStep(stage=each, options=each.options(**options if each is stages[-1] else {}))
+        for each in stages
+    ]
+    return run(view, steps, meter())
+
+
+def missing(plan: Talk, messages: Sequence[Message]) -> list[str]:
+    """Return the words that are not there; the lines of a text may be indented."""
+    texts = [text for one in messages for part in one.parts for text in part_texts(part)]
+    there = [line.strip() for text in texts for line in text.split("\n")]
+    return [text for text in lasting(plan) if not stands_in(text, there)]
+
+
+def stands_in(text: str, lines: Sequence[str]) -> bool:
+    """Whether the lines of a text stand one below the other; a mark may precede the first."""
+    first, *others = [line.strip() for line in text.split("\n")]
+    return any(
+        line.endswith(first) and list(lines[n : n + len(others)]) == others
+        for n, line in enumerate(lines, 1)
+    )
+
+
+@pytest.mark.parametrize("way", OURS)
+@tries(120)
+@given(plan=TALKS, share=SHARES)
+def test_what_people_said_is_there_word_for_word(way: str, plan: Talk, share: float) -> None:
+    assert missing(plan, compacted(talk(plan), way, share).view.messages) == []
+
+
+@pytest.mark.parametrize("way", OURS)
+@tries(60)
+@given(plan=TALKS, more=TALKS, shares=st.tuples(SHARES, SHARES, SHARES))
+def test_it_is_there_after_three_compactions_without_the_originals(
+    way: str, plan: Talk, more: Talk, shares: tuple[float, float, float]
+) -> None:
+    """What an earlier compaction wrote is all that is left of what it stands for."""
+    everything = (*plan, *more)
+    messages = talk(everything)
+    old = len(talk(plan))
+    left = compacted(messages[:old], way, shares[0]).view.messages
+    left = compacted((*left, *messages[old:]), way, shares[1]).view.messages
+    left = compacted(left, way, shares[2]).view.messages
+    assert missing(everything, left) == []
