@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from cli.asking import SAMPLES
+from formats.content.block_kinds import server_pairs
 from formats.known import OURS, Known, each_known
 
 from compactctl.commands.compact.compact import compact
@@ -189,6 +190,28 @@ def test_the_system_prompt_is_not_rewritten() -> None:
         lambda row: replace(row, fate="rewritten", group=GroupId("mine"), texts=(text,)),
     )
     with pytest.raises(UsageError, match="may not be rewritten: system prompt"):
+        carry_out(transcript, edited, measure(transcript, FAST))
+
+
+@pytest.mark.parametrize("part", [0, 1], ids=["call", "result"])
+def test_what_only_a_provider_understands_is_not_rewritten(part: int, tmp_path: Path) -> None:
+    call, result = next(server_pairs(0))
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "content": "Look it up."},
+        {"role": "assistant", "content": [call, result]},
+        *({"role": "user", "content": f"And {n}? " * 40} for n in range(8)),
+    ]
+    path = tmp_path / "search.json"
+    path.write_text(json.dumps({"system": "Be brief.", "messages": talk}))
+    transcript, plan = plan_of(path, "truncate")
+    searched = next(m for m in transcript.effective if m.results)
+    text = PlannedText(part=part, text="{}")
+    edited = with_row(
+        plan,
+        searched.id,
+        lambda row: replace(row, fate="rewritten", group=GroupId("mine"), texts=(text,)),
+    )
+    with pytest.raises(UsageError, match=f"no part {part} that can be rewritten"):
         carry_out(transcript, edited, measure(transcript, FAST))
 
 
