@@ -12,9 +12,9 @@ from compactctl.formats.records.json_values import text_or_empty
 from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
 
 # Where the APIs of Anthropic, OpenAI, Google, AWS and MCP put binary data, and what names its type.
-_DATA_KEYS = frozenset(
-    {"data", "bytes", "blob", "base64", "b64_json", "file_data", "image", "url", "image_url"}
-)
+# Other things stand under the second ones as well.
+_DATA_KEYS = frozenset({"bytes", "blob", "base64", "b64_json", "file_data", "image", "image_url"})
+_COMMON_KEYS = frozenset({"data", "url"})
 _TYPE_KEYS = ("media_type", "mediaType", "mimeType", "mime_type")
 _UNKNOWN_TYPE = "application/octet-stream"
 # Prose of this length has spaces in it.
@@ -63,13 +63,15 @@ def _without_data(value: object, media: list[MediaPart]) -> object:
 
 
 def _media(holder: Mapping[str, Any], key: str, item: object) -> MediaPart | None:
-    if key not in _DATA_KEYS or not isinstance(item, str):
+    if not isinstance(item, str) or key not in _DATA_KEYS | _COMMON_KEYS:
         return None
     media_type = next(filter(None, (text_or_empty(holder.get(k)) for k in _TYPE_KEYS)), "")
     if item.startswith("data:"):
         return media_from_url(item, media_type or _UNKNOWN_TYPE, ())
     if not _BASE64.fullmatch(item.rstrip("=")):
         return None
-    if not media_type:
-        media_type = "image/unknown" if any(image_size(item)) else _UNKNOWN_TYPE
-    return media_from_base64(item, media_type, ())
+    if not media_type and any(image_size(item)):
+        media_type = "image/unknown"
+    if not media_type and key in _COMMON_KEYS:
+        return None
+    return media_from_base64(item, media_type or _UNKNOWN_TYPE, ())

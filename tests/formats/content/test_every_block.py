@@ -131,6 +131,12 @@ def test_a_picture_or_paper_that_claude_code_attached_is_no_text(kind: str) -> N
     assert not is_replaceable(part)
 
 
+def test_data_of_no_type_that_may_be_anything_is_text() -> None:
+    digits = "0123456789abcdef" * 40
+    message = only_message("anthropic-messages", [{"type": "not_known_yet", "data": digits}])
+    assert digits in said(message.parts)
+
+
 def test_a_picture_in_a_queued_prompt_of_claude_code_is_no_text() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     prompt = [{"type": "text", "text": "like this"}, {"type": "image", "source": source}]
