@@ -55,6 +55,8 @@ _ROLES: Mapping[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
+# Of ``prompt_tokens``, as LiteLLM and DeepSeek report it beside or in place of OpenAI's details.
+_CACHE_READ = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
 _CONTENTS = ("content", "tool_calls", "function_call")
 
 
@@ -208,11 +210,9 @@ def _usage(record: Mapping[str, Any], parts: Sequence[Part] = ()) -> ReportedUsa
     Reasoning that is not stored is never sent again. Some providers count it beside the output.
     """
     usage = object_or_empty(record.get("usage"))
-    if "input_tokens" in usage:
-        # Gateways pass on what Anthropic's API reports.
-        return reported_usage(record)
     if "prompt_tokens" not in usage:
-        return None
+        # Gateways pass on what Anthropic's API reports.
+        return reported_usage(record) if "input_tokens" in usage else None
     context = integer_or_none(usage.get("prompt_tokens")) or 0
     sent = object_or_empty(usage.get("prompt_tokens_details"))
     written = object_or_empty(usage.get("completion_tokens_details"))
@@ -222,12 +222,14 @@ def _usage(record: Mapping[str, Any], parts: Sequence[Part] = ()) -> ReportedUsa
         output += reasoning
     is_stored = any(isinstance(part, ReasoningPart) for part in parts)
     growth = None if output is None or is_stored else max(0, output - reasoning)
+    read = (sent.get("cached_tokens"), *map(usage.get, _CACHE_READ))
     return ReportedUsage(
         context=context,
         output=output,
         growth=growth if reasoning else None,
         reasoning=reasoning,
-        cache_read=integer_or_none(sent.get("cached_tokens")),
+        cache_read=next((tokens for tokens in read if isinstance(tokens, int)), None),
+        cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
     )
 
 

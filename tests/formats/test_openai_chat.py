@@ -1,5 +1,7 @@
 import json
+from typing import Any
 
+import pytest
 from formats.jsonl import read, texts
 from formats.openai_talk import TALK, answered, called, say
 
@@ -179,6 +181,42 @@ def test_a_logged_request_has_its_answer_and_usage() -> None:
     assert answer.usage is not None
     assert (answer.usage.context, answer.usage.output) == (900, 9)
     assert (found.model, found.window) == ("m-1", 32_000)
+
+
+@pytest.mark.parametrize(
+    ("more", "cache"),
+    [
+        ({}, (None, None)),
+        ({"prompt_tokens_details": {"cached_tokens": 500}}, (500, None)),
+        ({"prompt_tokens_details": None, "prompt_cache_hit_tokens": 500}, (500, None)),
+        ({"cache_read_input_tokens": 500, "cache_creation_input_tokens": 300}, (500, 300)),
+    ],
+)
+def test_what_a_cache_had_to_do_with_a_request(
+    more: dict[str, Any], cache: tuple[int | None, int | None]
+) -> None:
+    usage = {"prompt_tokens": 900, "completion_tokens": 9, **more}
+    answer = chat({"role": "user", "content": "hi"}, {**TALK[4], "usage": usage}).messages[1]
+    assert answer.usage is not None
+    assert (answer.usage.context, answer.usage.output) == (900, 9)
+    assert (answer.usage.cache_read, answer.usage.cache_write) == cache
+
+
+@pytest.mark.parametrize(
+    ("completion", "reasoning", "output"), [(550, 500, 550), (50, 500, 550), (50, 0, 50)]
+)
+def test_reasoning_is_billed_whether_it_is_in_the_output_or_beside_it(
+    completion: int, reasoning: int, output: int
+) -> None:
+    usage = {
+        "prompt_tokens": 900,
+        "completion_tokens": completion,
+        "total_tokens": 900 + output,
+        "completion_tokens_details": {"reasoning_tokens": reasoning},
+    }
+    answer = chat({"role": "user", "content": "hi"}, {**TALK[4], "usage": usage}).messages[1]
+    assert answer.usage is not None
+    assert (answer.usage.output, answer.usage.answer) == (output, 50)
 
 
 def test_usage_beside_the_messages_is_that_of_the_newest_answer() -> None:
