@@ -62,7 +62,13 @@ class AnthropicMessages:
             return False
         requests = (r for r in records if isinstance(r.get("messages"), list))
         system = any(isinstance(r.get("system"), str | list) for r in requests)
-        return system or any(_has_blocks(message) or _is_response(message) for message in messages)
+        responses = (object_or_empty(record.get("response")) for record in records)
+        is_logged = any(_is_response(response) for response in responses)
+        return (
+            system
+            or is_logged
+            or any(_has_blocks(message) or _is_response(message) for message in messages)
+        )
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""

@@ -1,5 +1,5 @@
 from formats.anthropic_talk import RESULT, TALK
-from formats.jsonl import read, texts
+from formats.jsonl import detected, read, texts
 
 from compactctl.history.pairs import orphans
 from compactctl.model.message import FilePart, MediaPart, ReasoningPart, ToolDefinitionPart
@@ -115,3 +115,13 @@ def test_reminders_start_no_turn() -> None:
     )
 
     assert [m.starts_turn for m in found.effective] == [False, True]
+
+
+def test_a_response_is_told_by_what_it_reports() -> None:
+    asked = {"role": "user", "content": "Hello"}
+    reported = {"stop_reason": "end_turn", "usage": {"input_tokens": 900, "output_tokens": 7}}
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "Hello."}], **reported}
+    for records in ([asked, answer], [{"messages": [asked], "response": answer}]):
+        assert detected(*records) == "anthropic-messages"
+        [usage] = [message.usage for message in anthropic(*records).effective if message.usage]
+        assert (usage.context, usage.output) == (900, 7)
