@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from compactctl.errors import UsageError
@@ -35,6 +35,7 @@ class ProtectOptions:
         freeze_before: a message id or a number of messages: what stands before is left alone.
         keep_prefix: the part of the size to reach that the oldest messages may take which are left
             alone, up to 1; None for none of it.
+        elsewhere: those of the message ids among them that stand in another conversation.
     """
 
     keep_turns: int | None = None
@@ -43,6 +44,16 @@ class ProtectOptions:
     tools: tuple[str, ...] = ()
     freeze_before: str = ""
     keep_prefix: float | None = None
+    elsewhere: frozenset[str] = frozenset()
+
+    def across(self, messages: Iterable[Message]) -> "ProtectOptions":
+        """Return the options for each conversation of a transcript, which has these messages.
+
+        An id in one conversation is no mistake in the others, nor a pattern.
+        """
+        names = {self.freeze_before, *self.pins}
+        found = frozenset(message.id for message in messages if message.id in names)
+        return replace(self, elsewhere=found)
 
 
 def protect(
@@ -64,9 +75,9 @@ def protect(
     for index, reason in (
         *_fixed(messages),
         *((index, "system prompt") for index in range(leading_system(messages))),
-        *_frozen(messages, options.freeze_before),
+        *_frozen(messages, options),
         *(_front(messages, has_room_in_front) if options.keep_prefix else ()),
-        *_pinned(messages, options.pins),
+        *_pinned(messages, options),
         *_of_tools(messages, options.tools),
         *_newest(messages, options, has_room),
     ):
@@ -147,11 +158,12 @@ def _fixed(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
             yield index, message.fixed
 
 
-def _frozen(messages: Sequence[Message], before: str) -> Iterator[tuple[int, str]]:
-    if not before:
-        return
+def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tuple[int, str]]:
+    before = options.freeze_before
     ids = {message.id: index for index, message in enumerate(messages)}
     end = ids.get(MessageId(before))
+    if not before or (end is None and before in options.elsewhere):
+        return
     if end is None and before.isdecimal():
         end = min(int(before), len(messages))
     if end is None:
@@ -168,11 +180,12 @@ def _front(messages: Sequence[Message], has_room: HasRoom) -> Iterator[tuple[int
         yield index, "in the prefix that --keep-prefix leaves alone"
 
 
-def _pinned(messages: Sequence[Message], pins: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _pinned(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tuple[int, str]]:
     ids = {message.id: index for index, message in enumerate(messages)}
-    for pin in pins:
+    for pin in options.pins:
         if MessageId(pin) in ids:
             yield ids[MessageId(pin)], "pinned by its id"
+        if MessageId(pin) in ids or pin in options.elsewhere:
             continue
         pattern = _compiled(pin)
         for index, message in enumerate(messages):

@@ -75,10 +75,13 @@ def count_to(most: int) -> Shape:
 
 
 def finite(value: object) -> float:
-    """Take any number; neither infinite nor ``nan``."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise _wrong("is not a number")
-    return value
+    """Take any number that fits a float; neither infinite nor ``nan``."""
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            return value
+    except OverflowError:
+        raise ValueError("is too large") from None
+    raise _wrong("is not a number")
 
 
 def number(value: object, most: float) -> float:
@@ -129,6 +132,20 @@ def list_of(shape: Shape, most: int) -> Shape:
         return tuple(shape(each) for each in value)
 
     return read
+
+
+def any_list(value: object) -> tuple[object, ...]:
+    """Take a list with any content."""
+    if not isinstance(value, list):
+        raise _wrong("is not a list")
+    return tuple(value)
+
+
+def any_table(value: object) -> Mapping[str, Any]:
+    """Take a table with any content."""
+    if not isinstance(value, dict):
+        raise _wrong("is not a table")
+    return value
 
 
 def json_object(value: object) -> dict[str, Any]:

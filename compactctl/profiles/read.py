@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from compactctl.errors import UsageError
 from compactctl.model.settings_table import SettingsTable, check_keys, read_value
-from compactctl.model.shapes import count, finite, share, switch, text, texts
+from compactctl.model.shapes import any_list, any_table, count, finite, share, switch, text, texts
 from compactctl.model.summary import FailurePolicy
 from compactctl.profiles.profile import (
     Background,
@@ -16,7 +16,7 @@ from compactctl.profiles.profile import (
     ProfileStage,
     Reach,
 )
-from compactctl.profiles.system_keys import with_system_keys
+from compactctl.profiles.system_keys import stage_table, with_system_keys
 from compactctl.stages.aliases import own_name
 from compactctl.tokens.budget import BudgetRule, TargetSize, parse_target
 from compactctl.tokens.file_budget import DEFAULT_SHARE
@@ -83,8 +83,8 @@ def _profile(
 ) -> Profile:
     check_keys(entries, _KEYS, "the profile")
     table = SettingsTable(entries)
-    stages = entries.get("stages")
-    if not isinstance(stages, list) or not stages:
+    stages = table.get("stages", any_list, ())
+    if not stages:
         raise UsageError('it names no stages; add [[stages]] with stage = "prune"')
     trigger = parse_trigger(str(entries.get("trigger", "always")))
     return Profile(
@@ -94,11 +94,11 @@ def _profile(
         differs=table.get("differs", texts, ()),
         trigger=trigger,
         target=_target(entries.get("target", "trigger")),
-        budget=_budget(entries.get("budget", {})),
-        background=_background(entries.get("background")),
-        levels=tuple(_level(each, trigger) for each in entries.get("levels", ())),
+        budget=_budget(table.get("budget", any_table, {})),
+        background=_background(table.get("background", any_table, None)),
+        levels=tuple(_level(each, trigger) for each in table.get("levels", any_list, ())),
         stages=tuple(map(stage, stages)),
-        reactive=tuple(map(stage, entries.get("reactive", ()))),
+        reactive=tuple(map(stage, table.get("reactive", any_list, ()))),
         keep_turns=table.get("keep_turns", count, None),
         keep_steps=table.get("keep_steps", _at_least_one, None),
         estimator=table.get("estimator", text, ""),
@@ -142,10 +142,7 @@ def read_stage(entries: object) -> ProfileStage:
     from compactctl.stages.registry import stage_named
     from compactctl.stages.support.option_field import options_of
 
-    if isinstance(entries, str):
-        entries = {"stage": entries}
-    if not isinstance(entries, Mapping) or not isinstance(entries.get("stage"), str):
-        raise UsageError(f'a stage is written as {{stage = "prune"}}, not {entries!r}')
+    entries = stage_table(entries)
     stage = stage_named(entries["stage"])
     options = {each.name: each for each in options_of(stage)}
     settings = {key: value for key, value in entries.items() if key not in _STAGE_WORDS}
@@ -169,7 +166,7 @@ def _level(entries: object, trigger: Trigger) -> LevelRule:
     )
 
 
-def _budget(entries: object) -> BudgetRule:
+def _budget(entries: Mapping[str, Any]) -> BudgetRule:
     table = _table(entries, _BUDGET_KEYS, "[budget]")
     own = BudgetRule()
     divisor = table.get("divide_by", _factor, Fraction(1))
@@ -188,7 +185,7 @@ def _budget(entries: object) -> BudgetRule:
     )
 
 
-def _background(entries: object) -> Background | None:
+def _background(entries: Mapping[str, Any] | None) -> Background | None:
     if entries is None:
         return None
     table = _table(entries, _BACKGROUND_KEYS, "[background]")
@@ -199,9 +196,7 @@ def _background(entries: object) -> Background | None:
     return Background(warm=warm, jitter=jitter, cold=cold)
 
 
-def _table(entries: object, keys: Iterable[str], where: str) -> SettingsTable:
-    if not isinstance(entries, Mapping):
-        raise UsageError(f"{where} is not a table")
+def _table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> SettingsTable:
     check_keys(entries, keys, where)
     return SettingsTable(entries, f"{where} ")
 

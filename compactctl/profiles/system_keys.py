@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from compactctl.errors import UsageError
-from compactctl.model.settings_table import SettingsTable, check_keys
-from compactctl.model.shapes import switch
+from compactctl.model.settings_table import SettingsTable, check_keys, read_value
+from compactctl.model.shapes import any_list, any_table, switch
 from compactctl.stages.aliases import own_name
 
 # Where such a block may stand in a user's file; "" is the top level.
@@ -58,9 +58,11 @@ def with_system_keys(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[
     own, theirs = _separated(table)
     merged: dict[str, Any] = {**base, **own}
     merged.pop("base", None)
-    merged["budget"] = {**base.get("budget", {}), **own.get("budget", {})}
+    budget = SettingsTable(own).get("budget", any_table, {})
+    merged["budget"] = {**base.get("budget", {}), **budget}
     if theirs:
-        stages = [dict(each) for each in merged.get("stages", ())]
+        written = SettingsTable(merged).get("stages", any_list, ())
+        stages = [dict(stage_table(each)) for each in written]
         merged["stages"] = _switched(_set(stages, theirs), theirs)
     for key, name in _PLAIN.items():
         if key in theirs:
@@ -70,15 +72,22 @@ def with_system_keys(table: Mapping[str, Any], base: Mapping[str, Any]) -> dict[
     return merged
 
 
+def stage_table(entries: object) -> Mapping[str, Any]:
+    """Return the table of a stage, which may be its name alone. UsageError for anything else."""
+    if isinstance(entries, str):
+        entries = {"stage": entries}
+    if not isinstance(entries, Mapping) or not isinstance(entries.get("stage"), str):
+        raise UsageError(f'a stage is written as {{stage = "prune"}}, not {entries!r}')
+    return entries
+
+
 def _separated(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return our keys, and the system's keys out of whichever block they stand in."""
     own: dict[str, Any] = {}
     theirs: dict[str, Any] = {}
     for key, value in table.items():
         if key in _BLOCKS:
-            if not isinstance(value, Mapping):
-                raise UsageError(f"{key} is not a table")
-            inner, found = _separated(value)
+            inner, found = _separated(read_value(f"{key} = ", any_table, value))
             if key != _FOREIGN:
                 check_keys(inner, _THEIRS, key)
             theirs |= found

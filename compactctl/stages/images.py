@@ -12,7 +12,9 @@ from compactctl.stages.support.stage import Stage, option
 from compactctl.tokens.meter import Meter
 
 NAME = "images"
-_MEGABYTE = 1_000_000
+_MEGABYTE, _KILOBYTE = 1_000_000, 1_000
+# Smaller images would have 0.0 MB.
+_SMALLEST_IN_MB = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +27,7 @@ class ImagesOptions:
     max_images: int = option(32, "How many of the newest images to keep.")
     placeholder: str = option(
         "[image dropped from context — {media}, {size}]",
-        "What stands in place of an image; ``{media}`` is its media type, ``{size}`` its size in "
-        "MB.",
+        "What stands in place of an image; ``{media}`` is its media type, ``{size}`` its size.",
     )
 
 
@@ -104,8 +105,15 @@ def _text(shown: _Shown, options: ImagesOptions) -> str:
 
 
 def _note(image: MediaPart, placeholder: str) -> str:
-    size = f"{image.n_bytes / _MEGABYTE:.1f} MB" if image.n_bytes else "size unknown"
+    size = _size(image.n_bytes) if image.n_bytes else "size unknown"
     return placeholder.replace("{media}", image.media_type).replace("{size}", size)
+
+
+def _size(n_bytes: int) -> str:
+    """Return a size in MB, as agent-code writes it; a small one in kB or bytes."""
+    if n_bytes >= _SMALLEST_IN_MB:
+        return f"{n_bytes / _MEGABYTE:.1f} MB"
+    return f"{n_bytes / _KILOBYTE:.1f} kB" if n_bytes >= _KILOBYTE else f"{n_bytes} B"
 
 
 def _is_image(media: MediaPart) -> bool:

@@ -137,7 +137,7 @@ def _setting(option: click.Option, key: str, value: object, file: SettingsFile) 
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
     where = f"{file.path}: {key}: "
-    read_value(where, shape_of(option), value)
+    value = read_value(where, shape_of(option), value)
     try:
         with click.Context(click.Command(key)) as context:
             option.type_cast_value(context, value)

@@ -70,8 +70,9 @@ def chunks(options: ChunksOptions) -> ChunksResult:
     transcript, originals = loaded.transcript, originals_of(loaded, history_behind(loaded))
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
+    protect = options.protect.across(transcript.effective)
     views = (
-        replace(view_of(messages, transcript, measured, options.protect), originals=originals)
+        replace(view_of(messages, transcript, measured, protect), originals=originals)
         for messages in conversations_of(transcript.effective)
     )
     return ChunksResult(

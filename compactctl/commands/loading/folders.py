@@ -81,7 +81,12 @@ class Tree:
 def matches(below: str, patterns: Sequence[str]) -> bool:
     """Tell whether a path below a root, or its name alone, fits one of the shell patterns."""
     name = below.rpartition("/")[2]
-    return any(fnmatchcase(name, each) or fnmatchcase(below, each) for each in patterns)
+    return any(_is_like(name, each) or _is_like(below, each) for each in patterns)
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """Tell whether a name fits a pattern, or is spelled like one: run[1].jsonl is both."""
+    return name == pattern or fnmatchcase(name, pattern)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
@@ -107,4 +112,4 @@ def _fits(entry: FolderEntry, rest: Sequence[str]) -> bool:
         return True
     is_last = all(part == "**" for part in rest[1:])
     name = entry.below.rpartition("/")[2]
-    return fnmatchcase(name, rest[0]) and (entry.is_folder or is_last)
+    return _is_like(name, rest[0]) and (entry.is_folder or is_last)

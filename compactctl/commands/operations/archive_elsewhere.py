@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 
 from compactctl.errors import CompactctlError
@@ -38,7 +39,7 @@ def fitting_archive(source: Source) -> Path | None:
 def _near(path: Path) -> Iterator[Path]:
     for parent in folders_for(path.absolute().parent):
         yield from sorted(parent.glob(f"*{SUFFIX}"))
-    yield from sorted(archives(this_machine()).rglob(f"{path.name}{SUFFIX}"))
+    yield from sorted(archives(this_machine()).rglob(f"{escape(path.name)}{SUFFIX}"))
 
 
 def _fits(folder: Path, source: Source) -> bool:

@@ -88,7 +88,7 @@ def run_all(
 
     The target is for the whole request: what it holds beside the conversation is taken off.
     """
-    options = plan.protecting(options)
+    options = plan.protecting(options).across(transcript.effective)
     meter = measured.meter
     meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)

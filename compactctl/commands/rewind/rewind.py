@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from compactctl.commands.appending.unfinished import finished_part
@@ -369,7 +370,7 @@ def _no_way_back(source: Source, path: str) -> str:
     where = Path(path)
     beside = sorted(
         other.name
-        for other in where.parent.glob(f"{where.stem}.compacted*{where.suffix}")
+        for other in where.parent.glob(f"{escape(where.stem)}.compacted*{escape(where.suffix)}")
         if other.is_file()
     )
     if not beside:

@@ -52,7 +52,7 @@ def propose(view: View, meter: Meter, options: PlainOptions) -> Proposal | Skipp
 
 def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:
     users = sum(message.starts_turn for message in messages)
-    calls = sum(len(message.results) for message in messages)
+    calls = sum(len(message.calls) for message in messages)
     responses = len(steps(messages))
     yield f"User messages: {users:,}, Assistant responses: {responses:,}, Tool calls: {calls:,}"
     found = [topic for message in messages if message.starts_turn for topic in _topic(message)]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from builders import assistant, call, conversation, message, result, result_part, system, user
 from examples import tries
@@ -95,6 +97,22 @@ def test_pins_are_ids_or_patterns_in_any_text() -> None:
         "m1": r'pinned by "(?i)prod\b"',
         "m2": "pinned by its id",
     }
+
+
+def test_an_id_of_another_conversation_is_neither_a_mistake_nor_a_pattern() -> None:
+    first = conversation(user("a"), assistant("see 2.(x"), user("b"))
+    second = tuple(
+        replace(message, id=MessageId(f"2.(x{message.id}"), conversation=1) for message in first
+    )
+    options = ProtectOptions(keep_turns=0, freeze_before="2.(xm1", pins=("2.(xm2",))
+    for_each = options.across((*first, *second))
+    assert protect(first, for_each) == {}
+    assert protect(second, for_each) == {
+        "2.(xm0": "before the point of --freeze-before",
+        "2.(xm2": "pinned by its id",
+    }
+    with pytest.raises(UsageError, match="neither a message id here nor a number"):
+        protect(first, replace(options, freeze_before="nobody").across((*first, *second)))
 
 
 def test_a_broken_pattern_is_a_usage_error() -> None:

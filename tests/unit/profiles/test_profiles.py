@@ -251,7 +251,7 @@ def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
         ('stages = ["prune"]\n[budget]\nreserve = 1.5', "reserve = 1.5"),
         ('base = "nope"', "no profile 'nope' to build on"),
         ("enablePrune = 1", "neither true nor false"),
-        ("contextCompaction = 3", "contextCompaction is not a table"),
+        ("contextCompaction = 3", "contextCompaction = 3 is not a table"),
         ("file_share = 2", "file_share = 2 is not a number from 0 to 1"),
         ("[background]\nwarm = 0.5", r"\[background\] has no jitter"),
         ('[budget]\nreserve = "x"', r"\[budget\] reserve = 'x' is not a whole number"),

@@ -52,6 +52,15 @@ def test_the_note_names_the_image() -> None:
     assert proposal.notes == ("images dropped: 2",)
 
 
+@pytest.mark.parametrize(
+    ("n_bytes", "size"),
+    [(1, "1 B"), (999, "999 B"), (3_000, "3.0 kB"), (49_999, "50.0 kB"), (50_000, "0.1 MB")],
+)
+def test_no_image_has_a_size_of_nothing(n_bytes: int, size: str) -> None:
+    proposal = propose(STAGE, view(shots(n_bytes)), max_images=0, placeholder="{size} " + "x" * 9)
+    assert next(iter(rewritten(proposal).values())).startswith(f"{size} x")
+
+
 def test_images_of_one_result_go_together_and_its_text_stays() -> None:
     messages = conversation(
         call("a", "Shot"), result("a", "two windows", media=screenshot(1_000_000, 500_000)),

@@ -1,4 +1,4 @@
-from builders import assistant, call, conversation, image, message, result, user
+from builders import assistant, call, call_part, conversation, image, message, result, user
 from unit.stages.support.trials import (
     carried_out,
     hidden,
@@ -41,6 +41,12 @@ def test_the_counts_and_the_topics_are_said() -> None:
         "- " + "x" * 77 + "...",
         "- " + "y" * 80,
     ]
+
+
+def test_calls_are_counted_and_not_their_results() -> None:
+    both = message("assistant", call_part("a", "Bash"), call_part("b", "Bash"))
+    messages = joined(user("go " + words(30)), both, result("a", words(60)), *chat(4))
+    assert lines(messages)[1] == "User messages: 1, Assistant responses: 1, Tool calls: 2"
 
 
 def test_there_are_at_most_ten_topics() -> None:
