@@ -80,16 +80,14 @@ def new_content(part: Part, current: object, text: str, *, kind: str = "text") -
     other = new_other_result(part.path, current, text)
     if other is not None or not isinstance(current, list):
         return text if other is None else other
-    shapes = [item for item in current if isinstance(item, Mapping) and _text_key(item)]
-    return [_new_item(shapes[0] if shapes else {}, text, kind)]
+    return [_new_item(next(filter(_is_text, current), {}), text, kind)]
 
 
 def text_content(like: object, text: str) -> object:
     """Return ``text`` as the content of a message whose neighbour has the content ``like``."""
     if not isinstance(like, list):
         return text
-    shapes = (item for item in like if isinstance(item, Mapping) and _text_key(item))
-    shape = next(shapes, {"type": "text"})
+    shape = next(filter(_is_text, like), {"type": "text"})
     key = "value" if _text_key(shape) == "value" else "text"
     # Bedrock's texts have no type.
     return [{"type": "text", key: text} if "type" in shape else {key: text}]
@@ -121,7 +119,7 @@ def _parts(item: object, path: JsonPath) -> Iterator[Part]:
     elif kind in _REASONING:
         text = item[key] if key else ""
         yield ReasoningPart(text=text, opaque=not text, path=(*path, key or "type"))
-    elif key and kind in _TEXTS:
+    elif _is_text(item):
         yield TextPart(text=item[key], path=(*path, key))
     else:
         # Gateways pass blocks of other providers on as they are.
@@ -192,6 +190,13 @@ def _new_item(shape: Mapping[str, Any], text: str, kind: str) -> dict[str, str]:
     return (
         {"type": text_or_none(shape["type"]) or kind, key: text} if "type" in shape else {key: text}
     )
+
+
+def _is_text(item: object) -> bool:
+    """Whether an item of a content is a text, which may be rewritten."""
+    if not isinstance(item, Mapping) or not _text_key(item):
+        return False
+    return text_or_empty(item.get("type")) in _TEXTS
 
 
 def _text_key(item: Mapping[str, Any]) -> str:
