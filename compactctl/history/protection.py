@@ -49,7 +49,7 @@ class ProtectOptions:
     def across(self, messages: Iterable[Message]) -> "ProtectOptions":
         """Return the options for each conversation of a transcript, which has these messages.
 
-        An id in one conversation is no mistake in the others, nor a pattern.
+        An id in one conversation is neither a mistake in the others nor a pattern.
         """
         names = {self.freeze_before, *self.pins}
         found = frozenset(message.id for message in messages if message.id in names)

@@ -66,6 +66,19 @@ def test_what_cannot_be_hidden_is_refused(
     assert not list(talk.parent.glob("*.compacted*"))
 
 
+def test_of_several_conversations_that_with_the_messages_says_why(ask: Ask, sample: Sample) -> None:
+    path = sample("openai-chat-conversations")
+    messages = json.loads(ask("view", path, "--json").out)["messages"]
+    names = [message["id"] for message in messages if message["conversation"] == 4]
+    refused = ask("tag", path, "--truncate", f"{names[2]}..{names[6]}")
+    assert refused.code == 2
+    assert "parts tool calls from their results" in refused.err
+    other = next(message["id"] for message in messages if message["conversation"] == 2)
+    across = ask("tag", path, "--truncate", f"{other}..{names[6]}")
+    assert across.code == 2
+    assert f"message {names[6]} is not in the context" in across.err
+
+
 def test_a_summary_that_saves_nothing_is_refused(ask: Ask, talk: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     long.write_text("word " * 20_000)

@@ -1,5 +1,6 @@
 """Runs the stages over every conversation in a transcript."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -292,14 +293,17 @@ def outcome_of(
 
 
 def _joined(runs: Sequence[tuple[StageRecord, ...]]) -> tuple[StageRecord, ...]:
-    """Add up the records of each stage over the conversations; the first one speaks for all."""
+    """Add up the records of each stage over the conversations; one of them speaks for all."""
     if len(runs) == 1:
         return runs[0]
     return tuple(_sum(records) for records in zip(*runs, strict=True))
 
 
 def _sum(records: Sequence[StageRecord]) -> StageRecord:
-    chosen = next((record for record in records if record.outcome == "applied"), records[0])
+    # Where none did anything, the exception says more: it may have what the others have not.
+    details = Counter(record.detail for record in records)
+    rarest = min(records, key=lambda record: details[record.detail])
+    chosen = next((record for record in records if record.outcome == "applied"), rarest)
     applied = sum(record.outcome == "applied" for record in records)
     detail = f"in {applied} of {len(records)} conversations" if applied else chosen.detail
     return replace(

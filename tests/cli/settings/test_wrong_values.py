@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from cli.asking import SAMPLES, Ask
-from unit.profiles.test_wrong_values import profiles_with
-from wrong_values import TOML_DATES, WRONG_VALUES
+from unit.profiles.wrong_values import TOML_DATES, WRONG_VALUES, profiles_with
 
 from compactctl.cli.group import COMMANDS, Commands
 from compactctl.cli.settings.names import flag_of, options_of

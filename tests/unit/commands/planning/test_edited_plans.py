@@ -11,23 +11,17 @@ import pytest
 from cli.asking import SAMPLES
 from formats.content.block_kinds import server_pairs
 from formats.known import OURS, Known, each_known
+from unit.commands.planning.planned import FAST, plan_of
 
-from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.loading.load import load
 from compactctl.commands.planning.carry_out import carry_out
-from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
-from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.commands.sizing.measure import measure
 from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import units
-from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import leading_system
 from compactctl.model.message import GroupId, Message, MessageId
-from compactctl.model.transcript import Transcript
 
-FAST = MeasureOptions(counter="chars/4")
 Row = PlannedMessage
 
 
@@ -48,21 +42,6 @@ def request_document(folder: Path) -> Path:
     path = folder / "request.json"
     path.write_text(json.dumps(document))
     return path
-
-
-def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
-    """Return a transcript and the plan of a compaction by some stages."""
-    options = CompactOptions(
-        path=str(path),
-        measure=FAST,
-        plan=PlanOptions(stages=stages, keep=0.5),
-        protect=ProtectOptions(keep_turns=0),
-        dry_run=True,
-        as_plan=True,
-    )
-    plan = compact(options).plan
-    assert plan is not None
-    return load(str(path)).transcript, plan
 
 
 def with_row(plan: PlanFile, name: str, change: Callable[[Row], Row]) -> PlanFile:

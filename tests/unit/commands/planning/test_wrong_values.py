@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from cli.asking import SAMPLES
-from unit.commands.planning.test_edited_plans import FAST, plan_of
-from wrong_values import WRONG_VALUES
+from unit.commands.planning.planned import FAST, plan_of
+from unit.profiles.wrong_values import WRONG_VALUES
 
 from compactctl.commands.planning.carry_out import carry_out
 from compactctl.commands.planning.plan_file import PlanFile, plan_text, read_plan

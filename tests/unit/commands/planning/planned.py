@@ -1,0 +1,29 @@
+"""Plans of compactions that count fast."""
+
+from pathlib import Path
+
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan_file import PlanFile
+from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.history.protection import ProtectOptions
+from compactctl.model.transcript import Transcript
+
+FAST = MeasureOptions(counter="chars/4")
+
+
+def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
+    """Return a transcript and the plan of a compaction by some stages."""
+    options = CompactOptions(
+        path=str(path),
+        measure=FAST,
+        plan=PlanOptions(stages=stages, keep=0.5),
+        protect=ProtectOptions(keep_turns=0),
+        dry_run=True,
+        as_plan=True,
+    )
+    plan = compact(options).plan
+    assert plan is not None
+    return load(str(path)).transcript, plan
