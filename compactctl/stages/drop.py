@@ -56,6 +56,8 @@ def _wanted(messages: tuple[Message, ...], tools: tuple[str, ...]) -> list[Messa
         message
         for index, message in enumerate(messages)
         if not message.is_thought
+        # What a person said in a result stays, whatever the tool is.
+        and not any(part.said for part in message.results)
         and all(
             Place(index, n) in places or isinstance(part, ReasoningPart)
             for n, part in enumerate(message.parts)

@@ -178,6 +178,39 @@ OPENAI = table(
 )
 
 
+class BedrockTalk(OpenAITalk):
+    """Messages of Bedrock, one per line: results stand in the user's messages."""
+
+    def answer(self, name: str, content: Sequence[Record], *after: Record) -> None:
+        result = {"toolUseId": name, "content": content, "status": "success"}
+        self.user({"toolResult": result}, *after)
+
+    def call(self, tool: str, arguments: Record) -> str:
+        name = f"tooluse_{self.number()}"
+        use = {"toolUseId": name, "name": tool, "input": arguments}
+        self.message("assistant", [{"toolUse": use}])
+        return name
+
+    def say(self, words: str) -> None:
+        self.user({"text": words})
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:  # noqa: ARG002 - what is said is the same
+        self.answer(self.call(tool, arguments), [{"text": result}])
+
+    def look(self, words: str) -> None:
+        """Write a step with words behind its result."""
+        self.answer(self.call("Bash", {"command": "ls"}), [{"text": "a.py"}], {"text": words})
+
+
+BEDROCK = table(
+    "openai-chat bedrock",
+    opening={"block": said("{words}"), **around(REMINDER)},
+    request={"behind a result": lambda t, w: t.look(w), "steered": said(STEERED)},
+    answer={"question": asked(ANSWERED), "ask_user": asked(RESPONDED, "ask_user")},
+    objection={"refusal": refused(TURNED_DOWN)},
+)
+
+
 class NeuroLinkTalk(Talk):
     """NeuroLink chat messages, one per line."""
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from voices.apis import (
     ANTHROPIC,
+    BEDROCK,
     NEUROLINK,
     OPENAI,
     SPRING,
     AnthropicTalk,
+    BedrockTalk,
     NeuroLinkTalk,
     OpenAITalk,
     SpringRows,
@@ -37,6 +39,7 @@ from voices.terminals import (
 PLACES = (
     *ANTHROPIC,
     *OPENAI,
+    *BEDROCK,
     *NEUROLINK,
     *SPRING,
     *CLAUDE,
@@ -53,6 +56,7 @@ PLACES = (
 TALKS: Mapping[str, type[Talk]] = {
     "anthropic-messages": AnthropicTalk,
     "openai-chat": OpenAITalk,
+    "openai-chat bedrock": BedrockTalk,
     "neurolink": NeuroLinkTalk,
     "spring-ai": SpringTalk,
     "spring-ai rows": SpringRows,

@@ -30,6 +30,7 @@ from voices.wordings import (
     SELECTED,
     STEERED,
     STEERED_ANEW,
+    SUMMARY,
     TURNED_DOWN,
     WITH_NOTE,
     around,
@@ -115,7 +116,7 @@ class ClaudeTalk(Talk):
         """Write a compaction of the client's: a boundary and a summary."""
         name, logical = self.link()
         self.add(claude.boundary(name, logical))
-        self.add(claude.summarized(str(UUID(int=self.number())), name, "They ported part one."))
+        self.add(claude.summarized(str(UUID(int=self.number())), name, SUMMARY))
 
 
 def _rendered(wording: str) -> Put:
@@ -296,7 +297,7 @@ class CodexTalk(Talk):
 
     def compact(self, words: str) -> None:
         """Write a compaction of the client's with a request in what it keeps."""
-        kept = [words, "They ported part one."]
+        kept = [words, SUMMARY]
         items = [
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": each}]}
             for each in kept
@@ -483,7 +484,7 @@ class OpenCodeTalk(Talk):
         """Write a compaction of the client's: a request for it, and the summary."""
         name = opencode.message_id(self.number())
         self.records.append(opencode.user(name, {"type": "compaction", "auto": True}))
-        summary = opencode.text("They ported part one.")
+        summary = opencode.text(SUMMARY)
         flags = {"summary": True, "parentID": name, "finish": "stop"}
         self.records.append(
             opencode.assistant(opencode.message_id(self.number()), summary, **flags)
@@ -541,7 +542,7 @@ class PiTalk(Talk):
 
     def compact(self) -> None:
         """Write a compaction of the client's."""
-        self.records.append(pi.entry("compaction", summary="They ported part one."))
+        self.records.append(pi.entry("compaction", summary=SUMMARY))
 
     def lines(self) -> list[Record]:
         return [pi.HEADER, *pi.chained(*self.records)]

@@ -1,13 +1,53 @@
-"""Whatever a format puts the user's words into, they are read as theirs."""
+"""Whatever a format puts the user's words into, they are read as theirs and outlive compactions."""
 
 from collections.abc import Mapping
 
 import pytest
-from voices.place import Kind, Place, all_places, lines_of, read, sentences, words_at
+from voices.place import (
+    NEWEST,
+    OPENING,
+    Kind,
+    Place,
+    all_places,
+    at_both_ends,
+    lines_of,
+    read,
+    sentences,
+    words_at,
+)
+from voices.survival import Way, compacted, expected_words, lost_rules, seen, unseen
 from voices.tables import PLACES, TALKS
 
+from compactctl.history.protection import protect
 from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.stages.registry import ALL_STAGES
 
+# Stages that say what they hide, at each size; those that need a size; all others as they are.
+_QUOTING, _SIZED = ("", "distill", "summarize"), ("prioritize", "collapse", "truncate", "shorten")
+_SHARES = (0.5, 0.3, 0.1, 0.05)
+# It asks for ends that somebody names, and orphans that no talk has.
+_LEFT_OUT = ("span", "repair")
+_WAYS = (
+    *(Way(stage, share) for stage in _QUOTING for share in _SHARES),
+    *(Way(stage, 0.2) for stage in _SIZED),
+    *(
+        Way(stage.name)
+        for stage in ALL_STAGES
+        if stage.name not in {*_QUOTING, *_SIZED, *_LEFT_OUT}
+    ),
+)
+_ENDS = (
+    Way("", 0.1),
+    Way("distill", 0.05),
+    Way("summarize", 0.1),
+    Way("truncate", 0.2),
+    Way("window"),
+    Way("collapse", 0.2),
+    Way("chunk"),
+    Way("recursive"),
+    Way("partial"),
+)
 # What is said in a result is a reply, be it an answer or an objection.
 _READ_AS: Mapping[Kind, set[str]] = {
     "request": {"request"},
@@ -16,6 +56,7 @@ _READ_AS: Mapping[Kind, set[str]] = {
     "objection": {"reply"},
     "client": set(),
 }
+_REQUESTS = [place for place in PLACES if place.kind == "request"]
 
 
 @pytest.mark.parametrize("shape", TALKS)
@@ -32,6 +73,49 @@ def test_every_place_is_read_as_what_it_is(shape: str) -> None:
     assert wrong == []
     starts = sum(message.starts_turn for message in found.effective)
     assert starts == 2 + sum(place.starts_turn for place, _ in words_at(_places(shape)))
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize("shape", TALKS)
+@pytest.mark.parametrize("way", _WAYS, ids=str)
+def test_what_is_said_survives(shape: str, way: Way) -> None:
+    lines = lines_of(all_places(TALKS[shape](), _places(shape)))
+    made = compacted(lines, way, TALKS[shape].shell)
+    after = seen(made)
+    assert unseen(expected_words(way, _places(shape)), after.effective) == []
+    if way.stage in _QUOTING:
+        assert lost_rules(made.transcript, after) == []
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize("shape", TALKS)
+@pytest.mark.parametrize("way", _ENDS, ids=str)
+def test_the_last_place_of_a_shape_holds_the_newest_request(shape: str, way: Way) -> None:
+    _check_ends([place for place in _places(shape) if place.kind == "request"][-1], way)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", _ENDS, ids=str)
+@pytest.mark.parametrize("place", _REQUESTS, ids=str)
+def test_the_first_and_the_newest_request_survive(place: Place, way: Way) -> None:
+    _check_ends(place, way)
+
+
+def _check_ends(place: Place, way: Way) -> None:
+    talk = TALKS[place.shape]
+    lines = lines_of(at_both_ends(talk(), place))
+    before = read(lines)
+    newest = _newest(before)
+    assert unseen(sentences(NEWEST), [newest]) == []
+    assert protect(before.effective)[newest.id] == (newest.fixed or "prompt of the newest turn")
+    # Behind a compaction, the client's summary is the first turn.
+    first = [] if place.restarts and way.stage in ("truncate", "collapse") else sentences(OPENING)
+    wanted = [*sentences(NEWEST), *([] if way.stage == "window" else first)]
+    assert unseen(wanted, seen(compacted(lines, way, talk.shell)).effective) == []
+
+
+def _newest(found: Transcript) -> Message:
+    return [message for message in found.effective if message.starts_turn][-1]
 
 
 def _told(message: Message) -> list[tuple[str, str]]:

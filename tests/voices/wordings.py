@@ -23,6 +23,8 @@ QUEUED = (
     "<system-reminder>\nThe user sent the following message:\n{words}\n\n"
     "Please address this message and continue with your tasks.\n</system-reminder>"
 )
+# A client's summary, which may be as long as many steps.
+SUMMARY = "\n".join(f"They ported part {number} of the shop." for number in range(120))
 # Claude Code and OpenCode.
 ANSWERED = (
     'User has answered your questions: "Which provider stays?"="{words}". '

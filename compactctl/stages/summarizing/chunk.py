@@ -93,7 +93,10 @@ class _Writing:
             budget = min(budget, summary_budget(chunk.tokens))
         later = (message for each in self.chunks[number + 1 :] for message in each.shown)
         request = self._request(chunk.shown, budget)
-        request = replace(request, continues=number > 0, following=(*later, *self._kept))
+        earlier = (message for each in self.chunks[:number] for message in each.shown)
+        # A chunk in front may hold a client's summary alone, and no request.
+        continues = any(message.starts_turn for message in earlier)
+        request = replace(request, continues=continues, following=(*later, *self._kept))
         return write(self._view, request, self._meter)
 
     def joined(self, parts: Sequence[Summary]) -> Summary:

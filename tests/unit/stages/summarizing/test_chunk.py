@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from builders import assistant, call, conversation, message, result, user
+from builders import assistant, call, conversation, message, result, summary, user
 from unit.stages.support.trials import (
     carried_out,
     hidden,
@@ -225,3 +225,13 @@ def test_neighbours_are_put_together_in_order(most: int) -> None:
         m.id for c in found.chunks for m in c.messages
     ]
     assert sum(chunk.tokens for chunk in fewer) == sum(chunk.tokens for chunk in found.chunks)
+
+
+def test_the_first_request_is_quoted_where_a_clients_summary_fills_the_first_chunk() -> None:
+    request = f"Port the shop. {words(300, 'why')}"
+    work = (assistant(words(1_000, f"work{number}")) for number in range(8))
+    tail = ((user, assistant)[number % 2](f"{number}") for number in range(8))
+    talk = conversation(summary(words(5_000)), user(request), *work, *tail)
+    text = inserted(propose(STAGE, view(talk, window=12_000))).message.text
+    assert text.count(SEPARATOR) > 1
+    assert request in text

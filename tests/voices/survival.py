@@ -1,0 +1,93 @@
+"""Compacts a talk and tells which of its words the model does not see any more."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from formats.jsonl import decoded
+from voices.place import NEWEST, OPENING, Place, sentences, words_at
+
+from compactctl.auditing.audit import Compaction, audit
+from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.formats.registry import format_named
+from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
+from compactctl.model.operation import OptionValue
+from compactctl.model.transcript import Transcript
+
+# These quote what they hide; all others but those in _ENDS hide nothing that was said.
+_QUOTING = ("distill", "summarize", "partial", "chunk", "recursive")
+# What else hides messages keeps these requests.
+_ENDS: Mapping[str, tuple[str, ...]] = {
+    "truncate": (OPENING, NEWEST),
+    "collapse": (OPENING, NEWEST),
+    "window": (NEWEST,),
+    "prioritize": (NEWEST,),
+    "plain": (NEWEST,),
+}
+_SETTINGS: Mapping[str, Mapping[str, OptionValue]] = {
+    "prune": {"min_savings": 1, "protect_tokens": 400},
+    "limit": {"max_tokens": 20},
+    "shorten": {"min_tokens": 60},
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """Stages, none for those of the default, and the share of the tokens to keep."""
+
+    stage: str = ""
+    keep: float | None = None
+
+    def __str__(self) -> str:
+        share = "" if self.keep is None else f"-{self.keep:.0%}"
+        return f"{self.stage or 'default'}{share}"
+
+
+def compacted(lines: list[bytes], way: Way, shell: str) -> CompactedLines:
+    stages = (way.stage,) if way.stage else ()
+    settings = {**_SETTINGS, "drop": {"tools": (shell,)}}
+    plan = PlanOptions(stages=stages, keep=way.keep, settings=settings)
+    return compact_lines(lines, LinesOptions(name="talk", plan=plan))
+
+
+def seen(made: CompactedLines) -> Transcript:
+    """Return what is read of the lines that are left."""
+    parsed = decoded([line.data for line in made.lines])
+    return format_named(made.transcript.format).read(parsed)
+
+
+def unseen(expected: Sequence[str], messages: Sequence[Message]) -> list[str]:
+    """Return the sentences that no message has, word for word; blanks may differ."""
+    text = " ".join(" ".join(_texts(messages)).split())
+    return [sentence for sentence in expected if sentence not in text]
+
+
+def expected_words(way: Way, places: Sequence[Place]) -> list[str]:
+    """Return what must be there of a talk with all places: what is promised of the stage."""
+    ends = _ENDS.get(way.stage)
+    if ends is not None:
+        return [*ends]
+    whole = way.stage not in ("", *_QUOTING)
+    return [OPENING, NEWEST, *_said(places, whole=whole)]
+
+
+def lost_rules(before: Transcript, after: Transcript) -> list[str]:
+    """Return the rules that an audit finds before and not after."""
+    compaction = Compaction(
+        before=before.effective, after=after.effective, summary="", source=(), cwd=before.cwd
+    )
+    return [loss.text for loss in audit(compaction, len).lost if loss.kind == "rule"]
+
+
+def _said(places: Sequence[Place], *, whole: bool) -> Iterator[str]:
+    for place, text in words_at(places):
+        said = [] if place.kind == "client" else sentences(text)
+        # Of a request between others, a summary keeps the rules.
+        yield from said[1:] if place.kind == "request" and not whole else said
+
+
+def _texts(messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, TextPart | ToolResultPart | FilePart):
+                yield part.text
