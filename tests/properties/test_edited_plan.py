@@ -1,0 +1,101 @@
+"""However a plan is edited, it is refused, or hides and parts nothing that must stay."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+from examples import tries
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from properties.halves import parted
+from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
+
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.planning.carry_out import carry_out
+from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
+from compactctl.commands.sizing.measure import measure
+from compactctl.errors import ChangedError, UsageError
+from compactctl.history.conversations import conversations_of
+from compactctl.history.turns import leading_system
+from compactctl.model.message import GroupId, Message, MessageId
+
+
+class Change(NamedTuple):
+    """An edit of an entry; numbers choose the entry, and the group or place that it gets."""
+
+    kind: Literal["hide", "regroup", "keep", "rewrite", "move", "take out"]
+    entry: int
+    other: int
+
+
+CHANGES = st.lists(
+    st.builds(
+        Change,
+        st.sampled_from(["hide", "regroup", "regroup", "keep", "rewrite", "move", "take out"]),
+        st.integers(0, 3) | st.integers(0, 200),
+        st.integers(0, 200),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+def edited(plan: PlanFile, changes: Sequence[Change]) -> PlanFile:
+    rows = list(plan.messages)
+    groups = [row.group for row in rows if row.group] or [GroupId("none")]
+    for kind, entry, other in changes:
+        at = entry % len(rows)
+        row, group = rows[at], groups[other % len(groups)]
+        match kind:
+            case "hide":
+                rows[at] = replace(row, fate="hidden", group=None, texts=())
+            case "regroup":
+                rows[at] = replace(row, fate="hidden", group=group, texts=())
+            case "keep":
+                rows[at] = replace(row, fate="kept")
+            case "rewrite":
+                texts = (PlannedText(part=other % 2, text="{}"),)
+                rows[at] = replace(row, fate="rewritten", group=group, texts=texts)
+            case _:
+                written = [each for each in rows if each.written is not None]
+                if written:
+                    chosen = written[entry % len(written)]
+                    rows.remove(chosen)
+                    if kind == "move":
+                        rows.insert(other % (len(rows) + 1), chosen)
+    return replace(plan, messages=tuple(map(whole, rows)))
+
+
+def whole(row: PlannedMessage) -> PlannedMessage:
+    """Return an entry as one that is read: what is written has no other fate."""
+    return row if row.written is None else replace(row, fate="written", group=row.written.group)
+
+
+def staying(messages: Sequence[Message]) -> set[MessageId]:
+    front = leading_system(messages)
+    return {
+        message.id
+        for index, message in enumerate(messages)
+        if index < front or message.fixed or message.anchored
+    } | {messages[-1].id}
+
+
+@tries(100)
+@given(written=LONG_TRANSCRIPTS, way=WAYS, changes=CHANGES)
+def test_what_must_stay_is_there_and_no_pair_is_parted(
+    written: Written, way: dict[str, Any], changes: list[Change]
+) -> None:
+    way["layout"] = "split"
+    with bench(written.data) as at:
+        transcript = read(at).transcript
+        assume(transcript.effective)
+        plan = compact(at.options(**way, dry_run=True, as_plan=True)).plan
+        assert plan is not None
+    try:
+        after = carry_out(transcript, edited(plan, changes), measure(transcript, FAST)).after
+    except (UsageError, ChangedError):
+        return
+    shown = {message.id for message in after}
+    for messages in conversations_of(transcript.effective):
+        assert staying(messages) <= shown
+    assert parted(after) <= parted(transcript.effective)
