@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.evaluation.reading import plain
 from compactctl.summaries.extract.passages import Passage
-from compactctl.summaries.extract.user_requests import SPOKEN
+from compactctl.summaries.extract.user_requests import spoken
 
 # Characters of a sentence that is neither a fragment nor pasted data.
 _SENTENCE = range(8, 401)
@@ -29,8 +29,8 @@ def rules_in(passages: Sequence[Passage]) -> tuple[str, ...]:
 
 
 def _rules(passages: Sequence[Passage]) -> Iterator[str]:
-    for passage in passages:
-        for part in _END.split(passage.text) if passage.kind in SPOKEN else ():
+    for passage in spoken(passages):
+        for part in _END.split(passage.text):
             sentence = plain(part).strip(_MARKS)
             if len(sentence) in _SENTENCE and _RULE.search(sentence):
                 yield sentence

@@ -138,8 +138,10 @@ def _words(done: Run, plan: Plan, meter: Meter) -> tuple[int, int]:
     if not is_kept or view.target is None or meter.total(view.messages) <= view.target:
         return 0, 0
     messages = with_originals(view.messages, view.originals)
-    words = lasting_words(passages(messages)).texts.values()
-    return sum(map(meter.text, words)), meter.total(given(messages))
+    fixed = {message.id: message for message in given(messages)}
+    said = tuple(message for message in messages if message.id not in fixed)
+    words = lasting_words(passages(said)).texts.values()
+    return sum(map(meter.text, words)), meter.total(fixed.values())
 
 
 def view_of(

@@ -1,6 +1,6 @@
 """Distill: put the lines that will be needed again in place of older messages, down to a size."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -87,6 +87,7 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         messages=source,
         following=kept,
         budget=room_beside(view, meter, kept, target) - meter.text(_PREFIX),
+        said=sum(map(meter.text, _said(without(kept, given(kept))))),
         cwd=view.cwd,
         gaps=is_much,
     )
@@ -97,6 +98,11 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
         return _in_place(view, meter, there, found, options)
     text = digest(request, meter.counter.count_many)
     return condense(view, meter, hidden, Summary(text=text), _how(options))
+
+
+def _said(messages: Sequence[Message]) -> Iterator[str]:
+    """Yield what people said in messages."""
+    return (words for each in messages for part in each.parts if (words := each.words(part)))
 
 
 def _how(options: DistillOptions) -> Condensing:

@@ -34,7 +34,8 @@ class DigestRequest:
     Attributes:
         messages: the originals that it will stand for, oldest first.
         following: the messages that stay behind it; what they say need not be said again.
-        budget: tokens that the text may have.
+        budget: tokens that the text may have; less than 0 where what stays is too large already.
+        said: tokens of what people said in what stays.
         cwd: the session's working folder.
         gaps: mark where lines are left out.
     """
@@ -42,6 +43,7 @@ class DigestRequest:
     messages: tuple[Message, ...]
     following: tuple[Message, ...] = ()
     budget: int
+    said: int = 0
     cwd: str | None = None
     gaps: bool = True
 
@@ -63,7 +65,7 @@ def digest(request: DigestRequest, count: CountTexts) -> str:
     def tokens() -> int:
         return count([text()])[0]
 
-    budget = budget_with(request.budget, kept.word_tokens, tokens())
+    budget = budget_with(request.budget, kept.word_tokens, tokens(), request.said)
     selection.grow(lambda: budget - tokens())
     return text()
 

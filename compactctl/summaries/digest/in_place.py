@@ -101,7 +101,10 @@ class _Draft:
         self._whole: set[int] = set()
         given, told = offer(request.whole, self._found, self._kept, count)
         self.selection = Selection(self._regrouped(given), told)
-        self._budget = budget_with(request.whole.budget, kept.word_tokens, self.written().tokens)
+        whole = request.whole
+        self._budget = budget_with(
+            whole.budget, kept.word_tokens, self.written().tokens, whole.said
+        )
 
     def room_left(self) -> int:
         """Return the tokens left with what is chosen."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped
 from compactctl.summaries.extract.passages import Passage, PassageKind
@@ -49,7 +50,7 @@ _WISH = re.compile(
 _DEMAND = re.compile(
     r"\b(?:must|should|shall|needs? to|has to|have to|required|make sure|ensure|prefer|i want"
     r"|no need|remember|important|not allowed|forbidden|stays?)\b"
-    r"|(?:^|[,;:\u2014(-]\s*|\b(?:please|and|but|or|then|also|to|you|we|i)\s+)[*_`]*"
+    r"|(?:^|[,;:|\u2014(-]\s*|\b(?:please|and|but|or|then|also|to|you|we|i)\s+)[*_`]*"
     r"(?:do not|don['\u2019]?t|never|always|only|avoid|keep|stop|use|instead of|rather than)\b",
     re.IGNORECASE,
 )
@@ -111,21 +112,34 @@ def _is_one(passages: Sequence[Passage], index: int, other: int) -> bool:
     return index == other or (one.message == two.message and one.part != two.part)
 
 
-def budget_with(budget: int, word_tokens: int, least: int) -> int:
+def budget_with(budget: int, word_tokens: int, least: int, said: int = 0) -> int:
     """Return the tokens that a text may have which takes at least ``least`` with lasting words.
 
-    That is the ``budget``; where these words alone are more, they are there all the same, and some
-    tokens beside them, so that the rest is still worth reading.
+    That is the ``budget``; where these words, and those ``said`` in what stays beside the text,
+    alone are more than both may have, they are there all the same, and some tokens beside them, so
+    that the rest is still worth reading.
     """
-    return least + min(SHORTEST_USEFUL, budget) if 0 < budget < word_tokens else budget
+    asked = budget + said
+    return least + min(SHORTEST_USEFUL, asked) if 0 < asked < word_tokens + said else budget
+
+
+def spoken(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages of a conversation in which people speak, but for its system prompt.
+
+    That stays whatever is compacted.
+    """
+    front = takewhile(lambda passage: passage.kind == "instruction", passages)
+    return [each for each in passages[len(list(front)) :] if each.kind in SPOKEN]
 
 
 def set_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:
-    """Return the rules that people set, each on one line; of equal ones the newest."""
+    """Return the rules that people set in a conversation, each on one line.
+
+    Of equal ones it is the newest.
+    """
     newest = {
         _key(rule): (passage, " ".join(rule.split()))
-        for passage in passages
-        if passage.kind in SPOKEN
+        for passage in spoken(passages)
         for rule in rules(passage.text)
     }
     return list(newest.values())

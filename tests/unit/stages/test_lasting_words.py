@@ -40,6 +40,23 @@ OURS: dict[str, tuple[str, Mapping[str, OptionValue]]] = {
     "recursive": ("recursive", {"keep_events": 1, "overlap": 0, "snap": "none"}),
     "chunk": ("chunk", {"keep_recent": 1, "min_messages": 1, "message_cap": 40}),
 }
+# Stages that rewrite texts, and stages that hide messages, where they stand, so that they do much.
+REWRITING: dict[str, Mapping[str, OptionValue]] = {
+    "prune": {"protect_tokens": 0, "min_savings": 0},
+    "strip": {"keep_recent": 0, "over": 5},
+    "limit": {"max_tokens": 5},
+    "microcompact": {"keep_recent": 1, "tools": ("*",), "clear_inputs": True},
+    "shorten": {"min_tokens": 5},
+}
+HIDING: dict[str, Mapping[str, OptionValue]] = {
+    "plain": {"keep_recent": 0},
+    "prioritize": {"weights": ("user=1",)},
+    "collapse": {},
+    "window": {"max": 1, "snap": "none", "min_keep_turns": 0},
+    "truncate": {},
+}
+# Stages whose documents say that the first exchange, or turn, stays.
+KEEP_THE_FIRST = {"collapse", "truncate"}
 Talk = Sequence[tuple[str, int]]
 
 
@@ -100,13 +117,16 @@ def lasting(plan: Talk) -> list[str]:
 def compacted(messages: tuple[Message, ...], way: str, share: float, **fields: Any) -> Run:
     names, options = OURS[way]
     stages = [stage_named(name) for name in names.split(",")]
-    target = int(meter().total(messages) * share)
-    view = View(messages=messages, protected=protect(messages), target=target, **fields)
     steps = [
         StageStep(stage=each, options=each.options(**options if each is stages[-1] else {}))
         for each in stages
     ]
-    return run(view, steps, meter())
+    return run(seen(messages, share, **fields), steps, meter())
+
+
+def seen(messages: tuple[Message, ...], share: float, **fields: Any) -> View:
+    target = int(meter().total(messages) * share)
+    return View(messages=messages, protected=protect(messages), target=target, **fields)
 
 
 def missing(plan: Talk, messages: Sequence[Message]) -> list[str]:
@@ -146,3 +166,39 @@ def test_it_is_there_after_three_compactions_without_the_originals(
     left = compacted((*left, *messages[old:]), way, shares[1]).view.messages
     left = compacted(left, way, shares[2]).view.messages
     assert missing(everything, left) == []
+
+
+@pytest.mark.parametrize("name", REWRITING)
+@tries(60)
+@given(plan=TALKS, share=SHARES)
+def test_stages_that_clear_results_leave_what_people_said(
+    name: str, plan: Talk, share: float
+) -> None:
+    stage = stage_named(name)
+    step = StageStep(stage=stage, options=stage.options(**REWRITING[name]))
+    assert missing(plan, run(seen(talk(plan), share), [step], meter()).view.messages) == []
+
+
+@pytest.mark.parametrize("name", HIDING)
+@tries(60)
+@given(plan=TALKS, share=SHARES)
+def test_stages_that_hide_messages_keep_the_newest_request(
+    name: str, plan: Talk, share: float
+) -> None:
+    stage = stage_named(name)
+    step = StageStep(stage=stage, options=stage.options(**HIDING[name]))
+    messages = talk(plan)
+    left = run(seen(messages, share), [step], meter()).view.messages
+    asked = [one for one in messages if one.starts_turn]
+    assert set(asked[-1:]) <= set(left)
+    if name in KEEP_THE_FIRST and messages[0].starts_turn:
+        assert messages[0] in left
+
+
+def test_rewritten_stages_have_work() -> None:
+    """The conversations hold what each of these stages would clear."""
+    messages = talk([("request", 900), ("step", 900), ("objection", 900), ("wish", 900)] * 3)
+    for name, options in REWRITING.items():
+        stage = stage_named(name)
+        step = StageStep(stage=stage, options=stage.options(**options))
+        assert run(seen(messages, 0.1), [step], meter()).edits, name

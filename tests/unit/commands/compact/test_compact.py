@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns
+from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns, words
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
@@ -143,3 +143,25 @@ def test_an_operation_names_the_one_it_follows(path: Path) -> None:
     assert one.after == two.before
     assert two.after == second.after
     assert [record.name for record in two.stages] == ["summarize"]
+
+
+@pytest.mark.parametrize(
+    ("system", "prompt", "warning"),
+    [
+        (0, 600, "your words alone take 802 tokens, more than the 500 asked for"),
+        (60, 600, "your words alone take 802 tokens, more than the 500 asked for"),
+        (250, 300, "your words take 427 tokens, beside 313 in every request: more than the 500"),
+        (0, 60, ""),
+    ],
+)
+def test_words_that_are_more_than_was_asked_for_are_kept_and_told(
+    tmp_path: Path, system: int, prompt: int, warning: str
+) -> None:
+    asked = {"role": "user", "content": words(prompt, "quay")}
+    front = [{"role": "system", "content": words(system)}] if system else []
+    path = saved(tmp_path / "run.jsonl", [*front, asked, *TALK])
+    plan = PlanOptions(stages=("distill",), target=TargetSize(value=500, unit="tokens"))
+    result = squeeze(path, plan=plan)
+    assert asked["content"] in path.read_text()
+    assert [text[: len(warning)] for text in result.warnings] == [warning][: bool(warning)]
+    assert result.fits == (not warning)

@@ -8,6 +8,7 @@ from unit.stages.support.trials import (
     carried_out,
     hidden,
     inserted,
+    joined,
     meter,
     propose,
     skipped,
@@ -59,6 +60,23 @@ def test_more_of_the_newest_stays_as_it_is_where_much_is_kept() -> None:
     assert set(much) < set(little)
     whole = hidden(propose(STAGE, view(session()), form="digest", keep=0.5, tail=0.9))
     assert set(whole) < set(much)
+
+
+@pytest.mark.parametrize("place", ["first", "newest"])
+@pytest.mark.parametrize("form", ["digest", "in-place"])
+def test_beside_words_that_are_more_than_is_asked_the_rest_is_still_told(
+    place: str, form: str
+) -> None:
+    long = user(words(5_000, "berth"))
+    messages = joined(long, *session()) if place == "first" else joined(*session(), long)
+    protected = [messages[-1].id]
+    of = view(messages, target=1_000, protected=protected)
+    left = carried_out(of, propose(STAGE, of, form=form)).messages
+    text = "".join(text for each in left for part in each.parts for text in part_texts(part))
+    assert words(5_000, "berth") in text
+    assert "never touch the tests" in text
+    assert "src/: part_" in text
+    assert meter().total(left) < 5_000 + 1_000
 
 
 def test_a_digest_is_made_of_the_originals_of_an_earlier_one() -> None:

@@ -144,6 +144,7 @@ def test_texts_of_one_message_are_one_request() -> None:
 def test_the_rules_of_all_that_people_said_are_known() -> None:
     refusal = "The tool use was rejected. To tell you how to proceed, the user said:\nNever push"
     found = read(
+        system("Never answer in Latin."),
         user("Always\nask."),
         system("Only answer in Dutch."),
         *(call("b", "Bash", command="git push"), result("b", refusal, is_error=True)),
