@@ -2,22 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+import pytest
 from examples import tries
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from properties.chats import SHAPES
 from properties.halves import parted
-from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
+from properties.jobs import CLAUDE, FAST, Written, bench, read, written
+from properties.plans import LONG_PLANS, Step
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.planning.carry_out import carry_out
+from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile, PlannedMessage, PlannedText
 from compactctl.commands.sizing.measure import measure
 from compactctl.errors import ChangedError, UsageError
 from compactctl.history.conversations import conversations_of
+from compactctl.history.protection import ProtectOptions
 from compactctl.history.turns import leading_system
 from compactctl.model.message import GroupId, Message, MessageId
+from compactctl.model.transcript import Transcript
 
 
 class Change(NamedTuple):
@@ -57,9 +63,9 @@ def edited(plan: PlanFile, changes: Sequence[Change]) -> PlanFile:
                 texts = (PlannedText(part=other % 2, text="{}"),)
                 rows[at] = replace(row, fate="rewritten", group=group, texts=texts)
             case _:
-                written = [each for each in rows if each.written is not None]
-                if written:
-                    chosen = written[entry % len(written)]
+                stand_ins = [each for each in rows if each.written is not None]
+                if stand_ins:
+                    chosen = stand_ins[entry % len(stand_ins)]
                     rows.remove(chosen)
                     if kind == "move":
                         rows.insert(other % (len(rows) + 1), chosen)
@@ -80,17 +86,32 @@ def staying(messages: Sequence[Message]) -> set[MessageId]:
     } | {messages[-1].id}
 
 
-@tries(100)
-@given(written=LONG_TRANSCRIPTS, way=WAYS, changes=CHANGES)
-def test_what_must_stay_is_there_and_no_pair_is_parted(
-    written: Written, way: dict[str, Any], changes: list[Change]
-) -> None:
-    way["layout"] = "split"
-    with bench(written.data) as at:
+# Each shape as often as any other, and what opens a conversation in front.
+OPENING = Step(kind="system", number=1, size=5, style=0)
+SYSTEM_FIRST = LONG_PLANS.map(lambda plan: (OPENING, *plan))
+WRITTEN = st.builds(written, LONG_PLANS | SYSTEM_FIRST, st.sampled_from((*SHAPES, CLAUDE)))
+HIDING = PlanOptions(stages=("truncate",), settings={"truncate": {"fraction": 0.9}})
+
+
+def planned(transcript_of: Written) -> tuple[Transcript, PlanFile]:
+    """Return a transcript and the plan of a compaction that hides much of it."""
+    with bench(transcript_of.data) as at:
         transcript = read(at).transcript
         assume(transcript.effective)
-        plan = compact(at.options(**way, dry_run=True, as_plan=True)).plan
-        assert plan is not None
+        options = at.options(
+            plan=HIDING, protect=ProtectOptions(keep_turns=0), dry_run=True, as_plan=True
+        )
+        plan = compact(options).plan
+    assert plan is not None
+    return transcript, plan
+
+
+@tries(100)
+@given(transcript_of=WRITTEN, changes=CHANGES)
+def test_what_must_stay_is_there_and_no_pair_is_parted(
+    transcript_of: Written, changes: list[Change]
+) -> None:
+    transcript, plan = planned(transcript_of)
     try:
         after = carry_out(transcript, edited(plan, changes), measure(transcript, FAST)).after
     except (UsageError, ChangedError):
@@ -99,3 +120,17 @@ def test_what_must_stay_is_there_and_no_pair_is_parted(
     for messages in conversations_of(transcript.effective):
         assert staying(messages) <= shown
     assert parted(after) <= parted(transcript.effective)
+
+
+@tries(60)
+@given(transcript_of=WRITTEN)
+def test_what_must_stay_cannot_be_put_behind_a_marker(transcript_of: Written) -> None:
+    transcript, plan = planned(transcript_of)
+    assume(any(row.written is not None for row in plan.messages))
+    measured = measure(transcript, FAST)
+    for messages in conversations_of(transcript.effective)[:1]:
+        for name in sorted(staying(messages))[:4]:
+            at = next(n for n, row in enumerate(plan.messages) if row.id == name)
+            for group in range(2):
+                with pytest.raises(UsageError):
+                    carry_out(transcript, edited(plan, [Change("regroup", at, group)]), measured)
