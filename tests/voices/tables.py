@@ -36,6 +36,8 @@ from voices.terminals import (
     PiTalk,
 )
 
+from compactctl.formats.registry import ALL_FORMATS
+
 PLACES = (
     *ANTHROPIC,
     *OPENAI,
@@ -72,3 +74,4 @@ TALKS: Mapping[str, type[Talk]] = {
     "roo": RooTalk,
     "vscode-copilot-chat": VsCodeTalk,
 }
+UNTRIED = {each.name for each in ALL_FORMATS} - {name.partition(" ")[0] for name in TALKS}

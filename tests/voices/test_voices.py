@@ -16,7 +16,7 @@ from voices.place import (
     words_at,
 )
 from voices.survival import Way, compacted, expected_words, lost_rules, seen, unseen
-from voices.tables import PLACES, TALKS
+from voices.tables import PLACES, TALKS, UNTRIED
 
 from compactctl.history.protection import protect
 from compactctl.model.message import Message
@@ -57,6 +57,10 @@ _READ_AS: Mapping[Kind, set[str]] = {
     "client": set(),
 }
 _REQUESTS = [place for place in PLACES if place.kind == "request"]
+
+
+def test_every_format_has_a_shape() -> None:
+    assert not UNTRIED
 
 
 @pytest.mark.parametrize("shape", TALKS)

@@ -190,7 +190,7 @@ def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
     """Return what a person said in the result of a tool, "" if nothing.
 
     That is an answer to a question, an objection to the call, or what they typed meanwhile. With
-    ``is_error`` it is no answer.
+    ``is_error`` it is not an answer.
     """
     said = [text[start:end] for _, start, end, _ in _typed_meanwhile(text)]
     objection = _OBJECTION.fullmatch(text)
