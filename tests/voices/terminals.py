@@ -450,6 +450,7 @@ GEMINI = table(
             w, {"inlineData": {"mimeType": "image/png", "data": PNG}}
         ),
         "before files": lambda t, w: t.user(w, *_FILES),
+        "naming a tag": said("{words} What does <state_snapshot> mean?"),
         "before a hook's words": said(f"{{words}}\n\n{_HOOK}"),
         "before a hook's part": lambda t, w: t.user(w, _HOOK),
         **around(REMINDER),

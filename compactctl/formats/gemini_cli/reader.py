@@ -35,7 +35,8 @@ _CONTEXT = "<session_context>"
 _FIXED = "the client's own description of the session, which it writes anew at every start"
 # What is typed with these signs is for the client, and so is what its hooks say.
 _NOT_SENT = ("/", "?", "<hook_context>")
-_SNAPSHOT = "<state_snapshot>"
+# A summary begins with it, be it behind a fence; a person may name it in a sentence.
+_SNAPSHOT = re.compile(r"^\s*<state_snapshot>", re.MULTILINE)
 _FOLDER = re.compile(r"\*\*Workspace Directories:\*\*\s*\n\s*- ([^\n]+)")
 
 
@@ -150,7 +151,7 @@ def _typed(record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft |
     if is_silent or said.startswith(_NOT_SENT):
         return None
     is_answer = all(isinstance(part, ToolResultPart) for part in parts)
-    is_context, is_summary = said.startswith(_CONTEXT), _SNAPSHOT in said[:200]
+    is_context, is_summary = said.startswith(_CONTEXT), _SNAPSHOT.search(said[:200]) is not None
     role: Role = "tool" if is_answer else "user"
     return MessageDraft(
         role=role,

@@ -24,6 +24,7 @@ _TAGS = (
     "ide_opened_file",
     "ide_selection",
     "ide_diagnostics",
+    "user-prompt-submit-hook",
     # Codex CLI 0.58 to 0.142, and its source.
     "environment_context",
     "user_instructions",
@@ -40,6 +41,10 @@ _TAGS = (
     "plugins_instructions",
     # Cline and Roo Code.
     "environment_details",
+    "mode_notice",
+    # Gemini CLI.
+    "hook_context",
+    "session_context",
 )
 _TAG = re.compile(rf"<(/?)({'|'.join(_TAGS)})(?=[\s>])[^>\n]*>")
 # What a client writes on a line of its own.

@@ -46,6 +46,7 @@ CONTEXT = "<environment_context>\n  <cwd>/home/me</cwd>\n</environment_context>"
         (f"{REMINDER}\n{STEERED}\n{CONTEXT}", "Use tabs.\n\nNever spaces."),
         (f"Port it.\n{STEERED}", "Port it.\nUse tabs.\n\nNever spaces."),
         (f"First.\n\n{CONTEXT}\nThen.", "First.\n\n\nThen."),
+        ("Port the shop.\n<hook_context>Be brief.</hook_context>", "Port the shop."),
         (REMINDER, ""),
         ("<system-reminder>\ncut off by a lo", ""),
         ("[Request interrupted by user for tool use]\nUse tabs.", "Use tabs."),
