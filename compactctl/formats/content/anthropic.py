@@ -120,7 +120,7 @@ def block_parts(
     if kind.endswith("tool_result"):
         return (_result(block, path, tools, embedded=kind not in _RESULTS),)
     other = other_call(block, path) or other_result(block, path)
-    return _plain_block(block, path) if other is None else (other,)
+    return _plain_block(block, path) if other is None else name_results((other,), tools)
 
 
 def _plain_block(block: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...]:
