@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compactctl.history.turns import steps
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
-from compactctl.model.message import Message, TextPart
+from compactctl.model.message import Message
 from compactctl.model.summary import COUNTS, Summary
 from compactctl.stages.support.condensation import (
     Condensing,
@@ -63,7 +63,7 @@ def _lines(messages: Sequence[Message], topics: int) -> Iterator[str]:
 
 def _topic(message: Message) -> Iterator[str]:
     """Yield the first line of what a person wrote, if there is any."""
-    text = "\n".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
+    text = "\n".join(filter(None, map(message.words, message.parts))).strip()
     line = text.partition("\n")[0].strip()
     if line:
         most = TOPIC_CHARS - len(ELLIPSIS)

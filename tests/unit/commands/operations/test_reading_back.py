@@ -23,6 +23,7 @@ from compactctl.model.message import Message, MessageId
 from compactctl.stages.support.condensation import with_originals
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.lines import digest_of, split_lines
+from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.meter import part_texts
 
 TALK = turns(0, 1, 2, 3)
@@ -93,6 +94,22 @@ def test_whatever_stages_took_away_is_known(
     before += stood_for(saved(path.with_name("more.jsonl"), turns(4, 5)))
     append(path, turns(4, 5))
     squeeze(path, stages[1], layout=layouts[1])
+    assert stood_for(path) == before
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_what_was_hidden_between_others_comes_back_in_its_place(path: Path, layout: str) -> None:
+    plan = PlanOptions(
+        stages=("prioritize",),
+        target=TargetSize(value=120, unit="tokens"),
+        settings={"prioritize": {"weights": ("tool_results=1", "tool_calls=1")}},
+    )
+    before = stood_for(path)
+    squeeze(path, plan=plan, layout=layout)
+    assert stood_for(path) == before
+    before += stood_for(saved(path.with_name("more.jsonl"), turns(4, 5)))
+    append(path, turns(4, 5))
+    squeeze(path, plan=plan, layout="split")
     assert stood_for(path) == before
 
 

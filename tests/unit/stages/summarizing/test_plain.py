@@ -49,6 +49,11 @@ def test_calls_are_counted_and_not_their_results() -> None:
     assert lines(messages)[1] == "User messages: 1, Assistant responses: 1, Tool calls: 2"
 
 
+def test_what_a_client_put_in_front_of_a_request_is_no_topic() -> None:
+    asked = user(f"<system-reminder>be brief</system-reminder>\nFind the leak. {words(60)}")
+    assert lines(joined(asked, assistant("Looking."), *chat(4)))[3].startswith("- Find the leak.")
+
+
 def test_there_are_at_most_ten_topics() -> None:
     found = lines(conversation(*(user(f"{n}\n{words(40)}") for n in range(20))))
     assert found[3:] == [f"- {n}" for n in range(10)]

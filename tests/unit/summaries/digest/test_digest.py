@@ -17,6 +17,7 @@ from compactctl.model.message import Message
 from compactctl.summaries.digest.digest import DigestRequest, digest, offer
 from compactctl.summaries.digest.selection import Selection
 from compactctl.summaries.extract.passages import passages
+from compactctl.summaries.extract.user_requests import lasting_words
 
 
 def count(texts: Sequence[str]) -> list[int]:
@@ -277,7 +278,10 @@ def test_data_without_blanks_is_cut_between_its_values() -> None:
 def test_it_never_takes_more_than_it_may(plan: list[tuple[str, int, int]], budget: int) -> None:
     messages = build(plan)
     least, text = (digest(DigestRequest(messages=messages, budget=n), count) for n in (0, budget))
-    assert len(text.split()) <= max(budget, len(least.split()))
+    lasting = sum(count(list(lasting_words(passages(messages)).texts.values())))
+    # Where people said more than there is room for, the rest may take as much again.
+    more = budget if lasting > budget else 0
+    assert len(text.split()) <= max(budget, len(least.split()) + more)
 
 
 @tries(40)
