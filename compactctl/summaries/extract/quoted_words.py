@@ -22,9 +22,8 @@ _LABELS: Mapping[str, SpokenKind] = {
 }
 _ITEM = re.compile(r"- (?:\[[LM]\d+\] )?(.*)")
 _INDENT = "  "
-# The parts of a digest.
-_COURSE = "## Course"
-_SECTION = re.compile(r"## [A-Z][a-z]+(?: [a-z]+)?")
+# What a digest quotes stands between these.
+_COURSE, _NAMES = "## Course", "## Also named"
 _HEADING = re.compile(r"\[[LM]\d+\] (.+)")
 
 Words = tuple[SpokenKind, str]
@@ -49,7 +48,7 @@ def quoted_words(text: str) -> tuple[Words, ...]:
 def _of_digest(lines: Sequence[str]) -> Iterator[Words]:
     """Yield what stands below each heading of a person, up to the next heading."""
     starts = [n for n, line in enumerate(lines) if _HEADING.fullmatch(line)]
-    starts += [n for n, line in enumerate(lines) if _SECTION.fullmatch(line)]
+    starts += [n for n, line in enumerate(lines) if line == _NAMES]
     for start, end in pairwise([*sorted(starts), len(lines)]):
         heading = _HEADING.fullmatch(lines[start])
         kind = _speaker(heading[1]) if heading else None
