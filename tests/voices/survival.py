@@ -58,7 +58,7 @@ def seen(made: CompactedLines) -> Transcript:
 
 def unseen(expected: Sequence[str], messages: Sequence[Message]) -> list[str]:
     """Return the sentences that no message has, word for word; blanks may differ."""
-    text = " ".join(" ".join(_texts(messages)).split())
+    text = " ".join(" ".join(texts(messages)).split())
     return [sentence for sentence in expected if sentence not in text]
 
 
@@ -86,7 +86,8 @@ def _said(places: Sequence[Place], *, whole: bool) -> Iterator[str]:
         yield from said[1:] if place.kind == "request" and not whole else said
 
 
-def _texts(messages: Sequence[Message]) -> Iterator[str]:
+def texts(messages: Sequence[Message]) -> Iterator[str]:
+    """Yield the texts of messages."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, TextPart | ToolResultPart | FilePart):

@@ -15,7 +15,7 @@ from voices.place import (
     sentences,
     words_at,
 )
-from voices.survival import Way, compacted, expected_words, lost_rules, seen, unseen
+from voices.survival import Way, compacted, expected_words, lost_rules, seen, texts, unseen
 from voices.tables import PLACES, TALKS, UNTRIED
 
 from compactctl.history.protection import protect
@@ -89,6 +89,18 @@ def test_what_is_said_survives(shape: str, way: Way) -> None:
     assert unseen(expected_words(way, _places(shape)), after.effective) == []
     if way.stage in _QUOTING:
         assert lost_rules(made.transcript, after) == []
+
+
+@pytest.mark.parametrize("shape", TALKS)
+def test_what_is_said_survives_compactions_of_what_was_sent_before(shape: str) -> None:
+    lines = lines_of(all_places(TALKS[shape](), _places(shape)))
+    for way in (Way("", 0.1), Way("", 0.3), Way("summarize", 0.1)):
+        made = compacted(lines, way, TALKS[shape].shell)
+        after = seen(made)
+        assert unseen(expected_words(way, _places(shape)), after.effective) == [], way
+        notes = " ".join(texts(after.effective)).count("without a model")
+        assert notes <= 1, way
+        lines = [line.data for line in made.lines]
 
 
 @pytest.mark.each_choice

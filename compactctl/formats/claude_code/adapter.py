@@ -23,6 +23,7 @@ from compactctl.formats.records.builder import (
     TranscriptBuilder,
     content_id,
     fixed_reason,
+    is_own_summary,
     is_written,
     own_id,
     uuid_for,
@@ -283,7 +284,9 @@ class _Reader:
         parts = attributed(parts, role)
         injected = injected or (role == "user" and is_clients(parts))
         tags = tags_of(record)
-        written = is_written(tags)
+        is_summary = record.get("isCompactSummary") is True
+        quotes = is_own_summary(parts, is_summary=is_summary)
+        written = is_written(tags) or quotes
         # What the client put into the conversation itself is sent, and nobody was asked for it.
         is_answer = response is not None and response.get("model") != _SYNTHETIC
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
@@ -297,7 +300,7 @@ class _Reader:
             model=text_or_none(response.get("model")) if response and is_answer else None,
             usage=reported_usage(response) if response and is_answer else None,
             injected=injected or written,
-            summary=record.get("isCompactSummary") is True,
+            summary=is_summary or quotes,
             synthetic=written,
             fixed=fixed_reason(decoded, parts),
             tags=tags,

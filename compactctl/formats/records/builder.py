@@ -19,10 +19,12 @@ from compactctl.model.message import (
     MessageId,
     Part,
     Tags,
+    TextPart,
     ToolDefinitionPart,
 )
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
+from compactctl.summaries.extract.quoted_words import is_by_compactctl
 
 BLANK = "blank line"
 
@@ -78,7 +80,8 @@ class TranscriptBuilder:
     ) -> Message:
         """Take in a record that is a message; ``record`` is what may carry tags."""
         tags = tags_of(record)
-        written = is_written(tags)
+        quotes = is_own_summary(draft.parts, is_summary=draft.summary)
+        written = is_written(tags) or quotes
         name = own_id(draft.name, tags) if draft.name else record_id(record, tags)
         parts = attributed(draft.parts, draft.role)
         injected = draft.injected or (draft.role in ("user", "system") and is_clients(parts))
@@ -92,7 +95,7 @@ class TranscriptBuilder:
             response_id=draft.response_id,
             model=draft.model,
             injected=injected or written or tags.is_truncation_marker,
-            summary=draft.summary or (written and tags.condense_id is not None),
+            summary=draft.summary or quotes or (written and tags.condense_id is not None),
             synthetic=written,
             fixed=fixed_reason(decoded, draft.parts, draft.fixed),
             anchored=draft.anchored,
@@ -165,6 +168,15 @@ def own_id(name: str, tags: Tags) -> str:
 def is_written(tags: Tags) -> bool:
     """Tell whether these are the tags of a summary or marker that compactctl wrote."""
     return bool(tags.operation and (tags.condense_id or tags.truncation_id))
+
+
+def is_own_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
+    """Tell whether compactctl wrote all of a message as a summary, which may have lost its tags.
+
+    What is sent has none, nor have messages that a program keeps by itself.
+    """
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    return len(parts) == len(texts) == 1 and is_by_compactctl(texts[0], is_summary=is_summary)
 
 
 def record_id(record: Mapping[str, Any], tags: Tags) -> str:
