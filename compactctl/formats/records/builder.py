@@ -11,7 +11,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.responses import with_responses
 from compactctl.formats.records.timestamps import time_of
-from compactctl.formats.records.voices import attributed, is_clients
+from compactctl.formats.records.voices import attributed, is_by_compactctl, is_clients
 from compactctl.model.message import (
     NO_TAGS,
     JsonPath,
@@ -24,7 +24,6 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
 from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
-from compactctl.summaries.extract.quoted_words import is_by_compactctl
 
 BLANK = "blank line"
 

@@ -71,6 +71,14 @@ _BEHIND_IT = re.compile(
     r"|Please address this message and continue)[^\n<]*(?P<tag>\s*</system-reminder>|\s*\Z)"
 )
 
+# How summaries and digests begin, behind a label.
+_NOTE = (
+    r"(?:(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout a model\b"
+    r"|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
+)
+_LABELED_NOTE = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_NOTE}")
+_ANY_NOTE = re.compile(rf"^{_NOTE}", re.MULTILINE)
+
 # Tools by which a model asks a person, in lower case; their results are that person's words.
 _ASKING = frozenset(
     {
@@ -189,6 +197,15 @@ def is_clients(parts: Iterable[Part]) -> bool:
     """Tell whether there are texts among the parts, and a client wrote all of them."""
     texts = [part for part in parts if isinstance(part, TextPart)]
     return bool(texts) and all(part.typed == "" for part in texts)
+
+
+def is_by_compactctl(text: str, *, is_summary: bool) -> bool:
+    """Tell whether compactctl wrote a text as a summary or digest, as far as the text tells.
+
+    One that its record calls a summary, ``is_summary``, may have any text in front.
+    """
+    found = _ANY_NOTE.search(text) if is_summary else _LABELED_NOTE.match(text)
+    return found is not None
 
 
 def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:

@@ -26,24 +26,7 @@ _INDENT = "  "
 _COURSE, _NAMES = "## Course", "## Also named"
 _HEADING = re.compile(r"\[[LM]\d+\] (.+)")
 
-# How summaries and digests begin, behind a label.
-_NOTE = (
-    r"(?:(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout a model\b"
-    r"|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
-)
-_LABELED_NOTE = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_NOTE}")
-_ANY_NOTE = re.compile(rf"^{_NOTE}", re.MULTILINE)
-
 Words = tuple[SpokenKind, str]
-
-
-def is_by_compactctl(text: str, *, is_summary: bool) -> bool:
-    """Tell whether compactctl wrote a text as a summary or digest, as far as the text tells.
-
-    One that its record calls a summary, ``is_summary``, may have any text in front.
-    """
-    found = _ANY_NOTE.search(text) if is_summary else _LABELED_NOTE.match(text)
-    return found is not None
 
 
 def quoted_words(text: str) -> tuple[Words, ...]:
