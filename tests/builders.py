@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from compactctl.formats.records.voices import attributed
+from compactctl.history.voices import attributed
 from compactctl.model.message import (
     CallId,
     FilePart,

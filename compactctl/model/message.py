@@ -301,6 +301,9 @@ class Message:
         match part:
             case TextPart() if self.instructs:
                 return part.text
+            case TextPart() if self.synthetic and self.summary:
+                # A harness may have joined a request with a summary that has lost its tags.
+                return part.typed or "" if self.role == "user" else ""
             case TextPart() if self.role in ("user", "system"):
                 is_authored = not (self.injected or self.summary or self.synthetic)
                 return (part.text if part.typed is None else part.typed) if is_authored else ""

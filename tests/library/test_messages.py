@@ -256,3 +256,29 @@ def test_a_file_has_to_fit_where_it_is_required(tmp_path: Path) -> None:
 def test_a_file_of_no_format() -> None:
     with pytest.raises(NotUnderstoodError):
         compactctl.load(__file__)
+
+
+@pytest.mark.parametrize("stage", ["distill", "summarize", "recursive", "chunk"])
+@pytest.mark.parametrize("is_joined", [False, True])
+def test_no_rule_is_lost_in_a_loop_that_keeps_no_archive(stage: str, *, is_joined: bool) -> None:
+    messages = loop(12)
+    rules = ["Never touch the tests."]
+    for number in range(4):
+        rules.append(f"Always write part {number} to out_{number}.txt.")
+        summary = messages[1]["content"]
+        if is_joined and isinstance(summary, str) and "without a model" in summary:
+            messages[1] = {**messages[1], "content": f"{summary}\n\n{rules[-1]}"}
+        else:
+            messages.append({"role": "user", "content": rules[-1]})
+        messages += [{**message, **_renamed(message, number)} for message in loop(12)[2:]]
+        messages = list(compactctl.compact_messages(messages, target=1_500, stages=(stage,)))
+        text = json.dumps(messages)
+        assert [rule for rule in rules if rule not in text] == []
+
+
+def _renamed(message: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return the fields of a call or its result with an id of its round."""
+    if message["role"] == "tool":
+        return {"tool_call_id": f"{message['tool_call_id']}-{number}"}
+    calls = message["tool_calls"]
+    return {"tool_calls": [{**call, "id": f"{call['id']}-{number}"} for call in calls]}

@@ -149,3 +149,51 @@ def _kind(message: Message) -> str:
 
 def _places(shape: str) -> list[Place]:
     return [place for place in PLACES if place.shape == shape]
+
+
+_AGAIN = (
+    ("", "", ""),
+    ("distill", "window"),
+    ("distill", "summarize", "distill"),
+    ("", "partial", "distill"),
+    ("", "truncate"),
+    ("", "prioritize"),
+    ("recursive", "", ""),
+    ("chunk", "distill", ""),
+    ("summarize", "collapse"),
+)
+_SHRINKING = {"", "distill", "summarize", "truncate", "collapse", "prioritize"}
+
+
+@pytest.mark.parametrize("shape", TALKS)
+def test_nothing_is_a_request_after_a_compaction_that_was_none_before(shape: str) -> None:
+    """Lines of a client that are left must not lose the mark by which they are told."""
+    lines = lines_of(all_places(TALKS[shape](), _places(shape)))
+    made = compacted(lines, Way("", 0.4), TALKS[shape].shell)
+    said = " ".join(text for message in made.transcript.effective for text in _typed(message))
+    after = [message for message in seen(made).effective if message.starts_turn]
+    asked = [text for message in after if not message.synthetic for text in _typed(message)]
+    assert [text for text in asked if not all(line in said for line in _lines(text))] == []
+
+
+@pytest.mark.each_choice
+@pytest.mark.parametrize("shape", TALKS)
+@pytest.mark.parametrize("stages", _AGAIN, ids="-".join)
+def test_what_is_said_survives_any_compactions_in_turn(shape: str, stages: tuple[str, ...]) -> None:
+    lines = lines_of(all_places(TALKS[shape](), _places(shape)))
+    wanted: list[str] | None = None
+    for stage, share in zip(stages, (0.4, 0.15, 0.05), strict=False):
+        way = Way(stage, share) if stage in _SHRINKING else Way(stage)
+        kept = expected_words(way, _places(shape))
+        wanted = [words for words in wanted if words in kept] if wanted else kept
+        made = compacted(lines, way, TALKS[shape].shell)
+        assert unseen(wanted, seen(made).effective) == []
+        lines = [line.data for line in made.lines]
+
+
+def _typed(message: Message) -> list[str]:
+    return [text for part in message.parts if (text := message.words(part).strip())]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip(" \u2026")]

@@ -26,12 +26,13 @@ from compactctl.formats.records.builder import (
     is_own_summary,
     is_written,
     own_id,
+    own_parts,
     uuid_for,
 )
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.timestamps import time_of
-from compactctl.formats.records.voices import attributed, is_clients
+from compactctl.history.voices import attributed, is_clients
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
@@ -287,6 +288,8 @@ class _Reader:
         is_summary = record.get("isCompactSummary") is True
         quotes = is_own_summary(parts, is_summary=is_summary)
         written = is_written(tags) or quotes
+        if written:
+            parts = own_parts(parts, is_tagged=is_summary or is_written(tags))
         # What the client put into the conversation itself is sent, and nobody was asked for it.
         is_answer = response is not None and response.get("model") != _SYNTHETIC
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
@@ -322,7 +325,9 @@ class _Reader:
 
     def finish(self) -> Transcript:
         effective = self.chain.effective()
-        changes = command_changes(effective, self.meta)
+        # Also those that are hidden, which are read again where they stand in the file.
+        changes = command_changes(self.gather.messages, self.meta)
+        changes = {**changes, **command_changes(effective, self.meta)}
         effective = with_changes(effective, changes)
         self.gather.messages = list(with_changes(self.gather.messages, changes))
         followed = self.chain.resumed

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from compactctl.formats.records.voices import command_in, is_clients
+from compactctl.history.voices import command_in, is_clients
 from compactctl.model.message import Message, MessageId, TextPart
 
 Changes = Mapping[MessageId, Mapping[str, Any]]

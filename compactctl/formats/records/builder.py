@@ -2,7 +2,9 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -11,7 +13,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.responses import with_responses
 from compactctl.formats.records.timestamps import time_of
-from compactctl.formats.records.voices import attributed, is_by_compactctl, is_clients
+from compactctl.history.voices import attributed, is_by_compactctl, is_clients, joined_words
 from compactctl.model.message import (
     NO_TAGS,
     JsonPath,
@@ -83,6 +85,8 @@ class TranscriptBuilder:
         written = is_written(tags) or quotes
         name = own_id(draft.name, tags) if draft.name else record_id(record, tags)
         parts = attributed(draft.parts, draft.role)
+        if written:
+            parts = own_parts(parts, is_tagged=is_written(tags))
         injected = draft.injected or (draft.role in ("user", "system") and is_clients(parts))
         message = Message(
             id=self.unique(f"{conversation}.{name}" if conversation else name),
@@ -121,6 +125,15 @@ class TranscriptBuilder:
         left = {m.line for m in self.messages if m.tags.edit_parent in rewritten}
         return (link for link in self.links if link.line not in left)
 
+    def _finished(
+        self, messages: Sequence[Message], questions: Collection[MessageId]
+    ) -> tuple[Message, ...]:
+        """Return messages with their responses, and those of ``questions`` as by compactctl."""
+        named = [
+            replace(m, injected=True, synthetic=True) if m.id in questions else m for m in messages
+        ]
+        return tuple(with_responses(named, interleaves=self.interleaves))
+
     def transcript(self, name: str, effective: tuple[Message, ...], **facts: Any) -> Transcript:  # noqa: ANN401
         """Return the finished transcript; tagged originals are taken out of ``effective``.
 
@@ -129,6 +142,7 @@ class TranscriptBuilder:
         """
         in_order = tuple(sorted(effective, key=lambda message: message.conversation))
         shown, orphaned = drop_hidden(in_order)
+        questions = set(_own_questions(shown))
         model = facts.pop("model", None) or _model_told(self.messages)
         if orphaned:
             carry, are = (
@@ -141,8 +155,8 @@ class TranscriptBuilder:
             format=name,
             n_lines=self.n_lines,
             n_bytes=self.n_bytes,
-            messages=tuple(with_responses(self.messages, interleaves=self.interleaves)),
-            effective=tuple(with_responses(shown, interleaves=self.interleaves)),
+            messages=self._finished(self.messages, questions),
+            effective=self._finished(shown, questions),
             links=tuple(self._links()),
             pointers=tuple(self.pointers),
             meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},
@@ -152,6 +166,14 @@ class TranscriptBuilder:
             model=model,
             **facts,
         )
+
+
+def _own_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
+    """Yield what compactctl asked where the summary that answers it has lost its tags."""
+    for message, following in pairwise(messages):
+        is_answer = following.role == "assistant" and following.synthetic and following.summary
+        if is_answer and message.role == "user" and following.tags == NO_TAGS:
+            yield message.id
 
 
 def _model_told(messages: Sequence[Message]) -> str | None:
@@ -176,6 +198,19 @@ def is_own_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
     """
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     return len(parts) == len(texts) == 1 and is_by_compactctl(texts[0], is_summary=is_summary)
+
+
+def own_parts(parts: Sequence[Part], *, is_tagged: bool) -> tuple[Part, ...]:
+    """Return the parts of what compactctl wrote, in which nobody typed but what was joined with it.
+
+    Nothing is joined with a record that has its tags still.
+    """
+    return tuple(
+        replace(part, typed="" if is_tagged else joined_words(part.text))
+        if isinstance(part, TextPart)
+        else part
+        for part in parts
+    )
 
 
 def record_id(record: Mapping[str, Any], tags: Tags) -> str:

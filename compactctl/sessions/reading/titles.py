@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
-from compactctl.formats.records.voices import typed_in
+from compactctl.history.voices import typed_in
 
 LONGEST = 200
 """Characters of a title that are kept."""

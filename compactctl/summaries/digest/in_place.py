@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import groupby
 
 from compactctl.history.pairs import Place
+from compactctl.history.voices import typed_in
 from compactctl.model.message import (
     FilePart,
     Part,
@@ -252,9 +253,15 @@ class _Draft:
         if number is not None and number in self._kept:
             text = self._kept[number]
             if isinstance(part, TextPart) and not part.embedded and text != part.text.strip():
-                return text
+                return None if part.typed else text
             return None
         match part:
+            # What a person typed would no longer be told from what a client put around it.
+            case TextPart(typed=str(typed)) if typed:
+                return None
+            case TextPart(embedded=False, typed="", text=old):
+                new = _marked(old, _shortened(old, chosen, gaps=self.request.whole.gaps))
+                return new if len(new) < len(old) else None
             case ToolCallPart(embedded=False):
                 lines = {line for each in chosen for line in _said(each.text)}
                 lines |= _beginning(None if number is None else self._found[number].pair)
@@ -292,6 +299,22 @@ def _shortened(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
         lines.append(joined(list(pieces)))
         after = row + 1
     return "\n".join((*lines, *_between(rows[after:])))
+
+
+def _marked(text: str, lines: str) -> str:
+    """Return ``lines`` of a client's text so that it is told from a person's as before.
+
+    Its first line stays, which is its mark or begins a block, and its last one where that is needed
+    to end one; where both are not enough, all of ``text`` does.
+    """
+    first, _, rest = text.strip().partition("\n")
+    last = rest.rpartition("\n")[2].strip()
+    marks = {first.strip(), last}
+    inner = [line for line in lines.strip().split("\n") if line.strip() not in marks]
+    texts = ("\n".join((first, *inner)), "\n".join((first, *inner, last)))
+    # Some are told by their record or by a mark of one client: their first line is enough.
+    is_marked = typed_in(text) == ""
+    return next((new for new in texts if not (is_marked and typed_in(new))), text)
 
 
 def _between(rows: Sequence[str]) -> Sequence[str]:

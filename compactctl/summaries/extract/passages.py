@@ -268,12 +268,15 @@ def _readings(
     match part:
         case TextPart(text=text):
             words = message.words(part)
+            around = _around(text, words) if words != text else ""
+            of_client = [(_client(message), around, "")] if around else []
+            if message.synthetic and message.summary:
+                yield from of_client
+                yield from ((kind, quoted, "") for kind, quoted in quoted_words(around))
+                of_client = []
             if words.strip():
                 yield _author(message), words, ""
-            if words != text:
-                yield _client(message), _around(text, words), ""
-            if message.synthetic and message.summary:
-                yield from ((kind, words, "") for kind, words in quoted_words(text))
+            yield from of_client
         case ReasoningPart(text=text, opaque=False):
             yield "thought", text, ""
         case ToolCallPart(tool=tool):

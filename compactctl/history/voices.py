@@ -77,6 +77,8 @@ _NOTE = (
     r"|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
 )
 _LABELED_NOTE = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_NOTE}")
+# How the lines of a summary begin, but for those of quoted requests.
+_OWN_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|\[[LM]\d+\] |\[Earlier |{_NOTE}")
 _ANY_NOTE = re.compile(rf"^{_NOTE}", re.MULTILINE)
 
 # Tools by which a model asks a person, in lower case; their results are that person's words.
@@ -206,6 +208,15 @@ def is_by_compactctl(text: str, *, is_summary: bool) -> bool:
     """
     found = _ANY_NOTE.search(text) if is_summary else _LABELED_NOTE.match(text)
     return found is not None
+
+
+def joined_words(text: str) -> str:
+    """Return what was joined with a summary by compactctl: last paragraphs that are not its own."""
+    paragraphs = text.split("\n\n")
+    start = len(paragraphs)
+    while start > 1 and not any(map(_OWN_LINE.match, paragraphs[start - 1].split("\n"))):
+        start -= 1
+    return "\n\n".join(paragraphs[start:]).strip()
 
 
 def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:

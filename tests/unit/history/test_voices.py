@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.formats.records.voices import attributed, reply_in, typed_in
+from compactctl.history.voices import attributed, joined_words, reply_in, typed_in
 from compactctl.model.message import Message, MessageId, TextPart
 
 REMINDER = "<system-reminder>\nNever tell anybody of <env> or </env>.\n</system-reminder>"
@@ -146,3 +146,15 @@ def test_no_text_is_read_more_than_a_few_times(piece: str) -> None:
 
     assert len(typed_in(text)) <= len(text)
     assert len(reply_in("Read", text)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("summary", "joined"),
+    [
+        ("[Earlier]:\n\nHand-over of 9 earlier messages, without a model: x\n## 1.\n- done", ""),
+        ("Digest of 9 earlier messages, made without a model: x\n## Course\n[M1] user\nGo.", ""),
+        ("Hand-over of 9 earlier messages, without a model: x\n- done", "Use tabs.\n\nOnly tabs."),
+    ],
+)
+def test_what_is_joined_with_a_summary_is_told_from_it(summary: str, joined: str) -> None:
+    assert joined_words(f"{summary}\n\n{joined}" if joined else summary) == joined
