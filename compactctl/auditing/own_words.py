@@ -2,13 +2,15 @@
 
 import re
 
+from compactctl.history.standins import NOTE
+
 # Claude Code 2.0.76 to 2.1.217 say so behind a summary.
 _TRANSCRIPT = re.compile(r"read the full transcript at: .+")
 # What compactctl's summarizers and stages write: the label of a summary, the note on what it is
 # made from, where the originals are, and what takes the place of a text that is left out.
 _STATEMENTS = re.compile(
     r"\A\[[^\]\n]*\]:?$"
-    r"|^(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b.*\bwithout a model\b.*$"
+    rf"|^{NOTE}.*$"
     r"|^User messages: [\d,]+, Assistant responses: [\d,]+, Tool calls: [\d,]+$"
     r"|; [\d,]+ tokens hold no summary of them\."
     r"|^The messages that this summary stands for are kept word for word in .*$"

@@ -228,8 +228,7 @@ def _newest(
 def _prompt(messages: Sequence[Message], first: int) -> Iterator[int]:
     """Yield the message with which a person begins a turn, and what their command stands for."""
     yield first
-    behind = takewhile(lambda index: messages[index].instructs, range(first + 1, len(messages)))
-    yield from behind
+    yield from takewhile(lambda index: messages[index].instructs, range(first + 1, len(messages)))
 
 
 def _newest_steps(

@@ -1,9 +1,18 @@
 """Stand-ins: the summaries and markers that compactctl wrote in place of hidden messages."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from compactctl.model.message import Message, MessageId, Tags
+
+NOTE = r"(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout a model\b"
+"""A pattern of the note on what a summary or digest was made from, which it begins with."""
+_START = rf"(?:{NOTE}|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
+_LABELED_START = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_START}")
+_ANY_START = re.compile(rf"^{_START}", re.MULTILINE)
+# How the lines of a summary begin, but for those of the requests that it quotes.
+_OWN_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|\[[LM]\d+\] |\[Earlier |{_START}")
 
 
 def is_marker(message: Message) -> bool:
@@ -88,3 +97,21 @@ def is_unchanged(messages: Sequence[Message], stand_in: Message) -> bool:
 def newest_id(messages: Sequence[Message]) -> MessageId | None:
     """Return the id of the newest message that is not a stand-in, None when there is none."""
     return next((m.id for m in reversed(messages) if not is_stand_in(m)), None)
+
+
+def is_by_compactctl(text: str, *, is_summary: bool) -> bool:
+    """Tell whether compactctl wrote a text as a summary or digest, as far as the text tells.
+
+    One that its record calls a summary, ``is_summary``, may have any text in front.
+    """
+    start = _ANY_START.search(text) if is_summary else _LABELED_START.match(text)
+    return start is not None
+
+
+def joined_words(text: str) -> str:
+    """Return what stands behind a summary by compactctl: last paragraphs that are not its own."""
+    paragraphs = text.split("\n\n")
+    start = len(paragraphs)
+    while start > 1 and not any(map(_OWN_LINE.match, paragraphs[start - 1].split("\n"))):
+        start -= 1
+    return "\n\n".join(paragraphs[start:]).strip()

@@ -1,4 +1,4 @@
-"""Whose words a text is: what of it a person wrote, and what a client or harness put there."""
+"""Who wrote a text: what of it a person typed, and what a client or harness put there."""
 
 import json
 import re
@@ -71,16 +71,6 @@ _BEHIND_IT = re.compile(
     r"|Please address this message and continue)[^\n<]*(?P<tag>\s*</system-reminder>|\s*\Z)"
 )
 
-# How summaries and digests begin, behind a label.
-_NOTE = (
-    r"(?:(?:(?:Digest|Hand-over) of )?[\d,]+ earlier messages?\b[^\n]*\bwithout a model\b"
-    r"|Earlier messages were condensed; \d+ tokens hold no summary of them\.)"
-)
-_LABELED_NOTE = re.compile(rf"(?:\[[^\]\n]*\]:?\n\n)?{_NOTE}")
-# How the lines of a summary begin, but for those of quoted requests.
-_OWN_LINE = re.compile(rf"- |  |> |#+ |---$|N/A$|\(none\)$|\[[LM]\d+\] |\[Earlier |{_NOTE}")
-_ANY_NOTE = re.compile(rf"^{_NOTE}", re.MULTILINE)
-
 # Tools by which a model asks a person, in lower case; their results are that person's words.
 _ASKING = frozenset(
     {
@@ -122,9 +112,8 @@ def attributed(parts: tuple[Part, ...], role: Role) -> tuple[Part, ...]:
 
     A format may have noted it before, from what its own records tell.
     """
-    if role == "assistant":
-        return tuple(_with_reply(part) for part in parts)
-    return tuple(_with_typed(_with_reply(part)) for part in parts)
+    replied = map(_with_reply, parts)
+    return tuple(replied if role == "assistant" else map(_with_typed, replied))
 
 
 def typed_in(text: str) -> str:
@@ -201,24 +190,6 @@ def is_clients(parts: Iterable[Part]) -> bool:
     return bool(texts) and all(part.typed == "" for part in texts)
 
 
-def is_by_compactctl(text: str, *, is_summary: bool) -> bool:
-    """Tell whether compactctl wrote a text as a summary or digest, as far as the text tells.
-
-    One that its record calls a summary, ``is_summary``, may have any text in front.
-    """
-    found = _ANY_NOTE.search(text) if is_summary else _LABELED_NOTE.match(text)
-    return found is not None
-
-
-def joined_words(text: str) -> str:
-    """Return what was joined with a summary by compactctl: last paragraphs that are not its own."""
-    paragraphs = text.split("\n\n")
-    start = len(paragraphs)
-    while start > 1 and not any(map(_OWN_LINE.match, paragraphs[start - 1].split("\n"))):
-        start -= 1
-    return "\n\n".join(paragraphs[start:]).strip()
-
-
 def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
     """Return what a person said in the result of a tool, "" if nothing.
 
@@ -237,9 +208,11 @@ def reply_in(tool: str, text: str, *, is_error: bool = False) -> str:
 
 def _typed_meanwhile(text: str) -> Iterator[tuple[int, int, int, int]]:
     """Yield where a client's note of words begins, where the words do and end, and its own end."""
-    at = 0
     # A plain search is many times as fast, and finds nothing in most texts.
-    while "The user sent " in text and (opening := _MEANWHILE.search(text, at)) is not None:
+    if "The user sent " not in text:
+        return
+    at = 0
+    while (opening := _MEANWHILE.search(text, at)) is not None:
         closing = _BEHIND_IT.search(text, opening.end())
         if closing is None:
             return
@@ -297,7 +270,8 @@ def _command_apart(text: str) -> tuple[str, str]:
     line = command_in(text)
     if not line:
         return "", text
-    rest = text[[match.end() for match in _command_blocks(text)][-1] :]
+    *_, last = _command_blocks(text)
+    rest = text[last.end() :]
     if not rest.strip():
         return (line if " " in line else ""), ""
     return f"{line}\n", rest

@@ -21,8 +21,8 @@ class TextPart:
     """Prose of any role. ``path`` leads from the line's root to the text value.
 
     ``embedded`` is set where that value is more than this text, which cannot be replaced alone.
-    ``added`` is what the client sends with it and no file holds. In a message of a user or a system
-    ``typed`` is what of it no client or harness put there, None for all of it.
+    ``added`` is what the client sends with it and no file holds. ``typed`` is what of a user's or
+    system's text no client or harness put there, None for all of it.
     """
 
     text: str
@@ -229,8 +229,8 @@ class Message:
         conversation: 0 unless one file holds several independent conversations.
         response_id: shared by all records of one model response; None outside of responses.
         injected: a user or system record that no person wrote (reminder, command echo, memory).
-        instructs: injected, but what it says was written as an instruction: the text that a
-            person's command stands for.
+        instructs: injected, but an instruction of the user's choice: the text that a command of
+            theirs stands for.
         summary: stands for earlier messages (written by a client or by compactctl).
         synthetic: written by compactctl.
         fixed: why this record must stay exactly as it is; None when it may be edited.
@@ -285,7 +285,7 @@ class Message:
     def starts_turn(self) -> bool:
         """Whether a person wrote this message, which starts a turn.
 
-        Results may stand beside what they wrote, as an API has it that joins messages of a user.
+        Results may stand beside their words: some APIs join consecutive messages of a user.
         """
         if self.role != "user" or self.injected or self.summary:
             return False
@@ -296,17 +296,18 @@ class Message:
     def words(self, part: Part) -> str:
         """Return what a person or the agent's operator wrote in a part of this message.
 
-        "" where nobody did: in what a client, a tool, a model or compactctl wrote.
+        It is "" where a client, a tool, a model or compactctl wrote all of it.
         """
         match part:
             case TextPart() if self.instructs:
                 return part.text
-            case TextPart() if self.synthetic and self.summary:
+            case TextPart() if self.role == "user" and self.synthetic and self.summary:
                 # A harness may have joined a request with a summary that has lost its tags.
-                return part.typed or "" if self.role == "user" else ""
+                return part.typed or ""
+            case TextPart() if self.injected or self.summary or self.synthetic:
+                return ""
             case TextPart() if self.role in ("user", "system"):
-                is_authored = not (self.injected or self.summary or self.synthetic)
-                return (part.text if part.typed is None else part.typed) if is_authored else ""
+                return part.text if part.typed is None else part.typed
             case ToolResultPart():
                 return part.said
             case _:

@@ -25,6 +25,7 @@ from voices.wordings import (
     WITH_NOTE,
     around,
     asked,
+    in_blocks,
     refused,
     said,
     text,
@@ -68,13 +69,8 @@ ANTHROPIC = table(
     "anthropic-messages",
     opening={
         "string": said("{words}"),
-        "block": lambda t, w: t.user(text(w)),
-        "blocks": lambda t, w: t.user(*map(text, sentences(w))),
-        "before a picture": lambda t, w: t.user(text(w), _PICTURE),
-        "behind a picture": lambda t, w: t.user(_PICTURE, text(w)),
+        **in_blocks(AnthropicTalk.user, _PICTURE),
         **around(REMINDER),
-        "behind a block of its own": lambda t, w: t.user(text(REMINDER), text(w)),
-        "before a block of its own": lambda t, w: t.user(text(w), text(REMINDER)),
     },
     request={
         "behind a result": lambda t, w: t.look(text(w)),

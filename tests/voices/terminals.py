@@ -35,6 +35,7 @@ from voices.wordings import (
     WITH_NOTE,
     around,
     asked,
+    in_blocks,
     refused,
     said,
     text,
@@ -145,13 +146,8 @@ CLAUDE = table(
     "claude-code",
     opening={
         "string": said("{words}"),
-        "block": lambda t, w: t.blocks(text(w)),
-        "blocks": lambda t, w: t.blocks(*map(text, sentences(w))),
-        "before a picture": lambda t, w: t.blocks(text(w), _PICTURE),
-        "behind a picture": lambda t, w: t.blocks(_PICTURE, text(w)),
+        **in_blocks(ClaudeTalk.blocks, _PICTURE),
         **around(REMINDER),
-        "behind a block of its own": lambda t, w: t.blocks(text(REMINDER), text(w)),
-        "before a block of its own": lambda t, w: t.blocks(text(w), text(REMINDER)),
         "behind an opened file": lambda t, w: t.blocks(text(_OPENED), text(w)),
         "behind a local command": _cleared,
         "command with arguments": lambda t, w: t.command("port", w, "Port file by file."),
@@ -242,13 +238,8 @@ class AgentCodeTalk(Talk):
 AGENT_CODE = table(
     "agent-code",
     opening={
-        "block": said("{words}"),
-        "blocks": lambda t, w: t.user(*map(text, sentences(w))),
-        "before a picture": lambda t, w: t.user(
-            text(w), {"type": "image", "media_type": "image/png", "data": PNG}
-        ),
+        **in_blocks(AgentCodeTalk.user, {"type": "image", "media_type": "image/png", "data": PNG}),
         **around(REMINDER),
-        "behind a block of its own": lambda t, w: t.user(text(REMINDER), text(w)),
     },
     request={"behind a result": lambda t, w: t.look(text(w)), "steered": said(STEERED)},
     answer={"question": asked(ANSWERED)},
@@ -558,13 +549,8 @@ PI = table(
     "pi",
     opening={
         "string": said("{words}"),
-        "block": lambda t, w: t.user(text(w)),
-        "blocks": lambda t, w: t.user(*map(text, sentences(w))),
-        "before a picture": lambda t, w: t.user(
-            text(w), {"type": "image", "mimeType": "image/png", "data": PNG}
-        ),
+        **in_blocks(PiTalk.user, {"type": "image", "mimeType": "image/png", "data": PNG}),
         **around(REMINDER),
-        "behind a block of its own": lambda t, w: t.user(text(REMINDER), text(w)),
     },
     restart={"behind a compaction": _shortened},
     answer={

@@ -1,8 +1,9 @@
 """How clients and harnesses word what they put around the user's words."""
 
+from collections.abc import Callable
 from typing import Any
 
-from voices.place import Put, Rows
+from voices.place import Put, Record, Rows, sentences
 
 PNG = "iVBORw0KGgo="
 REMINDER = "<system-reminder>\nToday's date is 2026-03-01.\n</system-reminder>"
@@ -114,3 +115,16 @@ NOTIFICATION = (
 
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
+
+
+def in_blocks(write: Callable[..., None], picture: Record) -> Rows:
+    """Return requests in blocks that are written by ``write``, beside a picture or a reminder."""
+    reminder = text(REMINDER)
+    return {
+        "block": lambda talk, words: write(talk, text(words)),
+        "blocks": lambda talk, words: write(talk, *map(text, sentences(words))),
+        "before a picture": lambda talk, words: write(talk, text(words), picture),
+        "behind a picture": lambda talk, words: write(talk, picture, text(words)),
+        "behind a block of its own": lambda talk, words: write(talk, reminder, text(words)),
+        "before a block of its own": lambda talk, words: write(talk, text(words), reminder),
+    }

@@ -22,17 +22,13 @@ from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import (
     TranscriptBuilder,
     content_id,
-    fixed_reason,
-    is_own_summary,
-    is_written,
+    message_of,
     own_id,
-    own_parts,
     uuid_for,
 )
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
-from compactctl.formats.records.timestamps import time_of
-from compactctl.history.voices import attributed, is_clients
+from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
@@ -282,34 +278,22 @@ class _Reader:
         role: Role = "user" if response is None else "assistant"
         if role == "user" and all(isinstance(part, ToolResultPart) for part in parts):
             role = "tool"
-        parts = attributed(parts, role)
-        injected = injected or (role == "user" and is_clients(parts))
         tags = tags_of(record)
-        is_summary = record.get("isCompactSummary") is True
-        quotes = is_own_summary(parts, is_summary=is_summary)
-        written = is_written(tags) or quotes
-        if written:
-            parts = own_parts(parts, is_tagged=is_summary or is_written(tags))
         # What the client put into the conversation itself is sent, and nobody was asked for it.
         is_answer = response is not None and response.get("model") != _SYNTHETIC
         uuid = text_or_none(record.get("uuid")) or f"line-{decoded.index}"
         name = self.named(own_id(uuid, tags))
-        return Message(
-            id=name,
+        draft = MessageDraft(
             role=role,
             parts=parts,
-            line=decoded.index,
             response_id=None if response is None else text_or_none(response.get("id")) or name,
             model=text_or_none(response.get("model")) if response and is_answer else None,
+            injected=injected,
+            summary=record.get("isCompactSummary") is True,
             usage=reported_usage(response) if response and is_answer else None,
-            injected=injected or written,
-            summary=is_summary or quotes,
-            synthetic=written,
-            fixed=fixed_reason(decoded, parts),
-            tags=tags,
-            time=time_of(record),
             aside=record.get("isSidechain") is True,
         )
+        return message_of(draft, record, decoded, tags, name)
 
     def named(self, name: str) -> MessageId:
         """Return ``name`` as the id of the newest record that has it; an earlier one is numbered.
@@ -325,9 +309,11 @@ class _Reader:
 
     def finish(self) -> Transcript:
         effective = self.chain.effective()
-        # Also those that are hidden, which are read again where they stand in the file.
-        changes = command_changes(self.gather.messages, self.meta)
-        changes = {**changes, **command_changes(effective, self.meta)}
+        # Hidden messages are not in ``effective``: they follow one another as in the file.
+        changes = {
+            **command_changes(self.gather.messages, self.meta),
+            **command_changes(effective, self.meta),
+        }
         effective = with_changes(effective, changes)
         self.gather.messages = list(with_changes(self.gather.messages, changes))
         followed = self.chain.resumed

@@ -136,10 +136,8 @@ def _file(
 def _file_media(content: Mapping[str, Any]) -> tuple[MediaPart, ...]:
     """Return the image or the pages of an attached file, which the client keeps in its own form."""
     file = object_or_empty(content.get("file"))
-    data, default = (
-        text_or_empty(file.get("base64")),
-        _MEDIA.get(text_or_empty(content.get("type"))),
-    )
+    data = text_or_empty(file.get("base64"))
+    default = _MEDIA.get(text_or_empty(content.get("type")))
     if not data or default is None:
         return ()
     media_type = text_or_empty(file.get("type")) or default

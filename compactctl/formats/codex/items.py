@@ -95,7 +95,7 @@ def _message(item: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
     if role is None:
         return None
     parts = content_parts(item.get("content"), (*path, "content"))
-    # What a rollout holds under these roles, the client wrote or a hook of its own.
+    # In a rollout, the client or one of its hooks wrote what has this role.
     injected = role == "system" and path[:1] == ("payload",)
     return MessageDraft(role=role, parts=parts, injected=injected)
 

@@ -187,9 +187,9 @@ def _new_item(shape: Mapping[str, Any], text: str, kind: str) -> dict[str, str]:
     key = _text_key(shape)
     if not key:
         return {"type": kind, "text": text}
-    return (
-        {"type": text_or_none(shape["type"]) or kind, key: text} if "type" in shape else {key: text}
-    )
+    if "type" not in shape:
+        return {key: text}
+    return {"type": text_or_none(shape["type"]) or kind, key: text}
 
 
 def _is_text(item: object) -> bool:

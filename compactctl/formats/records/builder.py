@@ -13,7 +13,8 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.responses import with_responses
 from compactctl.formats.records.timestamps import time_of
-from compactctl.history.voices import attributed, is_by_compactctl, is_clients, joined_words
+from compactctl.history.standins import is_by_compactctl, joined_words
+from compactctl.history.voices import attributed, is_clients
 from compactctl.model.message import (
     NO_TAGS,
     JsonPath,
@@ -81,31 +82,12 @@ class TranscriptBuilder:
     ) -> Message:
         """Take in a record that is a message; ``record`` is what may carry tags."""
         tags = tags_of(record)
-        quotes = is_own_summary(draft.parts, is_summary=draft.summary)
-        written = is_written(tags) or quotes
         name = own_id(draft.name, tags) if draft.name else record_id(record, tags)
-        parts = attributed(draft.parts, draft.role)
-        if written:
-            parts = own_parts(parts, is_tagged=is_written(tags))
-        injected = draft.injected or (draft.role in ("user", "system") and is_clients(parts))
-        message = Message(
-            id=self.unique(f"{conversation}.{name}" if conversation else name),
-            role=draft.role,
-            parts=parts,
-            line=decoded.index,
+        name = self.unique(f"{conversation}.{name}" if conversation else name)
+        message = replace(
+            message_of(draft, record, decoded, tags, name),
             element=element,
             conversation=conversation,
-            response_id=draft.response_id,
-            model=draft.model,
-            injected=injected or written or tags.is_truncation_marker,
-            summary=draft.summary or quotes or (written and tags.condense_id is not None),
-            synthetic=written,
-            fixed=fixed_reason(decoded, draft.parts, draft.fixed),
-            anchored=draft.anchored,
-            tags=tags,
-            usage=draft.usage,
-            time=time_of(record) if draft.time is None else draft.time,
-            aside=draft.aside,
         )
         self.messages.append(message)
         return message
@@ -128,7 +110,7 @@ class TranscriptBuilder:
     def _finished(
         self, messages: Sequence[Message], questions: Collection[MessageId]
     ) -> tuple[Message, ...]:
-        """Return messages with their responses, and those of ``questions`` as by compactctl."""
+        """Return messages with the ids of their responses; compactctl wrote the ``questions``."""
         named = [
             replace(m, injected=True, synthetic=True) if m.id in questions else m for m in messages
         ]
@@ -168,8 +150,38 @@ class TranscriptBuilder:
         )
 
 
+def message_of(
+    draft: MessageDraft, record: Mapping[str, Any], decoded: Decoded, tags: Tags, name: MessageId
+) -> Message:
+    """Return a record with these tags as a message, in which the author of each part is noted."""
+    parts = attributed(draft.parts, draft.role)
+    is_ours_untagged = _is_own_summary(parts, is_summary=draft.summary)
+    is_tagged = is_written(tags)
+    is_ours = is_tagged or is_ours_untagged
+    if is_ours:
+        parts = _own_parts(parts, is_apart=draft.summary or is_tagged)
+    is_clients_own = draft.role in ("user", "system") and is_clients(parts)
+    return Message(
+        id=name,
+        role=draft.role,
+        parts=parts,
+        line=decoded.index,
+        response_id=draft.response_id,
+        model=draft.model,
+        injected=draft.injected or is_clients_own or is_ours or tags.is_truncation_marker,
+        summary=draft.summary or is_ours_untagged or (is_tagged and tags.condense_id is not None),
+        synthetic=is_ours,
+        fixed=fixed_reason(decoded, parts, draft.fixed),
+        anchored=draft.anchored,
+        tags=tags,
+        usage=draft.usage,
+        time=time_of(record) if draft.time is None else draft.time,
+        aside=draft.aside,
+    )
+
+
 def _own_questions(messages: Sequence[Message]) -> Iterator[MessageId]:
-    """Yield what compactctl asked where the summary that answers it has lost its tags."""
+    """Yield the questions by compactctl whose answers, its summaries, have lost their tags."""
     for message, following in pairwise(messages):
         is_answer = following.role == "assistant" and following.synthetic and following.summary
         if is_answer and message.role == "user" and following.tags == NO_TAGS:
@@ -191,22 +203,22 @@ def is_written(tags: Tags) -> bool:
     return bool(tags.operation and (tags.condense_id or tags.truncation_id))
 
 
-def is_own_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
-    """Tell whether compactctl wrote all of a message as a summary, which may have lost its tags.
+def _is_own_summary(parts: Sequence[Part], *, is_summary: bool) -> bool:
+    """Tell whether a message is nothing but a summary by compactctl, which may have lost its tags.
 
-    What is sent has none, nor have messages that a program keeps by itself.
+    Messages that were sent, or that a program keeps in memory, have none.
     """
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     return len(parts) == len(texts) == 1 and is_by_compactctl(texts[0], is_summary=is_summary)
 
 
-def own_parts(parts: Sequence[Part], *, is_tagged: bool) -> tuple[Part, ...]:
-    """Return the parts of what compactctl wrote, in which nobody typed but what was joined with it.
+def _own_parts(parts: Sequence[Part], *, is_apart: bool) -> tuple[Part, ...]:
+    """Return the parts of what compactctl wrote, with what a person typed behind it noted.
 
-    Nothing is joined with a record that has its tags still.
+    With ``is_apart``, the record is known to hold nothing else.
     """
     return tuple(
-        replace(part, typed="" if is_tagged else joined_words(part.text))
+        replace(part, typed="" if is_apart else joined_words(part.text))
         if isinstance(part, TextPart)
         else part
         for part in parts

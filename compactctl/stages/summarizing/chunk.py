@@ -91,12 +91,16 @@ class _Writing:
         budget = self._room * self._meter.total(chunk.shown) // self._shown
         if self._view.summarizer:
             budget = min(budget, summary_budget(chunk.tokens))
-        later = (message for each in self.chunks[number + 1 :] for message in each.shown)
-        request = self._request(chunk.shown, budget)
-        earlier = (message for each in self.chunks[:number] for message in each.shown)
-        # A chunk in front may hold a client's summary alone, and no request.
-        continues = any(message.starts_turn for message in earlier)
-        request = replace(request, continues=continues, following=(*later, *self._kept))
+        earlier, later = (
+            [message for chunk in chunks for message in chunk.shown]
+            for chunks in (self.chunks[:number], self.chunks[number + 1 :])
+        )
+        request = replace(
+            self._request(chunk.shown, budget),
+            # A chunk in front may hold a client's summary alone, and no request.
+            continues=any(message.starts_turn for message in earlier),
+            following=(*later, *self._kept),
+        )
         return write(self._view, request, self._meter)
 
     def joined(self, parts: Sequence[Summary]) -> Summary:

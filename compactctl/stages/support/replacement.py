@@ -63,9 +63,9 @@ def may_change(view: View, message: Message) -> bool:
 def saving(view: View, meter: Meter, place: Place, text: str) -> int:
     """Return the tokens saved by putting ``text`` in place of a result and its media.
 
-    In place of a call it stands for the arguments. That is 0 for what must stay as it is, as what
-    a person said in a result, for stubs and what the client already sends as a placeholder, and
-    where the text is no smaller.
+    In place of a call it stands for the arguments. That is 0 for what must stay as it is, such as a
+    result in which a person said something, for stubs and what the client already sends as a
+    placeholder, and where the text is no smaller.
     """
     message = view.messages[place.message]
     part = message.parts[place.part]

@@ -13,6 +13,7 @@ from compactctl.model.message import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    is_replaceable,
 )
 from compactctl.summaries.digest.digest import DigestRequest, kept_texts, offer
 from compactctl.summaries.digest.fragments import (
@@ -249,16 +250,15 @@ class _Draft:
 
     def _content(self, place: Place, part: Part, chosen: Sequence[Fragment]) -> str | None:
         """Return the new content of a part, None where it stays as it is."""
+        if isinstance(part, TextPart) and part.typed:
+            # What a person typed would no longer be told from what a client put around it.
+            return None
         number = self._passages.get(place)
         if number is not None and number in self._kept:
             text = self._kept[number]
-            if isinstance(part, TextPart) and not part.embedded and text != part.text.strip():
-                return None if part.typed else text
-            return None
+            is_cut = isinstance(part, TextPart) and text != part.text.strip()
+            return text if is_cut and is_replaceable(part) else None
         match part:
-            # What a person typed would no longer be told from what a client put around it.
-            case TextPart(typed=str(typed)) if typed:
-                return None
             case TextPart(embedded=False, typed="", text=old):
                 new = _marked(old, _shortened(old, chosen, gaps=self.request.whole.gaps))
                 return new if len(new) < len(old) else None
@@ -302,17 +302,17 @@ def _shortened(text: str, chosen: Sequence[Fragment], *, gaps: bool) -> str:
 
 
 def _marked(text: str, lines: str) -> str:
-    """Return ``lines`` of a client's text so that it is told from a person's as before.
+    """Return ``lines`` of a client's text such that it still reads as the client's.
 
-    Its first line stays, which is its mark or begins a block, and its last one where that is needed
-    to end one; where both are not enough, all of ``text`` does.
+    Its first line, a mark or the beginning of a block, always stays; so does its last where that
+    is needed to end the block. Where both are not enough, all of ``text`` stays.
     """
     first, _, rest = text.strip().partition("\n")
     last = rest.rpartition("\n")[2].strip()
     marks = {first.strip(), last}
     inner = [line for line in lines.strip().split("\n") if line.strip() not in marks]
     texts = ("\n".join((first, *inner)), "\n".join((first, *inner, last)))
-    # Some are told by their record or by a mark of one client: their first line is enough.
+    # A text that no mark gives away is known by its record, or by how it begins.
     is_marked = typed_in(text) == ""
     return next((new for new in texts if not (is_marked and typed_in(new))), text)
 

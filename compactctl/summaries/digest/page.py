@@ -6,6 +6,7 @@ from itertools import groupby
 from compactctl.summaries.digest.facts import RowPlace, heading
 from compactctl.summaries.digest.fragments import NUMBER, Fragment, Group, rows_of
 from compactctl.summaries.extract.passages import NOWHERE, Passage
+from compactctl.summaries.extract.quoted_words import COURSE, NAMES
 from compactctl.summaries.extract.user_requests import SPOKEN
 
 NOTE = (
@@ -21,7 +22,7 @@ NOTE_IN_PLACE = (
 )
 QUOTE = "> "
 GAP = "…"
-_TITLES = {"tasks": "## Tasks", "files": "## Files", "names": "## Also named"}
+_TITLES = {"tasks": "## Tasks", "files": "## Files", "names": NAMES}
 
 
 def title(group: Group, found: Sequence[Passage]) -> str:
@@ -58,7 +59,7 @@ def page(
     lines += _tasks(by_group.get(Group("tasks"), ()))
     lines += _lists("files", by_group)
     course = list(_course(found, pinned, by_group, gaps=gaps))
-    lines += ["## Course", *course] if course else []
+    lines += [COURSE, *course] if course else []
     lines += _lists("names", by_group)
     return "\n".join(lines)
 

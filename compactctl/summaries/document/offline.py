@@ -11,7 +11,7 @@ from compactctl.summaries.document.draft import (
     selection_of,
 )
 from compactctl.summaries.document.earlier import earlier_items
-from compactctl.summaries.document.requests import elsewhere_items, opening_items
+from compactctl.summaries.document.openings import elsewhere_items, opening_items
 from compactctl.summaries.document.sections import document, item_lines
 from compactctl.summaries.document.template_file import template_of
 from compactctl.summaries.extract.current_work import current_items, next_items

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from compactctl.summaries.document.templates import NINE, Template
 from compactctl.summaries.extract.items import SummaryItem
+from compactctl.summaries.extract.quoted_words import BULLET, INDENT
 
 HEADINGS = tuple(section.heading for section in NINE.sections)
-
-_BULLET, _INDENT = "- ", "  "
 
 
 def document(note: str, items: Iterable[SummaryItem], template: Template = NINE) -> str:
@@ -26,15 +25,15 @@ def document(note: str, items: Iterable[SummaryItem], template: Template = NINE)
 
 def cost(item: SummaryItem) -> int:
     """Return the characters an item adds to a document, its label not counted."""
-    return len(item.text) + len(_BULLET) + 1 + len(_INDENT) * item.text.count("\n")
+    return len(item.text) + len(BULLET) + 1 + len(INDENT) * item.text.count("\n")
 
 
 def item_lines(items: Sequence[SummaryItem]) -> Iterator[str]:
-    """Yield the lines of items, those of one label below it."""
+    """Yield the lines of items, grouped below their labels."""
     label = ""
     for item in sorted(items, key=lambda item: (item.label, item.section, item.place)):
         if item.label != label:
             label = item.label
             yield label
         # Continuation lines are indented, so that quoted headings cannot pass for our own.
-        yield _BULLET + item.text.replace("\n", "\n" + _INDENT)
+        yield BULLET + item.text.replace("\n", "\n" + INDENT)

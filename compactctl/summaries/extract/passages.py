@@ -18,20 +18,11 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.summaries.extract.other_tools import command_line
-from compactctl.summaries.extract.quoted_words import quoted_words
+from compactctl.summaries.extract.quoted_words import SpokenKind, quoted_words
 
-PassageKind = Literal[
-    "request",
-    "instruction",
-    "answer",
-    "reply",
-    "thought",
-    "call",
-    "result",
-    "file",
-    "summary",
-    "reminder",
-]
+PassageKind = (
+    SpokenKind | Literal["reply", "thought", "call", "result", "file", "summary", "reminder"]
+)
 
 
 class Spot(NamedTuple):
@@ -261,22 +252,20 @@ def _texts(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 def _readings(
     message: Message, part: Part, pair: ToolPair | None
 ) -> Iterator[tuple[PassageKind, str, str]]:
-    """Yield the kind, text and name of a part, nothing when there is nothing to read.
+    """Yield the kind, text and name of what a part says; the text may be empty.
 
     What a person wrote stands apart from what a client put around it.
     """
     match part:
         case TextPart(text=text):
             words = message.words(part)
-            around = _around(text, words) if words != text else ""
-            of_client = [(_client(message), around, "")] if around else []
+            around = "" if words == text else _around(text, words)
+            typed, inserted = (_author(message), words, ""), (_client(message), around, "")
             if message.synthetic and message.summary:
-                yield from of_client
-                yield from ((kind, quoted, "") for kind, quoted in quoted_words(around))
-                of_client = []
-            if words.strip():
-                yield _author(message), words, ""
-            yield from of_client
+                quoted = ((kind, quotation, "") for kind, quotation in quoted_words(around))
+                yield from (inserted, *quoted, typed)
+            else:
+                yield from (typed, inserted)
         case ReasoningPart(text=text, opaque=False):
             yield "thought", text, ""
         case ToolCallPart(tool=tool):

@@ -13,6 +13,10 @@ SET_RULES = "Rules the user set:"
 INSTRUCTIONS = "Instructions of the operator:"
 ANSWERS = "Answers of the user:"
 USER, OPERATOR = "user", "operator"
+BULLET, INDENT = "- ", "  "
+"""How a summary begins an item, and each further line of it."""
+COURSE, NAMES = "## Course", "## Also named"
+"""Between these headings stands what a digest quotes."""
 
 _LABELS: Mapping[str, SpokenKind] = {
     REQUESTS: "request",
@@ -20,10 +24,7 @@ _LABELS: Mapping[str, SpokenKind] = {
     INSTRUCTIONS: "instruction",
     ANSWERS: "answer",
 }
-_ITEM = re.compile(r"- (?:\[[LM]\d+\] )?(.*)")
-_INDENT = "  "
-# What a digest quotes stands between these.
-_COURSE, _NAMES = "## Course", "## Also named"
+_ITEM = re.compile(rf"{BULLET}(?:\[[LM]\d+\] )?(.*)")
 _HEADING = re.compile(r"\[[LM]\d+\] (.+)")
 
 Words = tuple[SpokenKind, str]
@@ -36,8 +37,8 @@ def quoted_words(text: str) -> tuple[Words, ...]:
     behind the first one.
     """
     lines = text.split("\n")
-    if _COURSE in lines:
-        return tuple(_of_digest(lines[lines.index(_COURSE) + 1 :]))
+    if COURSE in lines:
+        return tuple(_of_digest(lines[lines.index(COURSE) + 1 :]))
     found = tuple(_of_summary(lines))
     requests = [(_LABELS[label], words) for label, words in found if label == REQUESTS]
     rules = [(_LABELS[label], words) for label, words in found if label == SET_RULES]
@@ -48,7 +49,7 @@ def quoted_words(text: str) -> tuple[Words, ...]:
 def _of_digest(lines: Sequence[str]) -> Iterator[Words]:
     """Yield what stands below each heading of a person, up to the next heading."""
     starts = [n for n, line in enumerate(lines) if _HEADING.fullmatch(line)]
-    starts += [n for n, line in enumerate(lines) if line == _NAMES]
+    starts += [n for n, line in enumerate(lines) if line == NAMES]
     for start, end in pairwise([*sorted(starts), len(lines)]):
         heading = _HEADING.fullmatch(lines[start])
         kind = _speaker(heading[1]) if heading else None
@@ -68,7 +69,7 @@ def _of_summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     item: list[str] = []
     for line in (*lines, ""):
         found = _ITEM.fullmatch(line)
-        if item and not line.startswith(_INDENT):
+        if item and not line.startswith(INDENT):
             yield label, "\n".join(item)
             item = []
         if line in _LABELS:
@@ -76,6 +77,6 @@ def _of_summary(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         elif found and label:
             item = [found[1]]
         elif item:
-            item.append(line.removeprefix(_INDENT))
+            item.append(line.removeprefix(INDENT))
         elif not found:
             label = ""

@@ -3,16 +3,23 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import dropwhile
+from typing import get_args
 
 from compactctl.summaries.extract.items import RULES, SummaryItem, Worth, clipped
 from compactctl.summaries.extract.passages import Passage, PassageKind
-from compactctl.summaries.extract.quoted_words import ANSWERS, INSTRUCTIONS, REQUESTS, SET_RULES
+from compactctl.summaries.extract.quoted_words import (
+    ANSWERS,
+    INSTRUCTIONS,
+    REQUESTS,
+    SET_RULES,
+    SpokenKind,
+)
 from compactctl.summaries.extract.sentences import sentences
 
 SHORTEST_USEFUL = 600
-"""Tokens in which a summary tells most in a word."""
-SPOKEN: frozenset[PassageKind] = frozenset({"request", "answer", "instruction"})
+"""The fewest tokens in which a summary says more than names."""
+SPOKEN: frozenset[PassageKind] = frozenset(get_args(SpokenKind))
 """The kinds of passages that hold the words of people."""
 # The section, topic and label under which each kind stands that is whole.
 _HEADINGS: Mapping[PassageKind, tuple[int, str, str]] = {
@@ -77,11 +84,11 @@ class LastingWords:
 def lasting_words(
     passages: Sequence[Passage], following: Sequence[Passage] = (), *, continues: bool = False
 ) -> LastingWords:
-    """Return the words that last: requests, answers, short instructions, and rules.
+    """Return the words that last: two requests, answers, short instructions, and rules.
 
-    Of the requests these are the first, unless the passages continue others, and the newest, unless
-    there are some among those ``following``; of equal rules the newest, unless it stands in what
-    is whole or following.
+    The two requests are the first, unless ``continues`` says that others come before, and the
+    newest, unless one is among the passages ``following``. Of equal rules it is the newest; one
+    that stands in what is whole, or follows, is not quoted again.
     """
     is_newest = not any(passage.kind == "request" for passage in following)
     asked = [index for index, passage in enumerate(passages) if passage.kind == "request"]
@@ -115,9 +122,9 @@ def _is_one(passages: Sequence[Passage], index: int, other: int) -> bool:
 def budget_with(budget: int, word_tokens: int, least: int, said: int = 0) -> int:
     """Return the tokens that a text may have which takes at least ``least`` with lasting words.
 
-    That is the ``budget``; where these words, and those ``said`` in what stays beside the text,
-    alone are more than both may have, they are there all the same, and some tokens beside them, so
-    that the rest is still worth reading.
+    That is the ``budget``. Where these words, with those ``said`` in what stays beside the text,
+    are more than that, they are kept all the same, with some tokens for the rest, so that it is
+    still worth reading.
     """
     asked = budget + said
     return least + min(SHORTEST_USEFUL, asked) if 0 < asked < word_tokens + said else budget
@@ -128,8 +135,8 @@ def spoken(passages: Sequence[Passage]) -> list[Passage]:
 
     That stays whatever is compacted.
     """
-    front = takewhile(lambda passage: passage.kind == "instruction", passages)
-    return [each for each in passages[len(list(front)) :] if each.kind in SPOKEN]
+    conversation = dropwhile(lambda passage: passage.kind == "instruction", passages)
+    return [passage for passage in conversation if passage.kind in SPOKEN]
 
 
 def set_rules(passages: Sequence[Passage]) -> list[tuple[Passage, str]]:

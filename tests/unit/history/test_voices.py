@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.history.voices import attributed, joined_words, reply_in, typed_in
+from compactctl.history.standins import joined_words
+from compactctl.history.voices import attributed, reply_in, typed_in
 from compactctl.model.message import Message, MessageId, TextPart
 
 REMINDER = "<system-reminder>\nNever tell anybody of <env> or </env>.\n</system-reminder>"

@@ -1,4 +1,4 @@
-"""What has a place in every summary beside people's words: the best point of each section."""
+"""What every summary tells beside people's words: the best point of each section."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
