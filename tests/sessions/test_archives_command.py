@@ -1,9 +1,11 @@
 """Archives of sessions, listed and forgotten."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from cli.asking import Ask
 from sessions.homes import Home, Said
@@ -140,3 +142,64 @@ def test_a_document_for_import_goes_with_its_archive(home: Home, ask: Ask) -> No
     assert ask("archives", made.stem, "--forget", "-f").code == 0
     assert not made.parent.exists()
     assert ask("compact", "opencode:latest", *SMALL, "--dry-run").code == 0
+
+
+def moved(path: Path) -> Path:
+    """Move a session of Codex to where its client keeps archived ones."""
+    place = path.parents[4] / "archived_sessions" / path.name
+    place.parent.mkdir()
+    return path.rename(place)
+
+
+def packed(path: Path) -> Path:
+    """Pack a session as Codex does."""
+    place = path.with_name(f"{path.name}.zst")
+    with pa.CompressedOutputStream(str(place), "zstd") as out:
+        out.write(path.read_bytes())
+    path.unlink()
+    return place
+
+
+def test_a_project_that_was_renamed_does_not_make_its_sessions_dead(home: Home, ask: Ask) -> None:
+    path = claude(home)
+    whole = path.read_bytes()
+    in_place(ask, path)
+    path.parent.rename(path.parent.with_name("-home-dev-new"))
+    now = path.parent.with_name("-home-dev-new") / path.name
+    assert listed(ask, "--dead", "--forget")["archives"] == []
+    outcome = ask("rewind", now)
+    assert outcome.code == 0, outcome.err
+    assert now.read_bytes() == whole
+
+
+@pytest.mark.parametrize("away", [moved, packed])
+def test_a_session_that_its_client_put_elsewhere_is_not_dead(
+    home: Home, ask: Ask, away: Callable[[Path], Path]
+) -> None:
+    path = codex(home)
+    whole = path.read_bytes()
+    in_place(ask, path)
+    away(path)
+    assert listed(ask, "--dead", "--forget")["archives"] == []
+    refused = ask("archives", SAID.id, "--forget")
+    assert refused.code == 2
+    assert "was moved" in refused.err
+    assert archive_folder(path).is_dir()
+    restored = home.root / "restored.jsonl"
+    outcome = ask("rewind", SAID.id, "-o", restored)
+    assert outcome.code == 0, outcome.err
+    assert restored.read_bytes() == whole
+
+
+def test_a_store_that_cannot_be_read_makes_no_session_dead(home: Home, ask: Ask) -> None:
+    path = codex(home)
+    in_place(ask, path)
+    path.unlink()
+    loop = path.parents[4] / "archived_sessions"
+    loop.symlink_to(loop)
+    assert listed(ask, "--dead", "--forget")["archives"] == []
+    refused = ask("archives", SAID.id, "--forget")
+    assert refused.code == 2
+    assert "cannot be read" in refused.err
+    loop.unlink()
+    assert len(listed(ask, "--dead", "--forget")["archives"]) == 1

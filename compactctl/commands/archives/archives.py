@@ -87,6 +87,11 @@ def _called(found: Sequence[SessionArchive], name: str) -> SessionArchive:
 
 def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
     needed = None if force else next((each for each in chosen if _is_needed(each)), None)
+    if needed is not None and not needed.session.exists():
+        raise UsageError(
+            f"{needed.session}: was moved, or a store cannot be read; this is the only way back of "
+            "the session; list them with compactctl sessions, or forget it with --force"
+        )
     if needed is not None:
         raise UsageError(
             f"{needed.session}: is compacted, and this is its only way back; rewind it first, or "

@@ -1,10 +1,12 @@
 """The archives in the user's state folder, and the sessions that they are for."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
 from compactctl.store.places import Machine, state_folder
 
@@ -16,8 +18,9 @@ _LEAST = 4
 class SessionArchive:
     """The archive folder of a session.
 
-    ``session`` is the session's file, which need not be there; ``modified`` is in seconds since
-    the epoch.
+    ``session`` is the session's file, which need not be there; ``may_be_elsewhere`` says that a
+    store has a session of that id at another place, or could not be read. ``modified`` is in
+    seconds since the epoch.
     """
 
     folder: Path
@@ -25,11 +28,12 @@ class SessionArchive:
     operations: int
     n_bytes: int
     modified: float
+    may_be_elsewhere: bool = False
 
     @property
     def is_dead(self) -> bool:
-        """Whether the session is gone."""
-        return not self.session.exists()
+        """Whether the session is gone: not at its place, and in no store under its id."""
+        return not self.may_be_elsewhere and not self.session.exists()
 
     def is_called(self, name: str) -> bool:
         """Tell whether a path, an id, or the beginning of one means this archive."""
@@ -42,8 +46,24 @@ class SessionArchive:
 
 def all_archives(machine: Machine) -> tuple[SessionArchive, ...]:
     """Return the archives there are, the newest first; what cannot be looked into is left out."""
-    found = (_archive(folder) for folder in _folders(state_folder(machine)))
+    found = [_archive(folder) for folder in _folders(state_folder(machine))]
+    if any(each.is_dead for each in found):
+        folders = Folders()
+        ids = {entry.id for entry in newest_entries(machine, folders)}
+        found = [
+            replace(each, may_be_elsewhere=bool(folders.notes) or _has_id(each.session, ids))
+            for each in found
+        ]
     return tuple(sorted(found, key=lambda each: (-each.modified, str(each.session))))
+
+
+def _has_id(session: Path, ids: Iterable[str]) -> bool:
+    """Tell whether a file, or the folder that a client has for it, is named by one of the ids.
+
+    A client that archives or packs a session keeps the id in its name.
+    """
+    names = (session.name, session.parent.name)
+    return any(each in name for each in ids if len(each) >= _LEAST for name in names)
 
 
 def _folders(root: Path) -> Iterator[Path]:

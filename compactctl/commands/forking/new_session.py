@@ -1,5 +1,6 @@
 """A session in its client's store is written as a new session of that client."""
 
+import os
 import random
 from collections.abc import Iterable
 from dataclasses import replace
@@ -114,9 +115,11 @@ def settle(fork: Fork) -> tuple[str, ...]:
         path, line = fork.listed
         with (
             disk_errors(path, "the new session was written and has no title"),
-            path.open("ab") as f,
+            path.open("a+b") as f,
         ):
-            f.write(line)
+            f.seek(max(0, f.seek(0, os.SEEK_END) - 1))
+            # What the client wrote last may lack its line break.
+            f.write(line if f.read(1) in (b"", b"\n") else b"\n" + line)
     return tuple(warnings)
 
 

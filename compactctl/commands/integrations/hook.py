@@ -3,6 +3,7 @@
 All four clients leave what they compact in their files: nothing has to be saved before that.
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,7 +53,7 @@ def hook(told: Mapping[str, Any], options: HookOptions) -> HookResult:
     if path is None:
         return result
     if event == BEFORE and options.block_manual and told.get("trigger") == _BY_HAND:
-        return replace(result, refusal=_REASON.format(path=path))
+        return replace(result, refusal=_REASON.format(path=shlex.quote(path)))
     if event == AFTER:
         is_heard = options.integration.tells_agent
         lost = losses(path, text_or_none(told.get("compact_summary")))

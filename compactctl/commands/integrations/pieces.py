@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -21,7 +22,11 @@ _PROGRAM, _CLIENT = "@COMPACTCTL@", "@CLIENT@"
 _TIMEOUT = 60
 _STATUS_LINE = "statusLine"
 _EVENTS = (BEFORE, AFTER, STARTED)
-_OUR_COMMAND = re.compile(r"compactctl['\"]? (?:hook|statusline)\b")
+# The program as it was found by this or an earlier install: by name, by path, or as a module.
+_OUR_PROGRAM = re.compile(
+    r"(?:(?:/|[A-Za-z]:[\\/]).*[\\/])?(?:compactctl(?:\.exe)?|(?:python|pypy)[\w.]*\0-m\0compactctl)"
+)
+_OUR_ARGUMENTS = re.compile(r"statusline|hook\0[a-z-]+(?:\0--block-manual)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,5 +83,19 @@ def _is_ours(item: Any) -> bool:  # noqa: ANN401 - JSON
 
 
 def _is_our_command(value: Any) -> bool:  # noqa: ANN401 - JSON
+    """Tell whether a command is one that ``integrate`` writes, and nothing besides."""
     command = value.get("command") if isinstance(value, dict) else None
-    return isinstance(command, str) and bool(_OUR_COMMAND.search(command))
+    if not isinstance(command, str):
+        return False
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    # A shell sees more than words in a command that is written in any other way.
+    if shlex.join(words) != command:
+        return False
+    return any(
+        _OUR_PROGRAM.fullmatch("\0".join(words[:at]))
+        and _OUR_ARGUMENTS.fullmatch("\0".join(words[at:]))
+        for at in (1, 3)
+    )

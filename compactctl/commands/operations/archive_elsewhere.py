@@ -13,6 +13,8 @@ from compactctl.store.places import archives, this_machine
 
 # More than a folder of sessions has; each is looked into.
 _MOST = 1_000
+# What Codex adds to the name of a session that it packs.
+_PACKED = ".zst"
 
 
 def way_to_archive(source: Source, path: str) -> str:
@@ -39,7 +41,9 @@ def fitting_archive(source: Source) -> Path | None:
 def _near(path: Path) -> Iterator[Path]:
     for parent in folders_for(path.absolute().parent):
         yield from sorted(parent.glob(f"*{SUFFIX}"))
-    yield from sorted(archives(this_machine()).rglob(f"{escape(path.name)}{SUFFIX}"))
+    yield from sorted(
+        archives(this_machine()).rglob(f"{escape(path.name.removesuffix(_PACKED))}{SUFFIX}")
+    )
 
 
 def _fits(folder: Path, source: Source) -> bool:

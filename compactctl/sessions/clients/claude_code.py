@@ -22,6 +22,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HELPER = "agent-"
 _HELPERS = "subagents"
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")
+# JavaScript has two units for each of these, and the client writes a dash for each unit.
+_TWO_UNITS = re.compile(r"[\U00010000-\U0010ffff]")
 # The name of a longer folder ends in a hash instead.
 _LONGEST_NAME = 200
 # What the client's own list leaves out: claude -p.
@@ -166,7 +168,7 @@ def _may_be_below(entry: Entry, folder: Path) -> bool:
     """Compare names of folders, which is where a session was begun."""
     is_helper = entry.path.parent.name == _HELPERS
     name = entry.path.parents[2 if is_helper else 0].name
-    wanted = _NOT_IN_NAMES.sub("-", str(folder))[:_LONGEST_NAME].rstrip("-")
+    wanted = _NOT_IN_NAMES.sub("-", _TWO_UNITS.sub("--", str(folder)))[:_LONGEST_NAME].rstrip("-")
     return name[:_LONGEST_NAME].startswith(wanted)
 
 

@@ -151,3 +151,50 @@ def test_clients_that_were_moved_are_found(
     ask("integrate", "claude-code", "--install")
     assert (tmp_path / "moved" / "settings.json").exists()
     assert state(home) == {}
+
+
+OWN = """{
+  "statusLine": {"type": "command", "command": "~/bin/branch.sh; compactctl statusline"},
+  "hooks": {"PreCompact": [{"hooks": [
+    {"type": "command", "command": "~/bin/backup.sh && compactctl hook claude-code"}]}]}
+}
+"""
+
+
+def test_commands_of_ones_own_that_call_compactctl_stay(ask: Ask, home: Path) -> None:
+    path = put(home / SETTINGS["claude-code"], OWN)
+    assert ask("integrate", "claude-code", "--install").code == 0
+    assert "branch.sh; compactctl statusline" in path.read_text()
+    assert "backup.sh && compactctl hook" in path.read_text()
+    assert ask("integrate", "claude-code", "--uninstall").code == 0
+    assert state(home) == {SETTINGS["claude-code"]: OWN.encode()}
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["compactctl", "/opt/bin/compactctl", "'/a b/python3.12' -m compactctl"],
+)
+def test_what_an_earlier_install_wrote_goes(ask: Ask, home: Path, program: str) -> None:
+    command = f"{program} hook codex"
+    hook = {"hooks": [{"type": "command", "command": command}]}
+    put(home / SETTINGS["codex"], json.dumps({"hooks": {"PostCompact": [hook]}}))
+    assert ask("integrate", "codex", "--uninstall").code == 0
+    assert "compactctl" not in "".join(each.decode() for each in state(home).values())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compactctl hook codex; say done",
+        "compactctl hook codex | tee log",
+        "nice compactctl hook codex",
+        "$HOME/bin/compactctl hook codex",
+        "compactctl hook codex\nsay done",
+    ],
+)
+def test_a_command_that_is_more_than_ours_stays(ask: Ask, home: Path, command: str) -> None:
+    hook = {"hooks": [{"type": "command", "command": command}]}
+    text = json.dumps({"hooks": {"PostCompact": [hook]}})
+    path = put(home / SETTINGS["codex"], text)
+    assert ask("integrate", "codex", "--uninstall").code == 0
+    assert path.read_text() == text
