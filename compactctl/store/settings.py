@@ -1,6 +1,7 @@
 """Where settings files are, and what they hold."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,8 @@ from compactctl.errors import UsageError
 
 PROJECT_FILE = "compactctl.toml"
 _SHARED_FILE, _SHARED_TABLE = "pyproject.toml", ("tool", "compactctl")
+# Our table's name in the text of such a file, whatever the rest of it is like.
+_SHARED_NAME = re.compile(rb"""tool["'\s]*\.["'\s]*compactctl""")
 _USER_FILE = Path("compactctl") / "config.toml"
 # Where a project ends, as other tools that look for their settings upwards have it.
 _ROOTS = (".git", ".hg")
@@ -43,7 +46,7 @@ def find_settings(start: Path) -> tuple[SettingsFile, ...]:
 
 def read_settings(path: Path) -> SettingsFile:
     """Read one settings file. Raises UsageError when that cannot be done."""
-    table = _parse(path)
+    table = _parse(path, _read(path))
     if path.name == _SHARED_FILE:
         table = _shared(table) or {}
     return SettingsFile(path=path, table=table)
@@ -51,13 +54,33 @@ def read_settings(path: Path) -> SettingsFile:
 
 def _project_files(start: Path) -> Iterator[SettingsFile]:
     for folder in (start, *start.parents):
-        if (folder / PROJECT_FILE).is_file():
+        if os.path.isfile(folder / PROJECT_FILE):  # noqa: PTH113 - never raises
             yield replace(read_settings(folder / PROJECT_FILE), of_project=True)
-        shared = folder / _SHARED_FILE
-        if shared.is_file() and _shared(_parse(shared)) is not None:
-            yield replace(read_settings(shared), of_project=True)
-        if any((folder / name).exists() for name in _ROOTS):
+        table = _shared_table(folder / _SHARED_FILE)
+        if table is not None:
+            yield SettingsFile(path=folder / _SHARED_FILE, table=table, of_project=True)
+        if any(os.path.exists(folder / name) for name in _ROOTS):  # noqa: PTH110 - never raises
             return
+
+
+def _shared_table(path: Path) -> dict[str, object] | None:
+    """Return our table in a file of several tools; None where it has none.
+
+    Most such files are none of our business: one that cannot be read, or is no TOML at the moment,
+    as in the middle of a merge, is passed by unless it names our table. Raises UsageError then.
+    """
+    if not os.path.isfile(path):  # noqa: PTH113 - never raises
+        return None
+    try:
+        data = _read(path)
+    except UsageError:
+        return None
+    try:
+        return _shared(_parse(path, data)) if b"compactctl" in data else None
+    except UsageError:
+        if not _SHARED_NAME.search(data):
+            return None
+        raise
 
 
 def user_settings() -> Path | None:
@@ -72,18 +95,29 @@ def user_settings() -> Path | None:
 
 def _user_file() -> SettingsFile | None:
     path = user_settings()
-    return read_settings(path) if path is not None and path.is_file() else None
+    return read_settings(path) if path is not None and os.path.isfile(path) else None  # noqa: PTH113
 
 
-def _parse(path: Path) -> dict[str, object]:
-    import tomllib
-
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file, of one that is too large for settings a few too many."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"{path}: has more than {_MOST_BYTES:,} bytes; settings are shorter")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as stream:
+            return stream.read(_MOST_BYTES + 1)
     except OSError as error:
         raise _unreadable(path, f"{error.strerror or error}; name a readable file") from error
+
+
+def _parse(path: Path, data: bytes) -> dict[str, object]:
+    import tomllib
+
+    if len(data) > _MOST_BYTES:
+        raise UsageError(f"{path}: has more than {_MOST_BYTES:,} bytes; settings are shorter")
+    try:
+        # Some editors begin a file with a mark of its encoding.
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _unreadable(path, f"line {line} is not UTF-8; save the file as UTF-8") from error
     except RecursionError as error:
         raise _unreadable(path, "nested too deeply; take that out") from error
     except ValueError as error:

@@ -1,5 +1,6 @@
 """Settings: what environment variables and files say about a command's options."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -16,8 +17,16 @@ from compactctl.model.settings_table import read_value
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 NO_FILE = "none"
-# Options that name files; in a settings file they are relative to it.
-_PATHS = frozenset({"profile", "windows", "summary-file", "template", "system", "tools", "prices"})
+# Options that name files to read; in a settings file they are relative to it.
+READ_PATHS = frozenset({
+    "archive", "attach", "baseline", "files-from", "from-error", "plan", "prices", "profile",
+    "summary-file", "system", "template", "tools", "windows",
+})  # fmt: skip
+# Options that name files to write, relative to where compactctl runs, or folders to look into.
+OTHER_PATHS = frozenset({
+    "archived-out", "html", "junit", "merge", "messages-out", "out", "output", "plan-out", "plot",
+    "project", "report", "rounds-out", "spill-dir",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +112,20 @@ def _check(
             project_value(file, key, value)
 
 
-def _beside(file: SettingsFile, name: str) -> str:
-    """Return the path of a file that stands beside a settings file, else the name as it is."""
-    path = file.path.parent / name
-    return str(path) if path.is_file() else name
+def _path(file: SettingsFile, key: str, value: object) -> object:
+    """Return the path that a setting means by a name: beside its file, or in a home (``~``).
+
+    So each name of a list. What may be something else than a file stays as it is where none is.
+    """
+    if isinstance(value, list):
+        return [_path(file, key, name) for name in value]
+    if not isinstance(value, str) or not value or "\0" in value:
+        return value
+    name = os.path.expanduser(value) if value.startswith("~") else value  # noqa: PTH111 - never raises
+    if key in OTHER_PATHS:
+        return name
+    path = os.path.join(file.path.parent, name)  # noqa: PTH118 - never raises
+    return path if os.path.exists(path) else value  # noqa: PTH110 - never raises
 
 
 def _by_flag(command: click.Command) -> dict[str, click.Option]:
@@ -130,8 +149,8 @@ def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 def _setting(option: click.Option, key: str, value: object, file: SettingsFile) -> Setting:
     if file.of_project:
         value = project_value(file, key, value)
-    elif key in _PATHS and isinstance(value, str):
-        value = _beside(file, value)
+    elif key in READ_PATHS | OTHER_PATHS:
+        value = _path(file, key, value)
     if option.multiple and not isinstance(value, list | Mapping):
         value = [value]
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):

@@ -1,6 +1,7 @@
 """Settings from the environment and from files, and which of them counts."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +9,10 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask
+
+from compactctl.cli.group import Commands
+from compactctl.cli.settings.names import flag_of, options_of
+from compactctl.cli.settings.settings import OTHER_PATHS, READ_PATHS
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +97,94 @@ def test_a_pyproject_without_our_table_is_passed_over(ask: Ask, desk: Path, home
     (home / "compactctl.toml").write_text('model = "o3"\n')
     (home / "deep" / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
     assert model_of(ask, desk) == "o3"
+
+
+MERGING = b"<<<<<<< ours\n[tool.ruff]\n"
+NOT_OURS = {
+    "merging": MERGING,
+    "of a project called compactctl": b'<<<<<<<\n[project]\nname = "compactctl"\n',
+    "no UTF-8": b"x = '\xff'\n",
+    "a mark and no TOML": b"\xef\xbb\xbfx",
+    "nested": b"a = " + b"[" * 5_000,
+    "large": b"#" * (1 << 21),
+}
+
+
+@pytest.mark.parametrize("text", NOT_OURS.values(), ids=NOT_OURS)
+def test_a_broken_pyproject_that_does_not_name_our_table_is_passed_by(
+    ask: Ask, desk: Path, home: Path, text: bytes
+) -> None:
+    (home / "compactctl.toml").write_text('model = "o3"\n')
+    (home / "deep" / "pyproject.toml").write_bytes(text)
+    assert model_of(ask, desk) == "o3"
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "compactctl.toml"])
+def test_what_is_no_file_holds_no_settings(ask: Ask, desk: Path, home: Path, name: str) -> None:
+    (home / "compactctl.toml").write_text('model = "o3"\n')
+    place = home / "deep" / name
+    place.mkdir()
+    assert model_of(ask, desk) == "o3"
+    place.rmdir()
+    place.symlink_to("nowhere")
+    assert model_of(ask, desk) == "o3"
+    place.unlink()
+    os.mkfifo(place)
+    assert model_of(ask, desk) == "o3"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_pyproject_that_may_not_be_read_is_passed_by(ask: Ask, desk: Path, home: Path) -> None:
+    (home / "deep" / "pyproject.toml").write_bytes(MERGING)
+    (home / "deep" / "pyproject.toml").chmod(0)
+    assert ask("stats", desk).code == 0
+
+
+BROKEN = (
+    ("compactctl.toml", MERGING, "line 1"),
+    ("compactctl.toml", b'model = "o3"\n# \xff\n', "line 2 is not UTF-8"),
+    ("pyproject.toml", MERGING + b"[tool.compactctl]\n", "line 1"),
+    ("pyproject.toml", b'<<<\n[tool."compactctl".stats]\n', "line 1"),
+)
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=repr)
+def test_broken_settings_are_named_with_their_line(
+    ask: Ask, desk: Path, home: Path, broken: tuple[str, bytes, str]
+) -> None:
+    name, text, where = broken
+    path = home / "deep" / name
+    path.write_bytes(text)
+    outcome = ask("stats", desk)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"compactctl: {path}: settings cannot be read: ")
+    assert where in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_mark_in_front_of_settings_is_no_part_of_them(ask: Ask, desk: Path, home: Path) -> None:
+    (home / "compactctl.toml").write_bytes(b'\xef\xbb\xbfmodel = "o3"\n')
+    assert model_of(ask, desk) == "o3"
+
+
+def test_every_option_that_names_a_file_is_known_for_it() -> None:
+    options = [option for command in Commands().values() for option in options_of(command)]
+    words = ("FILE", "DIR", "FOLDER")
+    naming = {flag_of(each) for each in options if any(w in (each.metavar or "") for w in words)}
+    assert naming == READ_PATHS | OTHER_PATHS
+
+
+@pytest.mark.parametrize("value", ['"mine.toml"', '["mine.toml"]', '["roo", "~/mine.toml"]'])
+def test_files_of_a_list_are_relative_to_the_settings(
+    ask: Ask, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    own = tmp_path / "settings" / "compactctl"
+    monkeypatch.setenv("HOME", str(own))
+    user_settings(tmp_path, f"[simulate]\nprofile = {value}\n")
+    (own / "mine.toml").write_text('base = "roo"\n')
+    outcome = ask("simulate", desk, "--json")
+    assert outcome.err == ""
+    assert "mine" in outcome.out
 
 
 def test_stage_options_and_profiles_can_be_set(ask: Ask, desk: Path, home: Path) -> None:
