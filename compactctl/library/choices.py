@@ -1,18 +1,28 @@
 """What a caller chooses, as keywords: the options of the commands under their own names."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal, TypedDict, get_type_hints
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from compactctl.commands.planning.plan import PlanOptions, stage_list
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
+from compactctl.model.exact import fraction_of
+from compactctl.model.shapes import LARGEST
 from compactctl.profiles.library import load_profile
 from compactctl.profiles.profile import Profile
 from compactctl.profiles.read import read_stage
 from compactctl.tokens.budget import parse_share, parse_target
 from compactctl.tokens.models.windows import parse_window
+
+T = TypeVar("T")
+PathLike = str | os.PathLike[str]
+Size = float | str | Fraction | Decimal
+_DIGITS = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class Measuring(TypedDict, total=False):
@@ -26,9 +36,9 @@ class Measuring(TypedDict, total=False):
     """
 
     model: str
-    window: int | str
+    window: Size
     max_tokens: int
-    counter: str
+    counter: PathLike
 
 
 class Choosing(Measuring, total=False):
@@ -39,19 +49,23 @@ class Choosing(Measuring, total=False):
             (``0.6``, ``"60%"``).
         keep: the share of each conversation's tokens to keep, instead of ``target``: ``0.3`` or
             ``"30%"``.
-        stages: names of the stages to run, in this order, instead of the profile's.
+        stages: names of the stages to run, in this order, instead of the profile's; also as one
+            text, ``"prune,dedup"``.
         stage_options: options of stages by their names: ``{"prune": {"protect_tokens": 20_000}}``.
         profile: name of a profile or path of one, in place of the default one.
         keep_turns: the number of newest turns to leave alone.
         pins: ids of messages to leave alone, or regular expressions that their texts match.
         protect_tools: tools whose calls and results are left alone.
+
+    Numbers may be of any type, floats as they are computed. Where a list is taken, a text alone is
+    a list of one. None is as if it was left out.
     """
 
-    target: float | str
-    keep: float | str
-    stages: Sequence[str]
+    target: Size
+    keep: Size
+    stages: str | Iterable[str]
     stage_options: Mapping[str, Mapping[str, Any]]
-    profile: str | Path
+    profile: PathLike
     keep_turns: int
     pins: Iterable[str]
     protect_tools: Iterable[str]
@@ -69,48 +83,92 @@ def check_names(choices: Mapping[str, object], of: type, called: str) -> None:
 
 def measure_options(chosen: Choosing | Measuring) -> MeasureOptions:
     """Return how to measure. Raises UsageError for what means nothing."""
-    window = chosen.get("window")
     return MeasureOptions(
-        model=chosen.get("model"),
-        window=None if window is None else parse_window(str(window)),
-        max_tokens=chosen.get("max_tokens"),
-        counter=chosen.get("counter"),
-        profile=_profile(chosen),
+        model=read(chosen, "model", one_text),
+        window=read(chosen, "window", parse_window),
+        max_tokens=read(chosen, "max_tokens", _at_least_one),
+        counter=read(chosen, "counter", one_text),
+        profile=read(chosen, "profile", _profile),
     )
 
 
 def plan_options(chosen: Choosing) -> PlanOptions:
     """Return what to run down to which size. Raises UsageError for what means nothing."""
-    target, keep = chosen.get("target"), chosen.get("keep")
+    target, keep = read(chosen, "target", parse_target), read(chosen, "keep", parse_share)
+    if target is not None and keep is not None:
+        raise UsageError("target and keep both say how small; leave out one")
     return PlanOptions(
-        stages=stage_list(",".join(_names(chosen, "stages"))) if "stages" in chosen else (),
-        profile=_profile(chosen),
-        target=None if target is None else parse_target(str(target)),
-        keep=None if keep is None else parse_share(str(keep)),
+        stages=read(chosen, "stages", _stages) or (),
+        profile=read(chosen, "profile", _profile),
+        target=target,
+        keep=keep,
         settings={
             name: read_stage({**settings, "stage": name}).settings
-            for name, settings in chosen.get("stage_options", {}).items()
+            for name, settings in (chosen.get("stage_options") or {}).items()
         },
     )
 
 
 def protect_options(chosen: Choosing) -> ProtectOptions:
-    """Return what to leave alone."""
+    """Return what to leave alone. Raises UsageError for what means nothing."""
     return ProtectOptions(
-        keep_turns=chosen.get("keep_turns"),
-        pins=_names(chosen, "pins"),
-        tools=_names(chosen, "protect_tools"),
+        keep_turns=read(chosen, "keep_turns", number_of),
+        pins=read(chosen, "pins", texts_of) or (),
+        tools=read(chosen, "protect_tools", texts_of) or (),
     )
 
 
-def _names(chosen: Choosing, key: Literal["stages", "pins", "protect_tools"]) -> tuple[str, ...]:
-    """Return a list of names. Raises UsageError for one text, whose letters would be the names."""
-    names = chosen.get(key, ())
-    if isinstance(names, str):
-        raise UsageError(f"{key}={names!r}: pass a list, as in {key}=[{names!r}]")
-    return tuple(names)
+def read(choices: Mapping[str, Any], name: str, reader: Callable[[object], T]) -> T | None:
+    """Return what a choice means, None where it is None or left out.
+
+    Raises UsageError, which begins with the name of the choice.
+    """
+    value = choices.get(name)
+    try:
+        return None if value is None else reader(value)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from error
 
 
-def _profile(chosen: Choosing | Measuring) -> Profile | None:
-    name = chosen.get("profile")
-    return None if name is None else load_profile(str(name))
+def one_text(value: object) -> str:
+    """Return a text or the text of a path. Raises UsageError for anything else."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(text, str):
+        raise UsageError(f"{value!r} is not text; pass a str")
+    return text
+
+
+def texts_of(value: object) -> tuple[str, ...]:
+    """Return the texts of a list, or the one that is passed in its place."""
+    if isinstance(value, str | os.PathLike):
+        return (one_text(value),)
+    if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
+        raise UsageError(f"{value!r} is not a list of texts; pass a list of str")
+    return tuple(map(one_text, value))
+
+
+def number_of(value: object) -> int:
+    """Return a whole number from 0 on, also of a text. Raises UsageError for anything else."""
+    number = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+    found = fraction_of(number)
+    if found is None or found.denominator != 1 or not 0 <= found <= LARGEST:
+        raise UsageError(f"{value!r} is not a whole number from 0 on; pass an int")
+    return found.numerator
+
+
+def _at_least_one(value: object) -> int:
+    number = number_of(value)
+    if not number:
+        raise UsageError("0 leaves no room for an answer; pass at least 1")
+    return number
+
+
+def _stages(value: object) -> tuple[str, ...]:
+    names = texts_of(value)
+    if not names:
+        raise UsageError('no stage is named; pass a list, as in ["prune", "dedup"]')
+    return stage_list(",".join(names))
+
+
+def _profile(value: object) -> Profile:
+    return load_profile(one_text(value))

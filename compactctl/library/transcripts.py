@@ -6,6 +6,7 @@ its input, and leaves the disk as it was then.
 
 import os
 import time
+from collections.abc import Iterable
 from typing import Literal, Unpack
 
 from compactctl.commands.compact import compact as compacting
@@ -23,15 +24,17 @@ from compactctl.errors import UsageError
 from compactctl.library.choices import (
     Choosing,
     Measuring,
+    PathLike,
     check_names,
     measure_options,
+    number_of,
     plan_options,
     protect_options,
+    read,
+    texts_of,
 )
 from compactctl.model.transcript import Transcript
 from compactctl.store.places import this_machine
-
-PathLike = str | os.PathLike[str]
 
 
 def load(path: PathLike, *, format: str | None = None) -> Transcript:  # noqa: A002 - as the option
@@ -130,14 +133,22 @@ def rewind(
 
 def list_sessions(
     *,
-    clients: tuple[str, ...] = (),
+    clients: Iterable[str] = (),
     project: PathLike | None = None,
     most: int = USUAL,
 ) -> tuple[Row, ...]:
     """Return the newest sessions in the stores of clients on this machine, 0 in ``most`` for all.
 
-    Raises UsageError for an unknown client, and nothing for what is in a store.
+    ``clients`` are names of clients, or one of them as a text. Raises UsageError for an unknown
+    client, and nothing for what is in a store.
     """
-    wanted = Wanted(clients=clients, project=None if project is None else os.fspath(project))
-    options = SessionsOptions(wanted=wanted, most=most, now=time.time())
+    given = {"clients": clients, "most": most}
+    wanted = Wanted(
+        clients=read(given, "clients", texts_of) or (),
+        project=None if project is None else os.fspath(project),
+    )
+    shown = read(given, "most", number_of)
+    options = SessionsOptions(
+        wanted=wanted, most=USUAL if shown is None else shown, now=time.time()
+    )
     return sessions_on(options, this_machine()).rows

@@ -132,7 +132,7 @@ def _with_words(made: ProfileStage, entries: Mapping[str, Any]) -> ProfileStage:
         asked="" if asked == made.name else asked,
         why=str(entries.get("why", "")),
         falls_back=table.get("falls_back", switch, default=False),
-        target=None if size is None else parse_target(str(size)),
+        target=None if size is None else parse_target(size),
     )
 
 
@@ -202,7 +202,7 @@ def _table(entries: Mapping[str, Any], keys: Iterable[str], where: str) -> Setti
 
 
 def _target(value: object) -> TargetSize | Reach:
-    return _REACHES.get(str(value)) or parse_target(str(value))
+    return _REACHES.get(str(value)) or parse_target(value)
 
 
 def _failure_policy(value: object) -> FailurePolicy:

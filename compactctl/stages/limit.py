@@ -7,6 +7,7 @@ from compactctl.history.pairs import Place, result_tools
 from compactctl.history.reads import referred
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.exact import exact
 from compactctl.model.message import ToolResultPart
 from compactctl.stages.support.cutting import (
     HEAD_RATIO,
@@ -80,7 +81,7 @@ def _cuts(view: View, meter: Meter, options: LimitOptions) -> Iterator[Rewrite]:
 
 
 def _limits(view: View, options: LimitOptions) -> OutputLimits:
-    shared = int((view.window or 0) * options.share)
+    shared = int((view.window or 0) * exact(options.share))
     tokens = min(filter(None, (options.max_tokens, shared)), default=0)
     return OutputLimits(max_bytes=options.max_bytes, max_lines=options.max_lines, max_tokens=tokens)
 

@@ -8,6 +8,7 @@ from compactctl.history.standins import is_marker
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Skipped
+from compactctl.model.exact import exact
 from compactctl.model.foreign_record import neurolink_record
 from compactctl.model.message import Message
 from compactctl.stages.support.stage import Stage, option, within_target
@@ -131,7 +132,7 @@ def _end_of_share(
     hiding: Hiding, start: int, ends: list[int], share: float, *, even: bool
 ) -> int | None:
     """Return the last of ``ends`` that hides no more than a share of the messages."""
-    wanted = int((len(hiding.view.messages) - start) * share)
+    wanted = int((len(hiding.view.messages) - start) * exact(share))
     wanted -= wanted % 2 if even else 0
     return max((cut for cut in ends if cut <= start + wanted), default=None)
 

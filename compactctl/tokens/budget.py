@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from compactctl.errors import UsageError
+from compactctl.model.exact import exact
 from compactctl.tokens.models.windows import parse_size
 
 Level = Literal["none", "info", "warning", "critical", "over"]
@@ -146,45 +147,47 @@ class TargetSize:
 
     def within(self, limit: int) -> int:
         """Return the target in tokens: never above ``limit``, but at least 1."""
-        if self.unit == "tokens":
-            wanted = int(self.value)
-        else:
-            wanted = int(Fraction(repr(self.value)) * limit)
+        wanted = int(self.value if self.unit == "tokens" else exact(self.value) * limit)
         return max(1, min(wanted, limit))
 
 
-def parse_share(text: str) -> float:
-    """Read a share, ``30%`` or ``0.3``. Raises UsageError unless it is above 0 and at most 1."""
-    bare = text.strip()
-    percent = bare.endswith("%")
-    size = parse_size(bare.removesuffix("%").rstrip())
-    share = None if size is None else size / 100 if percent else size
-    if share is None or share > 1:
-        raise UsageError(f"{text!r} is not a share; write it as 30% or 0.3")
-    return float(share)
+def parse_share(share: object) -> float:
+    """Read a share, ``30%``, ``0.3`` or a number.
+
+    Raises UsageError unless it is above 0 and at most 1.
+    """
+    percent = _is_percent(share)
+    size = parse_size(str(share).strip().removesuffix("%").rstrip() if percent else share)
+    if size is None or size > (100 if percent else 1):
+        raise UsageError(f"{share!r} is not a share; write it as 30% or 0.3")
+    return float(size / 100 if percent else size)
 
 
-def parse_target(text: str) -> TargetSize:
-    """Read a target: a share, ``60%`` or ``0.6``, or tokens, ``60000`` or ``60k``.
+def _is_percent(size: object) -> bool:
+    return isinstance(size, str) and size.strip().endswith("%")
+
+
+def parse_target(target: object) -> TargetSize:
+    """Read a target: a share, ``60%`` or ``0.6``, or tokens, ``60000`` or ``60k``, or a number.
 
     Raises:
-        UsageError: ``text`` is not a number, or one from 1 to 100, which could mean either; 1.0
+        UsageError: ``target`` is not a number, or one from 1 to 100, which could mean either; 1.0
             is all of it.
     """
-    if text.strip().endswith("%"):
-        return TargetSize(value=parse_share(text), unit="ratio")
-    size = parse_size(text)
+    if _is_percent(target):
+        return TargetSize(value=parse_share(target), unit="ratio")
+    size = parse_size(target)
     if size is None:
         raise UsageError(
-            f"{text!r} is not a target; write a share as 60% or 0.6, or tokens as 60000 or 60k"
+            f"{target!r} is not a target; write a share as 60% or 0.6, or tokens as 60000 or 60k"
         )
-    if size < 1 or (size == 1 and "." in text):
+    if size < 1 or (size == 1 and "." in str(target)):
         return TargetSize(value=float(size), unit="ratio")
     if size < SMALLEST_TOKEN_TARGET:
         raise UsageError(
-            f"the target {text!r} is ambiguous; write a share with its sign, as 60% (all of it is"
+            f"the target {target!r} is ambiguous; write a share with its sign, as 60% (all of it is"
             f" 100%), or at least {SMALLEST_TOKEN_TARGET} tokens as 60000 or 60k"
         )
     if size.denominator != 1:
-        raise UsageError(f"the target {text!r} is not a whole number of tokens")
+        raise UsageError(f"the target {target!r} is not a whole number of tokens")
     return TargetSize(value=size.numerator, unit="tokens")

@@ -6,8 +6,9 @@ tokens by size alone.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Literal
+
+from compactctl.model.exact import exact
 
 FileOutcome = Literal["whole", "cut", "preview", "excluded"]
 
@@ -101,7 +102,7 @@ class FileVerdict:
 
 def file_budget(window: int, used: int, reserve: int, share: float = DEFAULT_SHARE) -> int:
     """Return the tokens that files may take: a share of what is left of the window, or 0."""
-    return max(0, int(Fraction(repr(share)) * (window - used - reserve)))
+    return max(0, int(exact(share) * (window - used - reserve)))
 
 
 def in_order(files: Iterable[FileSize], budget: int) -> tuple[FileVerdict, ...]:

@@ -226,13 +226,6 @@ def test_an_unknown_keyword_is_refused(name: str, keyword: str, hint: str) -> No
         CALLS[name](**{keyword: "nonsense"})
 
 
-@pytest.mark.parametrize("name", ["stages", "pins", "protect_tools"])
-def test_one_text_is_no_list_of_names(name: str) -> None:
-    choices: dict[str, Any] = {name: "dedup"}
-    with pytest.raises(UsageError, match=rf"pass a list, as in {name}=\['dedup'\]"):
-        compactctl.compact_messages([USER], **choices)
-
-
 def test_a_target_out_of_reach_is_told_and_raises_where_it_is_required() -> None:
     messages = [{"role": "system", "content": "Never touch prod.yaml. " * 900}, USER]
     left = compactctl.compact_messages(messages, target="1k")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compactctl.evaluation.score import Tally
+from compactctl.model.exact import exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,4 +45,4 @@ class Trial:
     @property
     def is_over(self) -> bool:
         """Whether more is left than was asked for."""
-        return self.tokens > int(self.asked * self.prefix)
+        return self.tokens > int(exact(self.asked) * self.prefix)

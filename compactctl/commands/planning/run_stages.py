@@ -17,6 +17,7 @@ from compactctl.history.standins import newest_id
 from compactctl.history.turns import given
 from compactctl.history.view import View
 from compactctl.model.edit import Edit
+from compactctl.model.exact import exact
 from compactctl.model.message import Message, MessageId
 from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Transcript
@@ -193,7 +194,7 @@ def _share(
 def part_of(messages: Sequence[Message], share: float, meter: Meter) -> int:
     """Return the tokens of messages of which a share is kept, and all that is given."""
     fixed = meter.total(given(messages))
-    return fixed + int(share * (meter.total(messages) - fixed))
+    return fixed + int(exact(share) * (meter.total(messages) - fixed))
 
 
 def size_to_reach(plan: Plan, outcome: PlanOutcome) -> int | None:

@@ -8,6 +8,7 @@ from compactctl.history.standins import is_stand_in
 from compactctl.history.turns import given
 from compactctl.history.view import View
 from compactctl.model.edit import Proposal, Replace, Skipped
+from compactctl.model.exact import exact
 from compactctl.model.message import Message, ToolCallPart
 from compactctl.model.summary import Summary
 from compactctl.stages.support.arguments import LONG_TEXT, with_long_texts
@@ -65,7 +66,7 @@ def propose(view: View, meter: Meter, options: DistillOptions) -> Proposal | Ski
     """Propose to hide older messages behind a digest of their originals."""
     fixed = meter.total(given(view.messages))
     total = meter.total(originals(view, view.messages)) - fixed
-    target = fixed + int(total * options.keep) if view.target is None else view.target
+    target = fixed + int(total * exact(options.keep)) if view.target is None else view.target
     if meter.total(view.messages) <= target:
         return within_target(NAME, target)
     is_much = target - fixed >= total * _MUCH_KEPT

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from compactctl.history.view import View
 from compactctl.model.edit import Skipped
+from compactctl.model.exact import exact
 from compactctl.model.message import FilePart, Message, Part, TextPart, ToolResultPart
 from compactctl.stages.support.condensation import end_of_older, nothing_older, older, originals
 from compactctl.stages.support.stage import option
@@ -82,7 +83,7 @@ def chunks_of(view: View, meter: Meter, options: ChunkOptions) -> Chunks:
     window = view.window or view.target or DEFAULT_WINDOW
     rule = ChunkRule(formula=options.formula, ratio=options.ratio, min_ratio=options.min_ratio)
     limit = rule.tokens(window, Fraction(sum(sizes), max(1, len(sizes))))
-    largest = int(window / SAFETY * Fraction(repr(options.oversized)))
+    largest = int(window / SAFETY * exact(options.oversized))
     # The built-in summarizer quotes the words of people whatever their size.
     keeps_words = view.summarizer is None
     chunks = tuple(

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from compactctl.history.pairs import cut_points
+from compactctl.model.exact import exact
 from compactctl.model.message import Message
 
 Formula = Literal["doc", "code"]
@@ -37,14 +38,14 @@ class ChunkRule:
     def tokens(self, window: int, average: Fraction) -> int:
         """Return the tokens a chunk may have; ``average`` are those of a message. At least 1."""
         if self.formula == "doc":
-            return max(1, min(int(window * _exact(self.ratio)), LARGEST_CHUNK))
+            return max(1, min(int(window * exact(self.ratio)), LARGEST_CHUNK))
         room = int(window * self._ratio_for(average * SAFETY / max(1, window)))
         return max(room - PROMPT_TOKENS, LARGEST_CHUNK - PROMPT_TOKENS)
 
     def _ratio_for(self, share: Fraction) -> Fraction:
         if share <= LARGE_MESSAGE:
-            return _exact(self.ratio)
-        return max(_exact(self.min_ratio), _exact(self.ratio) - min(2 * share, LARGEST_DROP))
+            return exact(self.ratio)
+        return max(exact(self.min_ratio), exact(self.ratio) - min(2 * share, LARGEST_DROP))
 
 
 def chunk_ranges(
@@ -63,8 +64,3 @@ def chunk_ranges(
             filled = 0
         filled += size
     return tuple(range(start, end) for start, end in pairwise([*bounds, len(messages)]))
-
-
-def _exact(share: float) -> Fraction:
-    """Return the share that was written: 0.4 is two fifths."""
-    return Fraction(repr(share))

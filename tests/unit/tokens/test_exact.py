@@ -1,0 +1,44 @@
+"""Shares are taken exactly: no size loses a token to a float, and no verdict is given by one."""
+
+from fractions import Fraction
+
+import pytest
+from builders import assistant, conversation
+
+from compactctl.commands.evaluate.trial import Trial
+from compactctl.commands.planning.run_stages import part_of
+from compactctl.model.exact import exact, fraction_of
+from compactctl.tokens.budget import parse_share, parse_target
+from compactctl.tokens.counters.chars import CharsCounter
+from compactctl.tokens.file_budget import file_budget
+from compactctl.tokens.meter import Meter
+from compactctl.tokens.trigger import Situation, parse_trigger
+
+HUNDRED = conversation(assistant("a" * 100))
+METER = Meter(CharsCounter(1.0))
+
+
+@pytest.mark.parametrize("percent", range(1, 101))
+def test_percents_of_a_hundred(percent: int) -> None:
+    text = f"{percent}%"
+    share = parse_share(text)
+    assert exact(share) == Fraction(percent, 100)
+    assert part_of(HUNDRED, share, METER) == percent
+    assert parse_target(text).within(100) == percent
+    assert file_budget(100, 0, 0, share) == percent
+    trial = Trial(
+        session="s", project="", cut=0.5, requests=1, policy="p", asked=share, prefix=100,
+        tokens=percent,
+    )  # fmt: skip
+    assert not trial.is_over
+    situation = Situation(tokens=percent, available=100, turns=1, messages=1)
+    assert parse_trigger(f"ratio>={percent / 100}").fired(situation)
+    assert not parse_trigger(f"ratio>{percent / 100}").fired(situation)
+
+
+def test_what_floats_stand_for() -> None:
+    assert [exact(number) for number in (0.29, 1 / 3, 0.1 + 0.2, 2 / 3, 60_000.0)] == [
+        Fraction(29, 100), Fraction(1, 3), Fraction(3, 10), Fraction(2, 3), 60_000,
+    ]  # fmt: skip
+    assert exact(sum([0.95] * 3) / 3) == Fraction(19, 20)
+    assert [fraction_of(value) for value in (True, "1", float("nan"), 1j, None)] == [None] * 5
