@@ -1,10 +1,11 @@
 """The published prices of models: US dollars per million tokens, standard requests.
 
 Each group of rows names the page that publishes its prices. They were taken from quotations of
-these pages up to the date beside them; Anthropic's, but for Haiku 5.5 and long requests, and that
-of gpt-5-codex were compared with kept copies of the vendors' own pages. Prices that changed while
-the model was offered are not here: such a model has no price. What batches, priority, regions and
-contracts cost is not here either.
+these pages up to the date beside them; Anthropic's, except for Haiku 5.5 and long requests, and
+that of gpt-5-codex were compared with kept copies of the vendors' own pages, and all rows with the
+table of LiteLLM 1.110.2: none differs for a vendor's own service, whatever the date in the name.
+Each row is the newest price of its model; what o3 and Claude 3.5 Haiku cost at first (10 and 40,
+1 and 5) is not here. Nor is what batches, priority, regions, resellers and contracts cost.
 """
 
 from collections.abc import Iterator
