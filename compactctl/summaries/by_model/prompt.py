@@ -62,11 +62,13 @@ def write_prompt(
 
 def _prompt(request: SummaryRequest, style: PromptStyle) -> Prompt:
     template = template_of(request.template, request.template_text)
-    instructions = "\n".join(_instructions(request, template))
-    instructions = masked(instructions) if style.mask else instructions
-    conversation = _labelled(_without_previous(request), style)
-    blocks = (instructions, *_material(request, conversation, style), _ENDING)
-    return Prompt(text="\n\n".join(blocks), instructions=instructions, conversation=conversation)
+    mask = masked if style.mask else str
+    instructions = mask("\n".join(_instructions(request, template)))
+    conversation = mask(_labelled(_without_previous(request), style))
+    # Whatever is in a prompt is masked here, so that no block can be forgotten.
+    material = map(mask, _material(request, conversation, style))
+    text = "\n\n".join((instructions, *material, _ENDING))
+    return Prompt(text=text, instructions=instructions, conversation=conversation)
 
 
 _TASK = (
@@ -114,8 +116,7 @@ def _material(request: SummaryRequest, conversation: str, style: PromptStyle) ->
     """Yield what the summary is made from, each piece under a title of its own."""
     yield from _files(request)
     if request.previous.strip():
-        previous = masked(request.previous) if style.mask else request.previous
-        yield f"Existing Summary:\n---\n{previous.strip()}\n---"
+        yield f"Existing Summary:\n---\n{request.previous.strip()}\n---"
     yield f"Conversation History to Summarize:\n\n{conversation}"
     if request.upcoming:
         title = "=== UPCOMING CONTEXT (do not summarize — for continuity only) ==="
@@ -129,6 +130,7 @@ def _without_previous(request: SummaryRequest) -> tuple[Message, ...]:
 
 
 def _labelled(messages: tuple[Message, ...], style: PromptStyle) -> str:
+    """Label messages; each text is masked before it is cut, as half a secret may look like none."""
     return labelled(messages, style.label, style.message_limit, masked if style.mask else str)
 
 

@@ -1,76 +1,324 @@
 """Secrets in a text, masked before it goes to another program."""
 
 import re
+from collections.abc import Iterator
 
-# Kind -> pattern; what stands before group 1 is kept, group 1 (else the whole match) is masked.
-# In this order: what one pattern masked is no longer there for the next.
-_SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
+# The beginning of a word, also behind an escaped line break, an escaped byte of a URL, or a color.
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\dm))"
+
+# Kind, pieces of which one is in every text with such a secret, and its pattern. Group 1 is masked,
+# or the whole match. In this order: what one pattern masked is no longer there for the next.
+#
+# Prefixes and lengths of vendors' tokens: gitleaks, config/gitleaks.toml at b58d3f1 (MIT). Lengths
+# are lower bounds here, as a token that was cut is a secret, too.
+_SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     (
         "private-key",
+        ("-----BEGIN ",),
         re.compile(
-            r"-----BEGIN (?P<what>[A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?)-----"
-            r"(?:.{0,20000}?-----END (?P=what)-----|[\sA-Za-z0-9+/=\\]*)",
-            re.DOTALL,
+            r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+            r"(?:[^-]*(?:-(?!----)[^-]*)*-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+            r"|[\sA-Za-z0-9+/=\\]*)"
         ),
     ),
-    ("aws-key-id", re.compile(r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b")),
-    ("github-token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,})")),
-    ("gitlab-token", re.compile(r"\bglpat-[\w-]{16,}")),
-    ("slack-token", re.compile(r"\bxox[abeoprs]-[\w-]{10,}")),
-    ("google-key", re.compile(r"\bAIza[\w-]{30,}")),
-    ("api-key", re.compile(r"\bsk-[A-Za-z0-9_-]{16,}")),
-    ("jwt", re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*")),
+    (
+        "aws-key-id",
+        ("AKIA", "ASIA", "ABIA", "ACCA"),
+        re.compile(_START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
+    ),
+    (
+        "github-token",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        re.compile(_START + r"(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,})"),
+    ),
+    ("gitlab-token", ("gl",), re.compile(_START + r"gl(?:pat|ptt|dt|rt|cbt|soat|ft)-[\w.-]{16,}")),
+    ("slack-token", ("xox", "xapp-"), re.compile(_START + r"x(?:ox[a-z]|app)-[\w-]{10,}")),
+    (
+        "webhook",
+        ("hooks.slack.com/", "/api/webhooks/"),
+        re.compile(r"(?:hooks\.slack\.com/[a-z]{1,20}|/api/webhooks/\d+)/([\w/+-]{16,})"),
+    ),
+    (
+        "google-key",
+        ("AIza", "ya29.", "GOCSPX-"),
+        re.compile(_START + r"(?:AIza[\w-]{30,}|ya29\.[\w.-]{16,}|GOCSPX-[\w-]{16,})"),
+    ),
+    ("api-key", ("sk-",), re.compile(_START + r"sk-[A-Za-z0-9_-]{16,}")),
+    (
+        "stripe-key",
+        ("_live_", "_test_", "_prod_", "whsec_"),
+        re.compile(_START + r"(?:[rs]k_(?:live|test|prod)_\w{10,}|whsec_[\w+/=]{16,})"),
+    ),
+    (
+        "service-token",
+        (
+            "npm_",
+            "pypi-",
+            "dckr_",
+            "hf_",
+            "SG.",
+            "SK",
+            "key-",
+            "atlasv1.",
+            "hv",
+            "dop_v1_",
+            "doo_v1_",
+            "dor_v1_",
+            "shp",
+            "HRKU-",
+            "AGE-SECRET-KEY-",
+            "dapi",
+            "lin_api_",
+            "ntn_",
+            "glsa_",
+            "glc_",
+            "pul-",
+            "PMAK-",
+            "pscale_",
+            "sntry",
+            "ATATT3",
+            "rubygems_",
+            "xkeysib-",
+            "pplx-",
+            "gsk_",
+            "r8_",
+            "Q~",
+        ),
+        re.compile(
+            _START + r"(?:npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dckr_(?:pat|oat)_[\w-]{16,}"
+            r"|hf_[A-Za-z0-9]{24,}|SG\.[\w-]{16,}\.[\w-]{16,}|SK[0-9a-fA-F]{32}\b|key-[0-9a-f]{32}"
+            r"|[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{30,}|hv[sbr]\.[\w-]{20,}|do[opr]_v1_[0-9a-f]{32,}"
+            r"|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{24,}|HRKU-[\w-]{30,}|AGE-SECRET-KEY-1[0-9A-Z]{30,}"
+            r"|dapi[0-9a-f]{32}|lin_api_\w{30,}|ntn_\w{30,}|gl(?:sa|c)_[\w+/=]{30,}|pul-[0-9a-f]{40}"
+            r"|PMAK-[0-9a-f-]{50,}|pscale_(?:tkn|pw|oauth)_[\w=.-]{30,}|sntry[su]_[\w+/=-]{30,}"
+            r"|ATATT3[\w=-]{50,}|rubygems_[0-9a-f]{40,}|xkeysib-[\w-]{50,}|pplx-\w{40,}"
+            r"|gsk_[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|[\w~.]{3}\dQ~[\w~.-]{31,})"
+        ),
+    ),
+    ("bot-token", (":AA",), re.compile(r"\d{6,12}:AA[\w-]{30,}")),
+    (
+        "bot-token",
+        (".",),
+        re.compile(_START + r"[MNO][A-Za-z0-9]{23,27}\.[A-Za-z0-9_-]{6,7}\.[\w-]{27,}"),
+    ),
+    ("jwt", ("eyJ",), re.compile(_START + r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*")),
     (
         "url-password",
-        re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"']{0,100}:([^\s/@\"']{1,200})@"),
+        (":/",),
+        # A password may hold what it should not: it ends at the last @ before a slash. Of two
+        # slashes one is lost where a path is put in order.
+        re.compile(r"(?<=[A-Za-z0-9]):/{1,2}[^\s:/?#@\"']*:(?!\[REDACTED:)([^\s\"/<>]+)@"),
     ),
-    ("bearer-token", re.compile(r"\b(?:Bearer|Basic)\s+([\w.~+/-]{16,}=*)")),
+    (
+        "url-token",
+        ("://",),
+        re.compile(r"(?<=[A-Za-z0-9])://([\w.~%+-]{20,})@"),
+    ),
+    (
+        "signature",
+        ("ig=", "ignature="),
+        re.compile(r"(?i:[?&;](?:sig|(?:x-amz-|x-goog-)?signature)=)([^\s&\"'<>#\\]{8,})"),
+    ),
+    (
+        "cookie",
+        ("ookie:", 'ookie"', "OOKIE:", "ookie'", "ookie\\"),
+        re.compile(
+            r"(?i:cookie)(?:\\*[\"'])?:[ \t]*(?:\\*[\"'])?"
+            r"(?!\[REDACTED:)([^\s=\"'\\]{1,100}=[^\r\n\"'\\]{3,})"
+        ),
+    ),
+    (
+        "bearer-token",
+        ("earer", "EARER", "asic", "ASIC"),
+        re.compile(_START + r"(?i:Bearer|Basic)[ \t]+([\w.~+/-]{16,}=*)"),
+    ),
+    (
+        "authorization",
+        ("uthorization", "UTHORIZATION"),
+        re.compile(
+            r"(?i:authorization)(?:\\*[\"'])?[ \t]*[:=][ \t]*(?:\\*[\"'`])?"
+            r"(?i:(?:bearer|basic|token|apikey|digest|negotiate)[ \t]+)?"
+            r"(?!\[REDACTED:|(?i:bearer|basic|token)\b|[\w.]*[(\[]|\$)([^\s\"'`\\,;]{6,})"
+        ),
+    ),
+    (
+        "credential",
+        ("-u", "--user", "--proxy-user"),
+        re.compile(
+            r"(?<=\s)(?:-u|--user|--proxy-user)[ =]?\\*[\"']?(?!\d+:\d+\b)[^\s:\"'\\]{1,100}:"
+            r"(?!\[REDACTED:)([^\s\"'\\]+)"
+        ),
+    ),
+    (
+        "credential",
+        ("mysql", "mariadb", "sshpass"),
+        re.compile(
+            r"(?:mysql|mariadb|sshpass)\w{0,10}[^\n|;]{0,100}?[ \t]-p[ \t]?"
+            r"(?!\[REDACTED:)([^\s\"'\\-][^\s\"'\\]{2,})"
+        ),
+    ),
+    (
+        "credential",
+        ("login",),
+        re.compile(_START + r"login\s{1,9}\S{1,99}\s{1,9}password\s{1,9}(?!\[REDACTED:)(\S+)"),
+    ),
+    (
+        "credential",
+        (":5432:", ":*:"),
+        re.compile(r"[\w.*-]{1,99}:(?:5432|\*):[^:\s]{1,99}:[^:\s]{1,99}:(?!\[RED)(\S+)"),
+    ),
 )
 # The end of a name that holds a credential, in snake, kebab or camel case.
 _NAME = (
-    r"(?:pass(?:word|wd|phrase)|pwd|secret|token|credentials?|api[_-]?key|access[_-]?key"
-    r"|auth[_-]?key|private[_-]?key|secret[_-]?key|account[_-]?key)"
+    r"(?:client-key-data|pass(?:word|wd|phrase|code)|(?<=_)pass|pwd|secret|token|credentials?"
+    r"|(?:api|app|application|access|auth|account|private|secret|signing|encryption|master|shared"
+    r"|session|license|storage|webhook|deploy|service)[_-]?key"
+    r"|secret[_-]?key[_-]?base|sessid|connect\.sid"
+    r"|(?<=_)auth|(?<=[\"'])auth(?=\\*[\"']))"
 )
-# A quoted value may be anything; quotes may be escaped, as in JSON inside of JSON.
-_QUOTED = re.compile(
-    rf"(?i:{_NAME})(?P<close>\\*[\"']?)\s*(?:=>|:=|[=:])\s*(?P<open>\\*[\"'])(?P<value>[^\"'\\\r\n]{{4,400}})(?=\\*[\"'])"
+_STEMS = ("pass", "pwd", "secret", "token", "credential", "key", "sess", "sid", "auth")
+# A name and what leads from it to its value. Quotes may be escaped, as in JSON inside of JSON.
+_NAMED = re.compile(
+    rf"(?i:{_NAME})(?:[_-]?\d{{1,3}})?(?P<close>\\*[\"'`]?\]?)(?:"
+    r"(?P<quoted>(?:[\s,]{0,20}\\*[\"']?value\\*[\"']?)?"
+    r"\s*(?:=>|:=|={1,3}|:[ \t]*[A-Za-z][\w.\[\]|]{0,30}[ \t]*=|:)\s*[rbfuRBFU@]{0,2}"
+    r"(?P<open>\\*[\"'`]))"
+    r"|(?P<tag>>)"
+    r"|(?P<bare>(?P<assigned>=)|:[ \t]*|[ \t]+=[ \t]+)(?=[^\s\"'`=:<>])"
+    r"|(?P<option>[ \t]+)(?=[^\s\-|&;]))"
 )
-# A bare one is that of a shell, an environment file or a query; in code it would be a name.
-_BARE = re.compile(
-    rf"(?i:{_NAME})(?:(?P<assigned>=)|:[ \t]+)"
-    r"(?P<value>[^\s\"'`<>(){}\[\],;&|$\\]{6,400})(?![\w.]*\()"
+_QUOTE = re.compile(r"(?P<escapes>\\*)(?P<quote>[\"'`])|[\r\n]")
+_RUN = re.compile(r"[^\s\"'`]+")
+_QUERY_RUN = re.compile(r"[^\s\"'`&#]+")
+# What is in front of a name: the beginning of its line, or of its word.
+_BEFORE = re.compile(r"(?:\n|\\+n)[ \t>+-]*[\w.-]*\Z|[?&][\w.-]*\Z|(?:\s--)?[\w.-]*\Z")
+_LINE_END = re.compile(r"[ \t\r]*(?:#|\n|\\n|[\"'`]|\Z)")
+# What is bare and stays: a reference, a call, an item, an attribute.
+_REFERENCE = re.compile(
+    r"\$\{[^}]*\}[^\w]*|\$[A-Z_][A-Z0-9_]*[^\w]*|\$\(.*|\$\{\{.*|\{\{.*|<[^>]*>|%[A-Z_]+%",
+    re.DOTALL,
 )
-_WORDS = re.compile(r"[A-Za-z_.]+")
+_CODE = re.compile(
+    r"[A-Za-z_][A-Za-z_.]*[(\[{<].*|[A-Za-z_][\w.]*\(.*\)\W*|[A-Za-z_]+(?:\.[A-Za-z_]+)+\W*"
+    r"|[(\[{].*",
+    re.DOTALL,
+)
+_ODD = re.compile(r"\d|[!@#%^&*+/~?](?=.*\w)", re.DOTALL)
+# A name of a type has few of these, text in base64 has many.
+_HUMP = re.compile("[a-z][A-Z]")
+_HUMPS = 4
+# What is written for a password where there is none.
+_TYPES = re.compile(
+    r"str|string|number|integer|boolean|bytes|object|array|optional|required|unknown|undefined"
+    r"|secret(?:str)?|passw(?:or)?d|tokens?|credentials?|enabled|disabled|hidden|missing|expired"
+    r"|invalid",
+    re.IGNORECASE,
+)
+_WORD_END = ".,;:!?)]}>"
 _REDACTED = "[REDACTED:"
+_SHORTEST, _SHORTEST_BARE = 4, 6
+# Characters by which it is judged whether a bare value is one, and whether it is a reference.
+_JUDGED = 200
 
 
 def masked(text: str) -> str:
     """Return ``text`` with ``[REDACTED:<kind>]`` in place of keys, tokens and passwords.
 
-    Found are private keys, tokens of known form, passwords in URLs, and values of names such as
-    ``password`` or ``api_key``. Nothing finds every secret.
+    Found are private keys, tokens of known form, passwords in URLs and on command lines, and values
+    of names such as ``password`` or ``api_key``, however long. Nothing finds every secret. Takes
+    time in proportion to the length of ``text``.
     """
-    for kind, pattern in _SECRETS:
-        text = pattern.sub(lambda match, kind=kind: _without(match, kind), text)  # type: ignore[misc]
-    text = _QUOTED.sub(_without_value, text)
-    return _BARE.sub(_without_bare, text)
+    for kind, pieces, pattern in _SECRETS:
+        if any(piece in text for piece in pieces):
+            text = pattern.sub(lambda match, kind=kind: _without(match, kind), text)  # type: ignore[misc]
+    lower = text.lower()
+    if not any(stem in lower for stem in _STEMS):
+        return text
+    return "".join(_without_values(text))
 
 
 def _without(match: re.Match[str], kind: str) -> str:
-    whole, group = match[0], 1 if match.re.groups and "what" not in match.re.groupindex else 0
+    whole, group = match[0], match.re.groups
     start, end = match.start(group) - match.start(), match.end(group) - match.start()
     return f"{whole[:start]}{_REDACTED}{kind}]{whole[end:]}"
 
 
-def _without_value(match: re.Match[str]) -> str:
-    if match["value"].startswith(_REDACTED):
-        return match[0]
-    return f"{match[0].removesuffix(match['value'])}{_REDACTED}credential]"
+def _without_values(text: str) -> Iterator[str]:
+    """Yield the pieces of a text, with the values of names masked."""
+    place = 0
+    at = 0
+    while match := _NAMED.search(text, at):
+        at = match.end()
+        start, end = _value_of(text, match)
+        if end > start and not text.startswith(_REDACTED, start):
+            yield text[place:start]
+            yield f"{_REDACTED}credential]"
+            place = at = end
+    yield text[place:]
 
 
-def _without_bare(match: re.Match[str]) -> str:
-    """Mask a bare value; nothing in ``token: optional-text`` and ``token=self.token`` is secret."""
-    value = match["value"]
-    is_said = not match["assigned"] and not any(letter.isdigit() for letter in value)
-    is_code = "." in value and _WORDS.fullmatch(value)
-    return match[0] if is_said or is_code else _without_value(match)
+def _value_of(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return where the value of a name begins and ends; both are the same if it stays."""
+    start = match.end()
+    if match["quoted"]:
+        end = _end_of_quoted(text, start, match["open"])
+        value = text[start:end]
+        return start, start if len(value) < _SHORTEST or _is_reference(value) else end
+    if match["tag"]:
+        end = text.find("<", start, start + 10_000)
+        is_value = end > start and text.startswith("</", end) and text[start:end].strip()
+        return start, end if is_value else start
+    # The beginning of the text is one of a line, too.
+    head = f"\n{text[: match.start()]}" if match.start() < _JUDGED else text[:0]
+    before = _BEFORE.search(head or text[match.start() - _JUDGED : match.start()])
+    run = _RUN.match(text, start, start + _JUDGED)
+    if run is None or before is None or not _is_secret(match, before[0], run[0], text):
+        return start, start
+    run = (_QUERY_RUN if before[0].startswith(("?", "&")) else _RUN).match(text, start)
+    return start, start + len(run[0].rstrip("\\")) if run else start
+
+
+def _is_secret(match: re.Match[str], before: str, value: str, text: str) -> bool:
+    """Whether a bare value is one; nothing in ``token: optional-text`` and ``t=self.token`` is.
+
+    ``before`` is what stands on the line before the name, from the last blank on, or from the first
+    letter of the line on.
+    """
+    if _is_reference(value):
+        return False
+    if match["option"]:
+        return before.lstrip().startswith("--") and len(value) >= _SHORTEST
+    if match["assigned"] and match[0].rstrip("=").isupper():
+        return len(value) >= _SHORTEST
+    word = value.rstrip(_WORD_END)
+    if len(word) < _SHORTEST_BARE or _CODE.fullmatch(value):
+        return False
+    if match["assigned"] or _ODD.search(word) or len(_HUMP.findall(word)) >= _HUMPS:
+        return True
+    word, escape, _ = word.partition("\\")
+    is_line = before[:1] in ("\n", "\\") and (
+        escape or _LINE_END.match(text, match.end() + len(value))
+    )
+    return bool(is_line) and not _TYPES.fullmatch(word) and not _HUMP.search(word)
+
+
+def _is_reference(value: str) -> bool:
+    return len(value) < _JUDGED and _REFERENCE.fullmatch(value) is not None
+
+
+def _end_of_quoted(text: str, start: int, opening: str) -> int:
+    """Return where a value ends: at its own quote, else with its line.
+
+    In JSON inside of JSON quotes have escapes of their own: behind ``depth`` backslashes a quote
+    ends the value, behind twice as many and one it is in the value.
+    """
+    depth, quote = len(opening) - 1, opening[-1]
+    for found in _QUOTE.finditer(text, start):
+        if found["quote"] is None:
+            return found.start()
+        escapes = len(found["escapes"])
+        if found["quote"] == quote and escapes % (2 * depth + 2) == depth:
+            return found.end() - len(opening)
+        if escapes < depth and found["quote"] == '"':
+            return found.start()
+    return len(text)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from builders import assistant, call, conversation, image, result, summary, thinking, user
+from planted_secrets import PLANTED, PlantedSecret
 
 from compactctl.model.message import Message
 from compactctl.model.summary import SummaryRequest
@@ -138,3 +139,20 @@ def test_a_secret_across_the_cut_does_not_leak() -> None:
     secret = "ghp_" + "abcdefghij0123456789"
     text = prompt(conversation(user("x" * 9_990 + " " + secret))).text
     assert "ghp_" not in text
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.kind)
+def test_no_part_of_a_prompt_shows_a_secret(planted: PlantedSecret) -> None:
+    said = f"a\n{planted.text}\nb"
+    talk = conversation(
+        user(said),
+        call("r", "Read", file_path=said),
+        result("r", said),
+        call("e", said, file_path=f"/srv/{said}", new_string=said),
+        result("e", said, is_error=True),
+        assistant(said),
+    )
+    fields: dict[str, Any] = {"previous": said, "instructions": said, "upcoming": talk}
+    whole = prompt(talk, **fields)
+    assert not planted.is_in(whole.text + whole.instructions + whole.conversation)
+    assert planted.is_in(prompt(talk, PromptStyle(mask=False), **fields).text)

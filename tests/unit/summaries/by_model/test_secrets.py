@@ -1,7 +1,10 @@
+import json
+
 import pytest
 from examples import tries
 from hypothesis import given
 from hypothesis import strategies as st
+from planted_secrets import PLANTED, PlantedSecret
 
 from compactctl.summaries.by_model.secrets import masked
 
@@ -28,6 +31,9 @@ LETTERS = "abcdefghij0123456789"
         (r"{\"apiKey\": \"hunter22\"}", r"{\"apiKey\": \"[REDACTED:credential]\"}"),
         ("DB_PASSWORD=swordfish", "DB_PASSWORD=[REDACTED:credential]"),
         ("client_secret: s3cr3tvalue", "client_secret: [REDACTED:credential]"),
+        ('{"password": "it\'s \\"so\\""} end', '{"password": "[REDACTED:credential]"} end'),
+        ("DB_PASSWORD=pa$$w0rd-123 end", "DB_PASSWORD=[REDACTED:credential] end"),
+        ("postgres://app:p@ssw0rd99@db/x", "postgres://app:[REDACTED:url-password]@db/x"),
         ("?access_token=abc123def&x=1", "?access_token=[REDACTED:credential]&x=1"),
     ],
 )
@@ -47,6 +53,14 @@ def test_a_secret_is_masked_and_what_is_around_it_stays(text: str, shown: str) -
         "https://example.com/a:b@c",
         "see sk-learn and AKIA",
         "task-abcdefghij0123456789",
+        '"tokens": 1234, "max_tokens": 4096',
+        'api_key: "${{ secrets.API_KEY }}"',
+        "TOKEN=$(cat token.txt) npm install @scope/name@1.2.3",
+        "password: string;",
+        "  cancel: CancellationToken,\n  token: CancellationToken",
+        "const apiKey = process.env.API_KEY;",
+        "--- PASS: TestReader2 (0.00s)",
+        "app.py@120: docker run -u 1000:1000",
     ],
 )
 def test_code_and_prose_about_secrets_stay(text: str) -> None:
@@ -58,3 +72,36 @@ def test_code_and_prose_about_secrets_stay(text: str) -> None:
 def test_masking_again_changes_nothing(text: str, name: str) -> None:
     once = masked(f"{name}{text} {name}={text}")
     assert masked(once) == once
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.kind)
+def test_a_secret_is_found_however_it_is_nested(planted: PlantedSecret) -> None:
+    text = planted.text
+    for _ in range(4):
+        assert not planted.is_in(masked(f"see\n{text}\nthere"))
+        text = json.dumps({"command": text, "n": 1})
+
+
+def test_what_stands_behind_a_value_in_nested_json_stays() -> None:
+    text = json.dumps({"password": 'it\'s "so" \\', "n": 1})
+    for _ in range(4):
+        shown = masked(text)
+        assert "it's" not in shown
+        while isinstance(shown, str):
+            shown = json.loads(shown)
+        assert shown == {"password": "[REDACTED:credential]", "n": 1}
+        text = json.dumps(text)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("'", '"', "\\", "a=", "password=", "password='", 'password="\\', "token ", "token>"),
+        *("token=a(", "token: a|", "a://b:", "eyJaaaaaaaa.", "login ", "mysql ", "cookie: a"),
+        "-----BEGIN " + "PRIVATE KEY-----",
+    ],
+)
+def test_a_long_text_takes_no_longer_than_its_length(piece: str) -> None:
+    # With one step too many per letter, these would take hours.
+    text = piece * (400_000 // len(piece))
+    assert len(masked(text)) > 0
