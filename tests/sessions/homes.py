@@ -58,7 +58,13 @@ class Home:
 
     def claude(self, said: Said, *more: Record, **marks: Any) -> Path:
         """Write a session of Claude Code; ``marks`` stand on each of its records."""
-        folder = "".join(each if each.isalnum() else "-" for each in said.project)
+        # The client's JavaScript replaces units of UTF-16, of which an emoji has two.
+        folder = "".join(
+            each
+            if each.isascii() and each.isalnum()
+            else "-" * (len(each.encode("utf-16-le")) // 2)
+            for each in said.project
+        )
         if len(folder) > _LONGEST_NAME:
             folder = f"{folder[:_LONGEST_NAME]}-1x2y3z"
         common = {"sessionId": said.id, "cwd": said.project, "isSidechain": False, **marks}

@@ -400,3 +400,14 @@ def test_a_compressed_session_of_codex_is_read_and_compacted_as_a_plain_one(
     assert ask("rewind", fork).code == 0
     path.write_bytes(whole)
     assert records_of(fork) == renamed("codex", path, id_of(fork))
+
+
+def test_a_title_stands_on_a_line_of_its_own(home: Home, ask: Ask) -> None:
+    WRITERS["codex"](home)
+    titles = home.root / ".codex" / "session_index.jsonl"
+    before = titles.read_bytes().rstrip(b"\n")
+    titles.write_bytes(before)
+    forked(ask, SAID.id)
+    lines = titles.read_bytes().splitlines()
+    assert lines[:-1] == before.splitlines()
+    assert all(json.loads(line) for line in lines)

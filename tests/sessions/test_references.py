@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -201,6 +202,16 @@ def test_only_sessions_of_this_very_folder_are_here(home: Home, known: Sessions)
     newest = known.newest_here()
     assert newest is not None
     assert newest.path == str(own)
+
+
+@pytest.mark.parametrize("name", ["a😀b", "Straße", "cafe\u0301", "caf\u00e9", "𠮷野", "-x y"])
+def test_sessions_of_a_folder_with_any_name_are_found(
+    home: Home, known: Sessions, name: str
+) -> None:
+    folder = known.here / name
+    folder.mkdir()
+    path = home.claude(Said(name="own", project=str(folder)))
+    assert chosen(replace(known, here=folder), ".") == str(path)
 
 
 @pytest.mark.parametrize("command", ["stats", "check", "view", "log"])

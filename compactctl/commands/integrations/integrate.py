@@ -13,6 +13,8 @@ from compactctl.commands.integrations.clients import Pieces, integration_of
 from compactctl.commands.integrations.pieces import (
     Wish,
     file_text,
+    has_hooks_of_ours,
+    is_written_here,
     with_ours,
     without_ours,
 )
@@ -72,7 +74,8 @@ def carry_out(result: IntegrateResult) -> None:
             raise ChangedError(f"{change.path}: changed meanwhile; run it again")
     for change in result.changes:
         if change.after is None:
-            fs.unlink(change.path)
+            # What is linked there goes, and the link of the user stays.
+            fs.unlink(change.path.resolve())
             _leave(fs, change.path.parent)
         else:
             _write(fs, change.path, change.after)
@@ -81,7 +84,11 @@ def carry_out(result: IntegrateResult) -> None:
 def _own_files(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
     for name, path in pieces.files.items():
         before = _content(path)
-        if before is not None and _OURS not in before:
+        if before is not None and not is_written_here(before):
+            if _OURS in before:
+                raise UsageError(
+                    f"{path}: was changed by hand; move it away or delete it, and run this again"
+                )
             if action == "uninstall":
                 continue
             raise UsageError(f"{path}: exists and is not compactctl's; move it away first")
@@ -96,32 +103,39 @@ def _settings(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
     copy = pieces.settings.with_name(pieces.settings.name + _BACKUP)
     before, kept = _content(pieces.settings), _content(copy)
     try:
-        bare = _as_it_was(before, kept, wish, pieces)
-        ours = with_ours((bare or EMPTY.encode()).decode(*_ENCODING), wish, pieces)
+        text = None if before is None else before.decode(*_ENCODING)
+        is_set_up = text is not None and has_hooks_of_ours(text, wish.client)
+        if kept not in (None, before) and not is_set_up:
+            raise UsageError(
+                f"{copy}: was kept by an earlier install, and {pieces.settings.name} is none that "
+                "goes with it; delete it, or move it to its place, and run this again"
+            )
+        # Settings without a copy were made here, or their copy is gone.
+        like = EMPTY if kept is None else kept.decode(*_ENCODING)
+        if kept is None and not is_set_up:
+            like = text or EMPTY
+        if action == "uninstall":
+            yield from _taken_back(wish, pieces.settings, before, like)
+            yield Change(path=copy, before=kept, after=None)
+            return
+        ours = with_ours(text or EMPTY, wish, pieces, like).encode(*_ENCODING)
     except NotUnderstoodError as error:
         raise NotUnderstoodError(
             f"{pieces.settings}: {error}; mend it, or see what to add with --print elsewhere"
         ) from error
-    if action == "uninstall":
-        yield Change(path=pieces.settings, before=before, after=bare)
-        yield Change(path=copy, before=kept, after=None)
+    if kept is None and ours != before and (like != EMPTY or not is_set_up):
+        yield Change(path=copy, before=None, after=before)
+    yield Change(path=pieces.settings, before=before, after=ours)
+
+
+def _taken_back(wish: Wish, settings: Path, before: bytes | None, like: str) -> Iterator[Change]:
+    """Yield the settings without what is ours; they go where they were made here."""
+    if before is None:
         return
-    yield Change(path=copy, before=kept, after=bare)
-    yield Change(path=pieces.settings, before=before, after=ours.encode(*_ENCODING))
-
-
-def _as_it_was(now: bytes | None, kept: bytes | None, wish: Wish, pieces: Pieces) -> bytes | None:
-    """Return settings without what is ours: the copy, unless they were changed since."""
-    if now is None:
-        return None
-    text = now.decode(*_ENCODING)
-    bare = without_ours(text)
-    if bare == text:
-        return now
-    if kept is None:
-        return None if bare == EMPTY else bare.encode(*_ENCODING)
-    again = without_ours(with_ours(kept.decode(*_ENCODING), wish, pieces))
-    return kept if again == bare else bare.encode(*_ENCODING)
+    bare = without_ours(before.decode(*_ENCODING), wish.client, like)
+    is_made_here = _content(settings.with_name(settings.name + _BACKUP)) is None and bare == EMPTY
+    after = None if is_made_here and before != EMPTY.encode() else bare.encode(*_ENCODING)
+    yield Change(path=settings, before=before, after=after)
 
 
 def _content(path: Path) -> bytes | None:

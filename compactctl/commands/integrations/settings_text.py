@@ -6,18 +6,21 @@ text goes when it is taken out.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compactctl.errors import NotUnderstoodError
 
-_SPACE = re.compile(r"(?:[\s\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_SPACE = re.compile(rf"(?:[\s\ufeff]|{_COMMENT.pattern})*", re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"/]+')
 _ENDS = {"{": "}", "[": "]"}
 _INDENT = "  "
 EMPTY = "{}\n"
 """Settings of somebody who has none."""
+Path = Sequence[str | int]
+"""Names of members, and numbers of items of arrays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ class _Entry:
     value: _Value
 
 
-def value_at(text: str, *names: str) -> Any:  # noqa: ANN401 - JSON
+def value_at(text: str, *names: str | int) -> Any:  # noqa: ANN401 - JSON
     """Return the value at a path of names without comments, None where there is none.
 
     Raises NotUnderstoodError for a text that is not a JSON object.
@@ -72,30 +75,33 @@ def with_item(text: str, names: Sequence[str], value: object) -> str:
     return _with_first(text, at, len(names), _written(value))
 
 
-def without_member(text: str, names: Sequence[str]) -> str:
-    """Return settings without a member, and without the objects that this leaves empty."""
-    *outer, name = names
+def has(text: str, *names: str) -> bool:
+    """Tell whether there is a value at a path, null included. Raises as ``value_at`` does."""
+    return _found(text, names) is not None
+
+
+def without(text: str, path: Path, like: str) -> str:
+    """Return settings without the entry at a path, and without what held nothing else.
+
+    ``like`` are the settings before anything was put in: an object or array that it has stays, as
+    empty as it was. Comments stay, also those in what goes.
+    """
+    *outer, last = path
     at = _found(text, outer)
-    if at is None or all(each.name != name for each in at.entries):
+    place = None if at is None else _place(at, last)
+    if at is None or place is None:
         return text
-    text = _without(text, at, next(i for i, each in enumerate(at.entries) if each.name == name))
+    text = _without(text, at, place)
     left = _found(text, outer)
-    is_left = not outer or left is None or left.entries
-    return text if is_left else without_member(text, outer)
-
-
-def without_items(text: str, names: Sequence[str], is_ours: Callable[[Any], bool]) -> str:
-    """Return settings without those items of an array, and without what that leaves empty."""
-    at = _found(text, names)
-    items = enumerate(at.entries if at is not None and at.opens == "[" else ())
-    ours = next((i for i, each in items if is_ours(_plain(text, each.value))), None)
-    if at is None or ours is None:
+    if left is None or left.entries:
         return text
-    text = _without(text, at, ours)
-    left = _found(text, names)
-    if left is not None and not left.entries:
-        return without_member(text, names)
-    return without_items(text, names, is_ours)
+    before = _found(like, outer)
+    if before is None:
+        return without(text, outer, like)
+    is_bare = not text[left.start + 1 : left.end - 1].strip()
+    if before.entries or before.opens != left.opens or not is_bare:
+        return text
+    return text[: left.start] + like[before.start : before.end] + text[left.end :]
 
 
 def _written(value: object) -> str:
@@ -115,25 +121,72 @@ def _with_first(text: str, at: _Value, depth: int, entry: str) -> str:
 
 
 def _without(text: str, at: _Value, place: int) -> str:
+    """Return a text without an entry and its comma; the comments among them stay."""
     entry = at.entries[place]
-    space = len(text[at.start + 1 : entry.start]) - len(text[at.start + 1 : entry.start].rstrip())
-    start, end = entry.start - space, entry.value.end
+    previous = at.entries[place - 1].value.end if place else at.start + 1
+    start = _behind_text(text, previous, entry.start)
+    end = entry.value.end
     comma = _behind_space(text, end)
     if text[comma] == ",":
         end = comma + 1
     elif place:
-        start = at.entries[place - 1].value.end
-    elif not text[at.start + 1 : start] and not text[end : at.end - 1].strip():
-        end = at.end - 1
-    return text[:start] + text[end:]
+        # The entry before it is the last one now.
+        start = previous
+    kept = "".join(_comments(text, start, end))
+    is_open = _ends_in_line_comment(text[previous:start] + kept)
+    gap = "\n" if is_open and not text[end:].startswith(("\n", "\r\n")) else ""
+    return text[:start] + kept + gap + text[end:]
 
 
-def _found(text: str, names: Sequence[str]) -> _Value | None:
-    """Return the value at a path; the last of several members of one name, as clients have it."""
-    at: _Value | None = _read(text)
-    for name in names:
-        members = at.entries if at is not None and at.opens == "{" else ()
-        at = next((each.value for each in reversed(members) if each.name == name), None)
+def _behind_text(text: str, previous: int, start: int) -> int:
+    """Return where the line of an entry begins, or the space before it in a line with others."""
+    space = previous + len(text[previous:start].rstrip())
+    line = text.rfind("\n", space, start)
+    if line < 0:
+        return space
+    return line - 1 if text[space:line].endswith("\r") else line
+
+
+def _comments(text: str, start: int, end: int) -> Iterator[str]:
+    """Yield the comments of a span, each with the space before it."""
+    at = start
+    while at < end:
+        behind = _behind_space(text, at)
+        yield from _with_space(text[at : min(behind, end)])
+        at = behind
+        if at < end:
+            scalar = _SCALAR.match(text, at)
+            at = at + 1 if scalar is None else scalar.end()
+
+
+def _with_space(space: str) -> Iterator[str]:
+    at = 0
+    for found in _COMMENT.finditer(space):
+        yield space[at : found.end()]
+        at = found.end()
+
+
+def _ends_in_line_comment(space: str) -> bool:
+    comments = _COMMENT.findall(space)
+    return bool(comments) and comments[-1].startswith("//") and space.endswith(comments[-1])
+
+
+def _place(at: _Value, last: str | int) -> int | None:
+    """Return which entry of a value is meant: the last one of a name, as clients have it."""
+    if isinstance(last, int):
+        return last if last < len(at.entries) else None
+    places = (i for i, each in enumerate(at.entries) if each.name == last)
+    return max(places, default=None) if at.opens == "{" else None
+
+
+def _found(text: str, path: Path) -> _Value | None:
+    """Return the value at a path, None where there is none."""
+    at = _read(text)
+    for name in path:
+        place = _place(at, name)
+        if place is None:
+            return None
+        at = at.entries[place].value
     return at
 
 

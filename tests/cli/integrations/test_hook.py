@@ -61,6 +61,12 @@ def test_a_compaction_by_hand_is_refused_where_that_was_asked_for(
     )
     by_itself = told(session, "PreCompact", trigger="auto")
     assert answer(ask, client, "--block-manual", stdin=by_itself) is None
+    spaced = session.rename(session.with_name("two words.jsonl"))
+    by_hand = told(spaced, "PreCompact", trigger="manual")
+    assert (
+        f"compactctl compact '{spaced}'"
+        in answer(ask, client, "--block-manual", stdin=by_hand)[key]
+    )
 
 
 def test_after_it_what_its_summary_does_not_tell_is_said(ask: Ask, session: Path) -> None:

@@ -1,4 +1,4 @@
-// Written by compactctl integrate: after a compaction, a message says what was lost.
+// Written by compactctl integrate, sha256 @DIGEST@: after a compaction, a message says what was lost.
 import { spawn } from "node:child_process";
 
 const told = (input: object): Promise<string> =>
