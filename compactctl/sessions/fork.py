@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Literal, overload
 from uuid import UUID
@@ -22,12 +23,16 @@ _SEEN = 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fresh:
-    """What a new session is known by: random bits, the moment, its machine, a mark in its title."""
+    """What a new session is known by: random bits, the moment, its machine, a mark in its title.
+
+    ``titles`` are those of sessions beside it, of which it gets none.
+    """
 
     bits: int
     now: datetime
     machine: Machine
     mark: TitleMark = "compacted"
+    titles: frozenset[str] = frozenset()
 
     @property
     def random_id(self) -> str:
@@ -45,9 +50,14 @@ class Fresh:
     def titled(self, title: str) -> str:
         """Return a title that tells a session from the one it is made of, counted where it must."""
         found = _MARKED.search(title)
-        again = int(found[2] or 1) + 1 if found and found[1] == self.mark else 0
-        mark = f" ({self.mark} {again})" if again else f" ({self.mark})"
+        first = int(found[2] or 1) + 1 if found and found[1] == self.mark else 1
         begins = title[: found.start()] if found else title
+        return next(
+            made for n in count(first) if (made := self._marked(begins, n)) not in self.titles
+        )
+
+    def _marked(self, begins: str, number: int) -> str:
+        mark = f" ({self.mark} {number})" if number > 1 else f" ({self.mark})"
         room = _SEEN - len(mark)
         told = begins if len(begins) <= room else f"{begins[: room - 1].rstrip()}…"
         return f"{told}{mark}".lstrip()

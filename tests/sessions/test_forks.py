@@ -411,3 +411,19 @@ def test_a_title_stands_on_a_line_of_its_own(home: Home, ask: Ask) -> None:
     lines = titles.read_bytes().splitlines()
     assert lines[:-1] == before.splitlines()
     assert all(json.loads(line) for line in lines)
+
+
+@EACH
+def test_sessions_made_of_one_session_have_titles_of_their_own(
+    home: Home, ask: Ask, client: str
+) -> None:
+    if client == "pi":
+        pytest.skip("pi's sessions have no title of their own")
+    WRITERS[client](home)
+    own = [id_of(Path(forked(ask, SAID.id)["output"])) for _ in range(3)]
+    listed = {each["id"]: each for each in json.loads(ask("sessions", "--json").out)["sessions"]}
+    assert [listed[each]["title"] for each in own] == [
+        "Tide windows (compacted)",
+        "Tide windows (compacted 2)",
+        "Tide windows (compacted 3)",
+    ]

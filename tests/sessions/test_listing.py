@@ -246,3 +246,14 @@ def test_sizes_of_real_sessions_are_believed() -> None:
     paths = [path for path in FILES if client_of(path) in clients]
     doubted = [path for path in paths if least_size(session_in(path, client_of(path))) is not None]
     assert (bool(paths), doubted) == (True, [])
+
+
+def test_a_suggested_id_means_one_session_among_those_of_all_clients(home: Home, ask: Ask) -> None:
+    said = Said(name="codex")
+    home.codex(said)
+    other = home.claude(Said())
+    other.rename(other.with_name(f"{said.id[:9]}0000-4000-8000-000000000000.jsonl"))
+    shown = ask("sessions", "--client", "codex").out
+    suggested = re.search(r"compactctl stats (\S+)", shown)
+    assert suggested is not None
+    assert ask("stats", suggested[1]).code == 0

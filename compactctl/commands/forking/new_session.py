@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import starmap
@@ -16,7 +16,16 @@ from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
 from compactctl.sessions.fork import Fork, ForkedLines, Fresh, TitleMark
 from compactctl.sessions.forks import fork_of
-from compactctl.sessions.registry import going_on, session_at, session_in_database
+from compactctl.sessions.reading.folders import Folders
+from compactctl.sessions.registry import (
+    going_on,
+    newest_entries,
+    session_at,
+    session_in_database,
+    sessions_of,
+    store_named,
+)
+from compactctl.sessions.session import Session
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.archive.names import SUFFIX, archive_folder
 from compactctl.store.files.content import Content
@@ -39,7 +48,7 @@ def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
         session = session_in_database(session_of(path), machine)
     else:
         session = session_at(Path(path), machine)
-    return fork_of(session, _fresh(machine, mark)) if session else None
+    return fork_of(session, _fresh(machine, mark, session)) if session else None
 
 
 def load_fork(
@@ -146,6 +155,18 @@ def appended_as(target: Path) -> str:
     return session.id if session else str(target)
 
 
-def _fresh(machine: Machine, mark: TitleMark) -> Fresh:
-    bits = random.SystemRandom().getrandbits(128)
-    return Fresh(bits=bits, now=datetime.now(UTC), machine=machine, mark=mark)
+def _fresh(machine: Machine, mark: TitleMark, session: Session) -> Fresh:
+    return Fresh(
+        bits=random.SystemRandom().getrandbits(128),
+        now=datetime.now(UTC),
+        machine=machine,
+        mark=mark,
+        titles=frozenset(_titles_made(machine, session)),
+    )
+
+
+def _titles_made(machine: Machine, session: Session) -> Iterator[str]:
+    """Yield the titles of a client's sessions that were compacted: only those have an archive."""
+    entries = newest_entries(machine, Folders(), [store_named(session.entry.client)])
+    compacted = (e for e in entries if e.known.title or archive_folder(e.path).is_dir())
+    yield from (each.details.title for each in sessions_of(compacted))

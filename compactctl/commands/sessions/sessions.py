@@ -61,10 +61,12 @@ def sessions(options: SessionsOptions, machine: Machine) -> SessionsResult:
     """List sessions. Nothing in a store makes it fail; UsageError for an unknown client."""
     wanted, folders = options.wanted, Folders()
     entries = newest_entries(machine, folders, _stores(wanted))
+    # The beginning of an id must mean one session when it is given to a command by itself.
+    everywhere = newest_entries(machine, Folders()) if wanted.clients else entries
     in_question = [each for each in entries if wanted.by_place(each)]
     hidden = [] if wanted.hidden else [e for e in in_question if e.known.kind in HIDDEN]
     to_read = [each for each in in_question if wanted.hidden or each.known.kind not in HIDDEN]
-    reading = _Reading(wanted=wanted, most=options.most, short_ids=ShortIds(entries))
+    reading = _Reading(wanted=wanted, most=options.most, short_ids=ShortIds(everywhere))
     rows = reading.rows(to_read)
     return SessionsResult(
         rows=rows,
