@@ -88,7 +88,7 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
         tokens_before=expected.breakdown.total,
         unseen=expected.size.unseen,
         ratio_before=usage_of(expected.usage.tokens, expected.measure.budget.available).ratio,
-        context=expected.largest_conversation,
+        context=expected.usage.tokens,
         base="client",
         base_tokens=expected.measure.limits.compacts_at,
         used=expected.usage.ratio,

@@ -53,7 +53,7 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
         if place not in told
     )
     expected = size.total - gone + written
-    assert outcome.largest_after + outcome.unseen == pytest.approx(expected, rel=_OFF)
+    assert outcome.request_after.tokens == pytest.approx(expected, rel=_OFF)
 
 
 def _reported(found: Sequence[Request], turn: int) -> Iterator[tuple[tuple[int, ...], float]]:

@@ -144,7 +144,7 @@ class _Conversations:
             measured,
             outcome.stages,
             (outcome.tokens_before, outcome.tokens_after),
-            outcome.largest_after + outcome.unseen,
+            made.largest_after,
         )
         return _Worked(
             row=replace(row, status="unchanged" if is_same else "ok"),
@@ -191,5 +191,5 @@ def _source(value: Any, kind: Any) -> Source:  # noqa: ANN401
 
 def _row(name: str, source: Source, transcript: Transcript, measured: Measure) -> BatchRow:
     size = unseen_size(transcript, measured)
-    figures = figures_of(transcript, measured, size.unseen, is_doubted=bool(size.doubt))
+    figures = figures_of(transcript, measured, size)
     return figures_row(name, source.digest.sha256, transcript.format, measured, figures)

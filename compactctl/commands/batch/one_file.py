@@ -103,7 +103,7 @@ def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)
-    figures = figures_of(transcript, measured, size.unseen, is_doubted=bool(size.doubt))
+    figures = figures_of(transcript, measured, size)
     row = figures_row(path, _digest(path), transcript.format, measured, figures)
     if options.details == NO_DETAILS:
         return WorkedFile(rows=(row,))

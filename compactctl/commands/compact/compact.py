@@ -265,8 +265,8 @@ def _restated(
     is_rewritten = is_rewritten and options.layout != "inline" and options.tags
     if not is_rewritten or options.messages_only or loaded.format.counts is None:
         return None
-    tokens = outcome.largest_after + outcome.unseen
-    return restatement(loaded.transcript, outcome.after, tokens, measured.meter.message)
+    tokens, size = outcome.request_after.tokens, measured.meter.message
+    return restatement(loaded.transcript, outcome.after, tokens, size)
 
 
 def _laid_out(job: CompactionJob) -> ReadyCompaction:

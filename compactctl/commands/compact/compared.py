@@ -22,7 +22,10 @@ class ComparedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The messages in the order they stand, and the tokens by category before and after."""
+    """The messages in the order they stand, and the tokens by category before and after.
+
+    These are of the largest next request before and of the largest after.
+    """
 
     messages: tuple[ComparedMessage, ...]
     before: Mapping[Category, int]
@@ -40,8 +43,8 @@ def compare(
             ComparedMessage(explained=each, before=before.get(each.id), after=after.get(each.id))
             for each in explained
         ),
-        before=_categories(outcome.before, meter, cwd),
-        after=_categories(outcome.after, meter, cwd),
+        before=_categories(outcome.request_before.messages, meter, cwd),
+        after=_categories(outcome.request_after.messages, meter, cwd),
     )
 
 

@@ -61,7 +61,7 @@ class CompactedLines:
     @property
     def largest_after(self) -> int:
         """Tokens of the largest next request."""
-        return self.outcome.largest_after + self.outcome.unseen
+        return self.outcome.request_after.tokens
 
     @property
     def fits(self) -> bool:

@@ -57,7 +57,7 @@ class CompactionJob:
         shown = with_plausible_usage(self.loaded.transcript, measured.model, measured.framed)
         told = {
             "through": newest,
-            "unseen": outcome.unseen,
+            "unseen": outcome.request_after.unseen,
             "model": None if is_named else model,
             "answered": shown_by_requests(shown, measured.model),
         }

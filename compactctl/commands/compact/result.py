@@ -25,6 +25,7 @@ from compactctl.sessions.fork import Fork
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import Prices
+from compactctl.tokens.trigger import Situation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +83,9 @@ class CompactResult:
     as they are.
 
     Tokens before and after are counted over the effective history; ``unseen`` are those that every
-    request has beside it; ``largest_before``, and ``largest_after``, which has to fit, include
-    them; ``unreported`` names the client that sends more, which nothing tells, "" for none.
+    request has beside it. ``largest_before`` is the largest next request with them, ``situation``
+    that of the largest one after, which has to fit. ``unreported`` names the client that sends
+    more, which nothing tells, "" for none.
     ``cache`` is what a prompt cache loses, and ``pays_after`` the number of requests after which
     the compaction has paid by the prices asked for.
 
@@ -108,7 +110,7 @@ class CompactResult:
     unseen_source: str
     unreported: str
     largest_before: int
-    largest_after: int
+    situation: Situation
     messages_before: int
     messages_after: int
     before: Digest
@@ -140,6 +142,11 @@ class CompactResult:
     def compacted(self) -> bool:
         """Whether any stage changed anything."""
         return any(record.outcome == "applied" for record in self.stages)
+
+    @property
+    def largest_after(self) -> int:
+        """The tokens of the largest next request that is left."""
+        return self.situation.tokens
 
     @property
     def limit(self) -> int:

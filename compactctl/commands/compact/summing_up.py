@@ -9,7 +9,7 @@ from compactctl.commands.planning.explain import Explained, explain
 from compactctl.commands.planning.plan_file import PlanFile, planned_messages
 from compactctl.commands.planning.run_stages import PlanOutcome, size_to_reach
 from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
-from compactctl.commands.sizing.figures import Figures, figures_of
+from compactctl.commands.sizing.figures import figures_of
 from compactctl.errors import DoesNotFitError
 from compactctl.model.edit import Edit, Insert
 from compactctl.model.message import MessageId
@@ -66,11 +66,11 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         tokens_before=outcome.tokens_before,
         tokens_after=outcome.tokens_after,
         restated=job.restated,
-        unseen=outcome.unseen,
-        unseen_source=outcome.unseen_source,
-        unreported=outcome.unreported,
-        largest_before=outcome.largest_before + outcome.unseen_before,
-        largest_after=outcome.largest_after + outcome.unseen,
+        unseen=outcome.request_after.unseen,
+        unseen_source=outcome.size.source,
+        unreported=outcome.size.unreported,
+        largest_before=outcome.request_before.tokens,
+        situation=outcome.request_after.situation(job.measured.limits),
         messages_before=len(outcome.before),
         messages_after=len(outcome.after),
         before=job.redone.archive[0].before if job.redone else loaded.source.digest,
@@ -79,7 +79,9 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         operation=operation,
         dry_run=options.dry_run,
         explain=options.explain,
-        figures=_figures(job) if options.figures else None,
+        figures=(
+            figures_of(loaded.transcript, job.measured, outcome.size) if options.figures else None
+        ),
         details=_details(job) if options.details != NO_DETAILS else None,
         explained=explained,
         compared=_compared(job, explained) if options.compare else None,
@@ -95,14 +97,6 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         ),
         audits=job.audits,
         opaque=loaded.transcript.opaque,
-    )
-
-
-def _figures(job: CompactionJob) -> Figures:
-    outcome = job.outcome
-    doubted = bool(outcome.doubt)
-    return figures_of(
-        job.loaded.transcript, job.measured, outcome.unseen_before, is_doubted=doubted
     )
 
 
@@ -168,13 +162,14 @@ def _findings(job: CompactionJob) -> tuple[str, ...]:
 
 
 def _doubt(job: CompactionJob) -> tuple[str, ...]:
-    return (job.outcome.doubt,) if job.outcome.doubt else ()
+    doubt = job.outcome.size.doubt
+    return (doubt,) if doubt else ()
 
 
 def _words(job: CompactionJob) -> tuple[str, ...]:
     """Say that the words of people are more than was asked for."""
     outcome, target = job.outcome, size_to_reach(job.plan, job.outcome)
-    beside = outcome.given_tokens + outcome.unseen
+    beside = outcome.given_tokens + outcome.request_after.unseen
     if target is None or not outcome.word_tokens or outcome.word_tokens + beside <= target:
         return ()
     words, size = f"{outcome.word_tokens:,} tokens", f"more than the {target:,} asked for"

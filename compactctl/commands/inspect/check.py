@@ -39,13 +39,14 @@ class RequestBreakdown:
 class CheckResult:
     """Whether compaction is due.
 
-    ``fired`` is the condition that holds, "" when none does; ``level`` the worst warning level
-    that is reached and ``text`` what the profile says then.
+    ``situation`` and ``breakdown`` are of the largest request, the one that ``stats`` has the usage
+    of; ``level`` is the worst warning level that it reaches and ``text`` what the profile says
+    then. The trigger is asked of each conversation: it fires in ``fired_in``, the largest first.
     """
 
     profile: Profile
     trigger: Trigger
-    fired: str
+    fired_in: tuple[Situation, ...]
     level: str
     text: str
     situation: Situation
@@ -54,8 +55,13 @@ class CheckResult:
 
     @property
     def due(self) -> bool:
-        """Whether compaction is due."""
-        return bool(self.fired)
+        """Whether compaction is due, in any conversation."""
+        return bool(self.fired_in)
+
+    @property
+    def fired(self) -> str:
+        """The condition that holds, "" when none does."""
+        return self.trigger.fired(self.fired_in[0]) if self.fired_in else ""
 
 
 def check(options: CheckOptions) -> CheckResult:
@@ -73,18 +79,15 @@ def check(options: CheckOptions) -> CheckResult:
     )
     profile = options.measure.profile or built_in(DEFAULT_PROFILE)
     trigger = options.trigger or profile.due
-    situation = Situation(
-        tokens=found.usage.tokens,
-        available=found.usage.available,
-        turns=sum(message.starts_turn for message in found.transcript.effective),
-        messages=len(found.transcript.effective),
-        window=found.measure.budget.window,
-    )
+    limits = found.measure.limits
+    situation = found.next_request.situation(limits)
+    situations = [request.situation(limits) for request in found.requests]
+    fired_in = [each for each in situations if trigger.fired(each)]
     level = profile.level_at(situation)
     return CheckResult(
         profile=profile,
         trigger=trigger,
-        fired=trigger.fired(situation),
+        fired_in=tuple(sorted(fired_in, key=lambda each: -each.tokens)),
         level=level.name,
         text=_text(level, found),
         situation=situation,
@@ -111,14 +114,23 @@ def _text(level: LevelRule, found: StatsResult) -> str:
 
 
 def _breakdown(found: StatsResult) -> RequestBreakdown:
-    categories, size = found.breakdown.categories, found.size
-    prompt, attached = found.extra_prompt, found.extra_files
-    system = categories["system prompt"] + size.overhead + found.extra_system_frame
-    tools = categories["tool definitions"]
-    rest = found.usage.tokens - system - tools - prompt - attached
+    """Return the parts of the largest request.
+
+    The conversation is what remains beside the others; where they come to more than the whole, by
+    an error of the count, the system prompt is less, of which the least is counted.
+    """
+    request, size = found.next_request, found.size
+    parts = found.categories
+    system = parts["system prompt"] + size.overhead + found.extra_system_frame
+    given = (found.extra_prompt, found.extra_files, parts["tool definitions"], system)
+    left, taken = max(0, request.tokens), []
+    for part in given:
+        taken.append(min(part, left))
+        left -= taken[-1]
+    prompt, attached, tools, system = taken
     return RequestBreakdown(
         system_prompt=system,
-        conversation_history=rest,
+        conversation_history=left,
         current_prompt=prompt,
         tool_definitions=tools,
         file_attachments=attached,

@@ -1,6 +1,6 @@
 """Where the context of a transcript goes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,10 +14,12 @@ from compactctl.commands.sizing.context_size import (
     frame_of,
     unseen_size,
 )
-from compactctl.commands.sizing.extra_content import ExtraOptions, with_extras
+from compactctl.commands.sizing.extra_content import ExtraOptions, read_extras
 from compactctl.commands.sizing.health_check import health_check
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.commands.sizing.sized_request import SizedRequest, largest_of, sized_requests
 from compactctl.history.breakdown import Breakdown, breakdown
+from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import steps
 from compactctl.history.usage.belief import ESTIMATE_ERROR
@@ -64,9 +66,10 @@ class StatsOptions:
 class StatsResult:
     """What a transcript holds and how full it makes the window.
 
-    ``usage`` is that of the largest conversation, with what a request holds beside it, against
-    the base of the measure's limits;
-    ``breakdown`` covers the counted text and media of all of them. ``size`` tells counted,
+    ``requests`` are the next ones, one for each conversation, and ``usage`` is that of the largest
+    against the base of the measure's limits;
+    ``categories`` are what is counted of that one, and ``breakdown`` covers the text and media of
+    all of them. ``size`` tells counted,
     inferred and unexplained tokens apart, and ``health`` whether the counts can be right.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
@@ -82,9 +85,10 @@ class StatsResult:
     transcript: Transcript
     measure: Measure
     breakdown: Breakdown
+    categories: Mapping[Category, int]
     usage: Usage
+    requests: tuple[SizedRequest, ...]
     conversations: int
-    largest_conversation: int
     messages: int
     turns: int
     steps: int
@@ -101,6 +105,11 @@ class StatsResult:
     life: Life | None = None
     graph: bool = False
     warnings: tuple[str, ...] = ()
+
+    @property
+    def next_request(self) -> SizedRequest:
+        """The largest of the next requests, which ``usage`` is of."""
+        return largest_of(self.requests)
 
     @property
     def reported(self) -> int | None:
@@ -121,23 +130,28 @@ def stats(options: StatsOptions) -> StatsResult:
         check_strict(transcript, options.path)
     measured = measure(transcript, options.measure)
     history = transcript.messages if options.scope == "full" else transcript.effective
-    messages = with_extras(history, options.extras)
+    extras = read_extras(options.extras)
+    messages = extras.around(history)
     measured.meter.prime(messages)
     conversations = conversations_of(history)
     size = _size(options, transcript, measured, messages)
     frame = 0 if size.calibration else frame_of(measured)
     listed = _rounds(options, transcript, measured)
-    sizes = map(measured.meter.total, conversations_of(messages))
-    largest = size.unseen + max(sizes, default=0)
+    asked = sized_requests(history, measured.meter, size.unseen, extras)
+    largest = largest_of(asked)
+    found = breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top)
     return StatsResult(
         path=options.path,
         scope=options.scope,
         transcript=transcript,
         measure=measured,
-        breakdown=breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top),
-        usage=usage_of(largest, measured.limits.base_tokens),
+        breakdown=found,
+        categories=found.categories
+        if len(asked) == 1
+        else breakdown(largest.messages, measured.meter, cwd=transcript.cwd).categories,
+        usage=usage_of(largest.tokens, measured.limits.base_tokens),
+        requests=asked,
         conversations=len(conversations),
-        largest_conversation=largest,
         messages=len(messages),
         turns=sum(message.starts_turn for message in messages),
         steps=sum(len(steps(conversation)) for conversation in conversations),
@@ -157,7 +171,7 @@ def stats(options: StatsOptions) -> StatsResult:
                 None,
                 (
                     size.doubt,
-                    _reported_of_several(conversations, measured, largest),
+                    _reported_of_several(conversations, measured, largest.tokens),
                     _unsized(messages),
                 ),
             )

@@ -64,11 +64,12 @@ class ProjectHistory:
         found = stats(StatsOptions(path=_path(chosen)))
         return {
             "session": chosen.id,
-            "tokensOfNextRequest": found.largest_conversation + found.size.unseen,
+            "tokensOfNextRequest": found.usage.tokens,
+            "tokensNotInTranscript": found.next_request.unseen,
             "window": found.measure.budget.window,
             "messages": found.messages,
             "turns": found.turns,
-            "categories": {name: n for name, n in found.breakdown.categories.items() if n},
+            "categories": {name: n for name, n in found.categories.items() if n},
             "tools": [
                 {"tool": _line(each.tool), "tokens": each.result_tokens}
                 for each in found.breakdown.tools[:_TOOLS]

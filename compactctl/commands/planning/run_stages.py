@@ -10,6 +10,12 @@ from compactctl.commands.sizing.context_size import ContextSize, unseen_size
 from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.commands.sizing.prompt_cache import CacheUse, cache_use
+from compactctl.commands.sizing.sized_request import (
+    SizedRequest,
+    largest_of,
+    sized_request,
+    sized_requests,
+)
 from compactctl.formats.registry import writes_pairs
 from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import HasRoom, ProtectOptions, protect
@@ -42,13 +48,10 @@ class PlanOutcome:
     """What the stages came to over all conversations.
 
     ``groups`` names the stage behind each group of edits. Tokens are totals over all
-    conversations; ``largest_before`` and ``largest_after`` are the sizes of the largest one.
-    ``unseen_before`` and ``unseen`` are the tokens that a request had and has beside the
-    transcript's own, where recorded usage tells; ``unreported`` names the client that sends more,
-    which nothing tells, "" for none. ``share`` is what the plan keeps of the largest
-    conversation's tokens, None where it has another size to reach. ``doubt`` warns of reported
-    usage that is not believed, "" for none; ``fixed`` are the tokens of every request that no
-    compaction takes out. ``not_due`` says why no stage
+    conversations; ``request_before`` and ``request_after`` are the largest of their next requests.
+    ``size`` is what was found of the request before. ``share`` is what the plan keeps of the
+    largest conversation's tokens, None where it has another size to reach; ``fixed`` are the
+    tokens of every request that no compaction takes out. ``not_due`` says why no stage
     ran although some were named, "" where they ran. ``cache`` is what a prompt cache loses, None
     where it loses nothing or there are several conversations. ``word_tokens`` are those of the
     words of people that stages keep in a conversation which is still too large, 0 where none is;
@@ -64,14 +67,10 @@ class PlanOutcome:
     notes: tuple[str, ...]
     tokens_before: int
     tokens_after: int
-    largest_before: int
-    largest_after: int
-    unseen_before: int
-    unseen: int
-    unseen_source: str
-    unreported: str
+    size: ContextSize
+    request_before: SizedRequest
+    request_after: SizedRequest
     cache: CacheUse | None
-    doubt: str = ""
     share: int | None = None
     fixed: int = 0
     not_due: str = ""
@@ -112,7 +111,8 @@ def run_all(
             unsent={} if runs else plan.unsent,
         )
         protected.update(view.protected)
-        waiting.append(_not_due(plan.gate, measured, messages, size.unseen))
+        asked = sized_request(messages, meter, size.unseen)
+        waiting.append(_not_due(plan.gate, asked.situation(measured.limits)))
         refusal = plan.held or waiting[-1]
         runs.append(
             idle(view, plan.steps, meter, refusal) if refusal else run(view, plan.steps, meter)
@@ -203,11 +203,10 @@ def size_to_reach(plan: Plan, outcome: PlanOutcome) -> int | None:
     After an overflow, what was too much has to go as well.
     """
     if outcome.share is not None:
-        return outcome.unseen + outcome.share
+        return outcome.request_after.unseen + outcome.share
     if plan.target is None or not plan.excess:
         return plan.target
-    before = outcome.largest_before + outcome.unseen_before
-    return max(1, min(plan.target, before - plan.excess))
+    return max(1, min(plan.target, outcome.request_before.tokens - plan.excess))
 
 
 def _always(tokens: int) -> Room:
@@ -226,20 +225,9 @@ def room_for(plan: Plan, messages: Sequence[Message], request: NextRequest) -> R
     return lambda left: request.room(left, limit)
 
 
-def _not_due(
-    gate: Trigger | None, measured: Measure, messages: Sequence[Message], unseen: int
-) -> str:
+def _not_due(gate: Trigger | None, situation: Situation) -> str:
     """Say why compaction is not due; "" when it is, or nobody asked."""
-    if gate is None:
-        return ""
-    situation = Situation(
-        tokens=measured.meter.total(messages) + unseen,
-        available=measured.limits.base_tokens,
-        turns=sum(message.starts_turn for message in messages),
-        messages=len(messages),
-        window=measured.budget.window,
-    )
-    if gate.fired(situation):
+    if gate is None or gate.fired(situation):
         return ""
     return f"compaction is not due: {situation.tokens:,} tokens, the trigger is {gate}"
 
@@ -272,7 +260,8 @@ def outcome_of(
     """Return what the runs over all conversations of a transcript come to together."""
     meter = request.meter
     after = tuple(message for each in runs for message in each.view.messages)
-    sizes = [meter.total(each.view.messages) for each in runs]
+    unseen = request.unseen(after) if len(runs) == 1 else 0
+    asked = [sized_request(each.view.messages, meter, unseen) for each in runs]
     return PlanOutcome(
         stages=_joined([each.stages for each in runs]),
         edits=tuple(edit for each in runs for edit in each.edits),
@@ -282,15 +271,11 @@ def outcome_of(
         protected=protected,
         notes=tuple(dict.fromkeys(note for each in runs for note in each.notes)),
         tokens_before=meter.total(transcript.effective),
-        tokens_after=sum(sizes),
-        largest_before=max(map(meter.total, conversations_of(transcript.effective)), default=0),
-        largest_after=max(sizes, default=0),
-        unseen_before=size.unseen,
-        unseen=request.unseen(after) if len(runs) == 1 else 0,
-        unseen_source=size.source,
-        unreported=size.unreported,
+        tokens_after=meter.total(after),
+        size=size,
+        request_before=largest_of(sized_requests(transcript.effective, meter, size.unseen)),
+        request_after=largest_of(asked or [sized_request((), meter, 0)]),
         cache=cache_use(transcript.effective, after, request) if len(runs) == 1 else None,
-        doubt=size.doubt,
         fixed=request.fixed,
     )
 

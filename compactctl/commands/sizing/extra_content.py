@@ -29,12 +29,27 @@ class ExtraOptions:
     attach: tuple[str, ...] = ()
 
 
-def with_extras(messages: Sequence[Message], options: ExtraOptions) -> tuple[Message, ...]:
-    """Return the messages with the extras where a request has them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """What a request holds before a conversation and after it, beside the transcript."""
+
+    before: tuple[Message, ...] = ()
+    after: tuple[Message, ...] = ()
+
+    def around(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Return messages with the extras where a request has them."""
+        return (*self.before, *messages, *self.after)
+
+
+NO_EXTRAS = Extras()
+
+
+def read_extras(options: ExtraOptions) -> Extras:
+    """Return what the options name.
 
     Raises NoInputError for a file that cannot be read, UsageError for tools that are not JSON.
     """
-    return (*_before(options), *messages, *_after(options))
+    return Extras(before=tuple(_before(options)), after=tuple(_after(options)))
 
 
 def _before(options: ExtraOptions) -> Iterator[Message]:

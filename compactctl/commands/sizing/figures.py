@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from compactctl.commands.sizing.context_size import ContextSize
 from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.sizing.sized_request import largest_of, sized_requests
 from compactctl.history.breakdown import breakdown
 from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
@@ -47,22 +49,17 @@ class Figures:
     client_version: str | None
 
 
-def figures_of(
-    transcript: Transcript, measured: Measure, unseen: int, *, is_doubted: bool = False
-) -> Figures:
-    """Measure the effective history; ``unseen`` is what was found that requests hold beside it.
-
-    ``is_doubted`` tells that reported usage is not believed.
-    """
+def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> Figures:
+    """Measure the effective history; ``size`` is what was found of its next request."""
     history, meter = transcript.effective, measured.meter
     conversations = conversations_of(history)
     found = breakdown(history, meter, cwd=transcript.cwd, largest=0)
     times = [message.time for message in transcript.messages if message.time is not None]
     return Figures(
         tokens=sum(found.categories.values()),
-        unseen=unseen,
-        is_doubted=is_doubted,
-        largest=unseen + max(map(meter.total, conversations), default=0),
+        unseen=size.unseen,
+        is_doubted=bool(size.doubt),
+        largest=largest_of(sized_requests(history, meter, size.unseen)).tokens,
         messages=len(history),
         turns=sum(message.starts_turn for message in history),
         steps=sum(len(steps(conversation)) for conversation in conversations),

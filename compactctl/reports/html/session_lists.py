@@ -46,7 +46,7 @@ class MessageRow:
 
 def request_rows(result: StatsResult) -> dict[str, int]:
     """Return the tokens of the next request by what they are, the most first, the error last."""
-    rows = (*result.breakdown.categories.items(), *_inferred(result.size))
+    rows = (*result.categories.items(), *_inferred(result.size))
     ordered = sorted(rows, key=lambda row: (row[0] == "unexplained", -row[1]))
     return {name: tokens for name, tokens in ordered if tokens}
 

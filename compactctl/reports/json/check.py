@@ -23,6 +23,8 @@ def check_json(result: CheckResult) -> dict[str, Any]:
         "trigger": str(result.trigger),
         "fired": result.fired or None,
         "shouldCompact": result.due,
+        "conversationCount": result.stats.conversations,
+        "dueConversationCount": len(result.fired_in),
         "withinBudget": usage.tokens <= usage.available,
         "estimatedInputTokens": usage.tokens,
         **doubt_fields(result.stats.size, result.stats.health),

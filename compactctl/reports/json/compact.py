@@ -18,7 +18,6 @@ from compactctl.reports.rendering.json_document import (
     written_fields,
 )
 from compactctl.stages.registry import stage_named
-from compactctl.tokens.trigger import Situation
 
 
 def compact_json(result: CompactResult) -> dict[str, Any]:
@@ -44,7 +43,7 @@ def compact_json(result: CompactResult) -> dict[str, Any]:
         "largestRequestTokens": result.largest_after,
         "restatedUsage": _restated(result),
         "promptCache": _cache(result),
-        "level": _level(result),
+        "level": result.profile.level_at(result.situation).name,
         "fit": fit_fields(result.measure, result.largest_after),
         "messagesBefore": result.messages_before,
         "messagesAfter": result.messages_after,
@@ -104,14 +103,3 @@ def _restated(result: CompactResult) -> dict[str, Any] | None:
 
 def _tier(used: Iterable[StageRecord]) -> int:
     return max((stage_named(record.name).tier for record in used), default=0)
-
-
-def _level(result: CompactResult) -> str:
-    situation = Situation(
-        tokens=result.largest_after,
-        available=result.measure.limits.base_tokens,
-        turns=0,
-        messages=result.messages_after,
-        window=result.measure.budget.window,
-    )
-    return result.profile.level_at(situation).name

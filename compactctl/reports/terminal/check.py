@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from compactctl.commands.inspect.check import CheckResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
-from compactctl.reports.rendering.text import one_line, path_name, share_text
+from compactctl.reports.rendering.text import one_line, path_name, plural, share_text
 from compactctl.reports.rendering.wording import base_text, counter_text
 from compactctl.reports.terminal.sections.doubts import doubt_facts, health_facts, request_text
 from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
-from compactctl.reports.terminal.stats import stats_messages
+from compactctl.reports.terminal.stats import conversation_facts, request_name, stats_messages
 from compactctl.tokens.fit import fit_of
 
 _STYLES: dict[str, TextStyle] = {
@@ -23,7 +23,7 @@ def check_screen(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield what to print: the answer first, then what it rests on."""
     answer = "compaction is not due"
     if result.due:
-        answer = f"compaction is due: {result.trigger.told(result.situation)}"
+        answer = f"compaction is due: {_fired_text(result)}"
     style: TextStyle = "bold red" if result.due else "bold"
     yield Accent(f"{path_name(result.stats.path)}: {answer}", style)
     yield Facts(tuple(_facts(result)))
@@ -35,6 +35,13 @@ def check_messages(result: CheckResult) -> Iterator[str]:
     return stats_messages(result.stats)
 
 
+def _fired_text(result: CheckResult) -> str:
+    """Return what fired, and in how many conversations where there are several."""
+    told = result.trigger.told(result.fired_in[0])
+    count = result.stats.conversations
+    return told if count <= 1 else f"{told}, in {len(result.fired_in):,} of {count:,} conversations"
+
+
 def _facts(result: CheckResult) -> Iterator[Fact]:
     usage = result.stats.usage
     measured = result.stats.measure
@@ -43,11 +50,13 @@ def _facts(result: CheckResult) -> Iterator[Fact]:
     yield Fact("trigger", str(result.trigger))
     verdict = "" if fit_of(usage.tokens, measured.limits).fits else f": {TOO_LARGE}"
     size = result.stats.size
-    yield Fact("next request", f"{request_text(usage.tokens, size.unreported)}, {share}{verdict}")
+    name = request_name(result.stats)
+    yield Fact(name, f"{request_text(usage.tokens, size.unreported)}, {share}{verdict}")
     yield from doubt_facts(size)
+    yield from conversation_facts(result.stats)
     yield from fit_facts(measured, usage.tokens)
     yield from health_facts(result.stats.health)
     counts = result.situation
-    yield Fact("history", f"{counts.turns:,} turns, {counts.messages:,} messages")
+    yield Fact("history", f"{plural(counts.turns, 'turn')}, {plural(counts.messages, 'message')}")
     yield Fact("counted with", counter_text(measured))
     yield Fact("level", result.level, _STYLES.get(result.level, ""))

@@ -102,16 +102,29 @@ def _facts(result: StatsResult) -> Iterator[Fact]:
 def _request_facts(result: StatsResult) -> Iterator[Fact]:
     """Yield how large the next request is, and how much room it leaves."""
     usage = result.usage
-    name = "next request" if result.conversations <= 1 else "largest request"
     verdict, style = _LEVELS[usage.level]
     if not fit_of(usage.tokens, result.measure.limits).fits:
         verdict = TOO_LARGE
     verdict = verdict.format(base=f"{usage.available:,}")
-    yield Fact(name, f"{request_text(usage.tokens, result.size.unreported)}: {verdict}", style)
+    yield Fact(
+        request_name(result),
+        f"{request_text(usage.tokens, result.size.unreported)}: {verdict}",
+        style,
+    )
     yield from doubt_facts(result.size)
+    yield from conversation_facts(result)
+    yield from fit_facts(result.measure, usage.tokens)
+
+
+def request_name(result: StatsResult) -> str:
+    """Return what the request that is shown is called: of several, it is the largest."""
+    return "next request" if result.conversations <= 1 else "largest request"
+
+
+def conversation_facts(result: StatsResult) -> Iterator[Fact]:
+    """Yield of how many conversations that request is one, if of several."""
     if result.conversations > 1:
         yield Fact("", f"of {plural(result.conversations, 'conversation')}, sent one by one")
-    yield from fit_facts(result.measure, usage.tokens)
 
 
 def _size(result: StatsResult) -> Iterator[Fact]:
