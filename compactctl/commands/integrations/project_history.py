@@ -7,6 +7,7 @@ those of this project and by nothing else: no path, no title, and no id of anoth
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -210,9 +211,19 @@ def _has(text: str, words: Sequence[str]) -> bool:
 
 def _excerpt(text: str, word: str) -> str:
     """Return the beginning of a text, or what stands around a word that comes later in it."""
-    at = max(0, text.casefold().find(word) - EXCERPT // 3)
+    at = max(0, _place(text, word) - EXCERPT // 3)
     before, after = "…" if at else "", "…" if at + EXCERPT < len(text) else ""
     return f"{before}{text[at : at + EXCERPT]}{after}"
+
+
+def _place(text: str, word: str) -> int:
+    """Return where a text has a word in any case, in its own characters; 0 where it has not.
+
+    A text without case may be longer than it was: "ß" becomes "ss".
+    """
+    at = max(0, text.casefold().find(word))
+    ends = accumulate(len(character.casefold()) for character in text)
+    return next((index for index, end in enumerate(ends) if end > at), 0)
 
 
 def _line(text: str) -> str:

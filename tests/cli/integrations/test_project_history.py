@@ -181,6 +181,19 @@ def test_a_file_that_is_called_as_a_session_in_a_database_is_not_read_instead(
         history.stats(row["id"])
 
 
+@pytest.mark.parametrize("letter", ["ß", "İ", "ﬃ", "s", "😀"])
+@pytest.mark.parametrize("count", [0, 1, 5_000])
+def test_an_excerpt_shows_what_was_found(
+    home: Home, tmp_path: Path, letter: str, count: int
+) -> None:
+    text = f"{letter * count} NEEDLE {letter * count}"
+    session = put(home, tmp_path / "mine", "mine", text)
+    history = ProjectHistory(machine=Machine(home=home.root, environ={}), here=tmp_path / "mine")
+    (message,) = history.search("needle", session)["messages"]
+    assert "NEEDLE" in message["excerpt"]
+    assert len(message["excerpt"].strip("…")) == min(EXCERPT, len(text))
+
+
 def test_every_answer_is_bounded(home: Home, tmp_path: Path) -> None:
     project = tmp_path / "mine"
     for number in range(MOST_SESSIONS + 3):
