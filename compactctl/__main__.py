@@ -8,9 +8,12 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from compactctl.errors import is_out_of_memory
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 NAME = "compactctl"
 NOT_UNDERSTOOD = 4
@@ -38,6 +41,28 @@ _COMPLETION = "_COMPACTCTL_COMPLETE"
 _NEW_OBJECTS = 1_000_000
 
 
+class _Output(io.FileIO):
+    """A standard stream whose reader may go away: what is written from then on goes nowhere.
+
+    The command does its work to the end, and its exit code stays what it found. ``losses`` are the
+    errors that end the stream; any other is raised, as that of a full disk.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper, losses: tuple[type[OSError], ...]) -> None:
+        super().__init__(stream.fileno(), "w", closefd=False)
+        # It closes the descriptor when nothing refers to it.
+        self._stream = stream
+        self._losses = losses
+
+    def write(self, data: "ReadableBuffer") -> int:
+        """Write, and return the bytes that are done with."""
+        try:
+            return super().write(data)
+        except self._losses:
+            _drop(self.fileno())
+            return memoryview(data).nbytes
+
+
 class Terminated(BaseException):
     """SIGTERM came: clean up and end. Not an Exception, so that nobody handles it as an error."""
 
@@ -47,6 +72,7 @@ def main() -> NoReturn:
     gc.set_threshold(_NEW_OBJECTS)
     signal.signal(signal.SIGTERM, _terminate)
     _fill_closed_streams()
+    _outlive_readers()
     _leave(run(sys.argv[1:], _accept_any_text))
 
 
@@ -117,7 +143,7 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
         case SystemExit():
             raise error
         case click.exceptions.Exit():
-            return error.exit_code
+            return _flushed(error.exit_code)
         case click.exceptions.NoArgsIsHelpError():
             error.show()
             return error.exit_code
@@ -129,11 +155,9 @@ def _explain(error: BaseException, arguments: Sequence[str]) -> int:
             return _fail(f"compactctl: interrupted; {state_line(error)}", INTERRUPTED)
         case Terminated():
             return _fail(f"compactctl: terminated; {state_line(error)}", TERMINATED)
-        case BrokenPipeError():
-            _drop_output()
-            return 0
         case OSError():
-            _drop_output()
+            with suppress(OSError):
+                _drop(sys.stdout.fileno())
             return _fail(system_line(error), OUTPUT_ERROR)
         case _:
             return _fail(bug_report(error, arguments), INTERNAL_ERROR)
@@ -155,12 +179,39 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _drop_output() -> None:
+def _flushed(code: int) -> int:
+    """Return the exit code of a command that ended early, unless its output was refused."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _explain(error, ())
+    return code
+
+
+def _drop(number: int) -> None:
     """Let go of what cannot be written any more, or Python would try once more when it ends."""
-    with suppress(OSError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _outlive_readers() -> None:
+    """Let the program go on when what reads a standard stream goes away, as ``head`` does.
+
+    Of standard error nothing is needed: whatever refuses it changes no exit code.
+    """
+    closed = (BrokenPipeError, ConnectionResetError)
+    for name, number, losses in (("stdout", 1, closed), ("stderr", 2, (OSError,))):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stream.fileno() == number:
+            own = io.TextIOWrapper(
+                io.BufferedWriter(_Output(stream, losses)),
+                encoding=stream.encoding,
+                errors=stream.errors,
+                line_buffering=stream.line_buffering,
+                write_through=stream.write_through,
+            )
+            setattr(sys, name, own)
 
 
 def _fill_closed_streams() -> None:

@@ -2,29 +2,91 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from cli.asking import Ask, Sample
+from cli.asking import Ask
 from cli.screens.terminal import PLAIN, run_piped
 from forked import completed
 
 FULL = Path("/dev/full")
 
 
-@pytest.mark.parametrize(
-    "arguments", [("stats",), ("stats", "--json"), ("view", "--jsonl"), ("view", "--json")]
-)
-def test_a_closed_pipe_is_no_error(sample: Sample, arguments: tuple[str, ...]) -> None:
-    command, *options = arguments
+def without_reader(
+    *arguments: str | Path, streams: Sequence[int] = (1,)
+) -> CompletedProcess[bytes]:
+    """Run the program with nobody at the other end of some of its standard streams."""
     reader, writer = os.pipe()
     os.close(reader)
-    path = str(sample("claude-code-session"))
-    done = completed((command, path, *options), Path.cwd(), PLAIN, streams={1: writer})
+    given = dict.fromkeys(streams, writer)
+    done = completed(tuple(map(str, arguments)), Path.cwd(), PLAIN, streams=given)
     os.close(writer)
+    return done
+
+
+# What is asked of a transcript of 14,225 tokens -> the exit code.
+VERDICTS = {
+    ("stats",): 0,
+    ("stats", "--json"): 0,
+    ("view", "--jsonl"): 0,
+    ("view", "--json"): 0,
+    ("check", "--trigger", "100"): 1,
+    ("check", "--trigger", "100", "--json"): 1,
+    ("stats", "--fail-over", "0.01"): 1,
+    ("batch", "--fail-over-tokens", "10"): 1,
+    ("batch", "--json", "--fail-over-tokens", "10"): 1,
+    ("compact", "-n", "--target", "300", "--require-fit"): 5,
+    ("stats", "--counter", "no-such"): 2,
+}
+
+
+@pytest.mark.parametrize("streams", [(1,), (2,), (1, 2)])
+@pytest.mark.parametrize("arguments", VERDICTS)
+def test_a_closed_pipe_changes_no_verdict(
+    desk: Path, arguments: tuple[str, ...], streams: Sequence[int]
+) -> None:
+    command, *options = arguments
+    done = without_reader(command, desk, *options, streams=streams)
+    assert done.returncode == VERDICTS[arguments]
+    assert b"roken pipe" not in done.stderr
+
+
+def test_a_closed_pipe_stops_no_work(ask: Ask, desk: Path, tmp_path: Path) -> None:
+    out, report = desk.with_name("out.jsonl"), tmp_path / "report.csv"
+    assert without_reader("compact", desk, "--target", "5k", "-o", out).returncode == 0
+    assert ask("verify", out).code == 0
+    done = without_reader("batch", desk.parent, "--fail-over-tokens", "10", "--report", report)
+    assert done.returncode == 1
+    assert report.read_text().count("\n") == 3
+
+
+def test_a_reader_may_have_enough_of_a_compaction(desk: Path) -> None:
+    before = desk.read_bytes()
+    done = without_reader("compact", desk, "--target", "5k", "--layout", "inline", "-o", "-")
     assert done.returncode == 0
-    assert b"rror" not in done.stderr
+    assert desk.read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("stats", "--help")])
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+def test_help_that_is_refused_is_told(arguments: tuple[str, ...]) -> None:
+    with FULL.open("wb") as full:
+        done = completed(arguments, Path.cwd(), PLAIN, streams={1: full.fileno()})
+    assert (done.returncode, done.stderr.count(b"\n")) == (74, 1)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+def test_a_full_disk_behind_standard_error_changes_no_verdict(desk: Path) -> None:
+    path = str(desk)
+    with FULL.open("wb") as full:
+        for arguments, code in (
+            (("check", path, "--trigger", "100"), 1),
+            (("compact", path, "-n"), 0),
+        ):
+            done = completed(arguments, Path.cwd(), PLAIN, streams={2: full.fileno()})
+            assert done.returncode == code
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
