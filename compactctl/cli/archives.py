@@ -20,7 +20,7 @@ removes cannot be had again: a session that is compacted and still there keeps i
 
 @click.command("archives", help=_HELP)
 @click.argument("names", metavar="[SESSIONS]...", nargs=-1)
-@click.option("--dead", is_flag=True, help="Only archives whose session is gone.")
+@click.option("--dead", is_flag=True, help="Only archives whose session is in no store.")
 @click.option(
     "--forget", is_flag=True, help="Remove the archives of these sessions, or those of --dead."
 )

@@ -101,6 +101,7 @@ REPORTS = {
     "ArchivesResult": Report(
         json="json.archives:archives_json",
         terminal="terminal.archives:archives_screen",
+        messages="terminal.archives:archives_messages",
     ),
     "VerifyResult": Report(
         json="json.verify:verify_json",

@@ -194,7 +194,7 @@ def test_github_is_found_out_and_gets_a_summary(
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
-    Path("summary.md").write_text("# before\n")
+    Path("summary.md").write_text("# before")
     assert run(["batch", "in", "--annotate", "auto", "--json"]) == 4
     out, err = capsys.readouterr()
     assert json.loads(out)["exitCode"] == 4

@@ -198,8 +198,24 @@ def test_a_store_that_cannot_be_read_makes_no_session_dead(home: Home, ask: Ask)
     loop = path.parents[4] / "archived_sessions"
     loop.symlink_to(loop)
     assert listed(ask, "--dead", "--forget")["archives"] == []
+    assert f"{loop}: cannot be read" in ask("archives", "--dead").err
     refused = ask("archives", SAID.id, "--forget")
     assert refused.code == 2
     assert "cannot be read" in refused.err
     loop.unlink()
     assert len(listed(ask, "--dead", "--forget")["archives"]) == 1
+
+
+def test_a_store_that_is_not_there_makes_no_session_dead(
+    home: Home, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = codex(home)
+    disk = home.root / "disk"
+    (home.root / ".codex").rename(disk)
+    monkeypatch.setenv("CODEX_HOME", str(disk))
+    in_place(ask, disk / path.relative_to(home.root / ".codex"))
+    disk.rename(disk.with_name("away"))
+    assert listed(ask, "--dead", "--forget")["archives"] == []
+    assert "session was moved" in ask("archives").out
+    monkeypatch.delenv("CODEX_HOME")
+    assert listed(ask, "--dead", "--forget")["archives"] == []

@@ -10,6 +10,7 @@ from compactctl.commands.batch.batch import BatchResult
 from compactctl.reports.registry import function_at
 from compactctl.store.files.content import Content
 from compactctl.store.files.filesystem import FileSystem
+from compactctl.store.files.lines import append_lines
 from compactctl.store.publish.publish import write_output
 
 PARQUET, JUNIT = "parquet", "junit"
@@ -78,6 +79,6 @@ def _summary(variables: Mapping[str, str]) -> Path | None:
 
 
 def _append(summary: Path, page: bytes) -> None:
-    with summary.open("ab") as stream:
-        if stream.tell() + len(page) <= _LONGEST_SUMMARY:
-            stream.write(page)
+    with summary.open("a+b") as stream:
+        if stream.seek(0, os.SEEK_END) + len(page) < _LONGEST_SUMMARY:
+            append_lines(stream, page)

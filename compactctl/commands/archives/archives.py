@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from compactctl.commands.archives.found import SessionArchive, all_archives
 from compactctl.commands.operations.history import history_of
 from compactctl.errors import CompactctlError, NoInputError, UsageError
+from compactctl.sessions.reading.folders import Folders
 from compactctl.store.archive.contents import contents_of
 from compactctl.store.archive.lock import locked_folder
 from compactctl.store.files.disk_errors import disk_errors
@@ -34,7 +35,10 @@ class ArchivesOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivesResult:
-    """The archives that were asked for, and whether they were forgotten, or would be."""
+    """The archives that were asked for, and whether they were forgotten, or would be.
+
+    ``warnings`` name stores that could not be read, in which sessions may be that are not found.
+    """
 
     archives: tuple[SessionArchive, ...]
     forgotten: bool
@@ -42,6 +46,7 @@ class ArchivesResult:
     folder: str
     home: str
     now: float
+    warnings: tuple[str, ...] = ()
 
     @property
     def n_bytes(self) -> int:
@@ -58,7 +63,8 @@ def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
     """
     if options.forget and not (options.names or options.dead):
         raise UsageError("name the sessions to forget archives of, or those that are gone: --dead")
-    found = all_archives(machine)
+    folders = Folders()
+    found = all_archives(machine, folders)
     chosen = tuple(_called(found, name) for name in options.names) if options.names else found
     chosen = tuple(dict.fromkeys(each for each in chosen if each.is_dead or not options.dead))
     if options.forget:
@@ -72,6 +78,7 @@ def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
         folder=str(state_folder(machine)),
         home=str(machine.home),
         now=options.now,
+        warnings=tuple(folders.notes),
     )
 
 
@@ -87,10 +94,10 @@ def _called(found: Sequence[SessionArchive], name: str) -> SessionArchive:
 
 def _check(chosen: Sequence[SessionArchive], *, force: bool) -> None:
     needed = None if force else next((each for each in chosen if _is_needed(each)), None)
-    if needed is not None and not needed.session.exists():
+    if needed is not None and needed.is_moved:
         raise UsageError(
-            f"{needed.session}: was moved, or a store cannot be read; this is the only way back of "
-            "the session; list them with compactctl sessions, or forget it with --force"
+            f"{needed.session}: was moved, or its store cannot be read; this is the session's only "
+            "way back; look for it with compactctl sessions, or forget it with --force"
         )
     if needed is not None:
         raise UsageError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import newest_entries
 from compactctl.store.archive.names import SUFFIX, archive_files, transcript_of
-from compactctl.store.places import Machine, state_folder
+from compactctl.store.places import Machine, state_folder, store_holding
 
 # So many characters of an id are enough to mean it, as they are for sessions.
 _LEAST = 4
@@ -19,8 +19,8 @@ class SessionArchive:
     """The archive folder of a session.
 
     ``session`` is the session's file, which need not be there; ``may_be_elsewhere`` says that a
-    store has a session of that id at another place, or could not be read. ``modified`` is in
-    seconds since the epoch.
+    store has a session of that id at another place, or could not be read, or is not there.
+    ``modified`` is in seconds since the epoch.
     """
 
     folder: Path
@@ -35,6 +35,11 @@ class SessionArchive:
         """Whether the session is gone: not at its place, and in no store under its id."""
         return not self.may_be_elsewhere and not self.session.exists()
 
+    @property
+    def is_moved(self) -> bool:
+        """Whether the session is not at its place, and may be at another one."""
+        return self.may_be_elsewhere and not self.session.exists()
+
     def is_called(self, name: str) -> bool:
         """Tell whether a path, an id, or the beginning of one means this archive."""
         if os.path.realpath(name) in map(os.path.realpath, (self.folder, self.session)):
@@ -44,17 +49,34 @@ class SessionArchive:
         return len(name) >= _LEAST and any(each.startswith(name) for each in own)
 
 
-def all_archives(machine: Machine) -> tuple[SessionArchive, ...]:
-    """Return the archives there are, the newest first; what cannot be looked into is left out."""
+def all_archives(machine: Machine, folders: Folders) -> tuple[SessionArchive, ...]:
+    """Return the archives there are, the newest first; what cannot be looked into is left out.
+
+    ``folders`` notes the stores that could not be read, in which a session may be that is not at
+    its place.
+    """
     found = [_archive(folder) for folder in _folders(state_folder(machine))]
     if any(each.is_dead for each in found):
-        folders = Folders()
         ids = {entry.id for entry in newest_entries(machine, folders)}
         found = [
-            replace(each, may_be_elsewhere=bool(folders.notes) or _has_id(each.session, ids))
+            replace(
+                each,
+                may_be_elsewhere=bool(folders.notes)
+                or not _is_store_there(each.session, machine)
+                or _has_id(each.session, ids),
+            )
             for each in found
         ]
     return tuple(sorted(found, key=lambda each: (-each.modified, str(each.session))))
+
+
+def _is_store_there(session: Path, machine: Machine) -> bool:
+    """Tell whether the store that a session lay in is there, as one on another disk may not be.
+
+    A document that was made for a client to import lies in the user's state folder.
+    """
+    store = store_holding(session, machine)
+    return session.is_relative_to(state_folder(machine)) or (store is not None and store.is_dir())
 
 
 def _has_id(session: Path, ids: Iterable[str]) -> bool:

@@ -1,6 +1,5 @@
 """A session in its client's store is written as a new session of that client."""
 
-import os
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -33,7 +32,7 @@ from compactctl.store.files.disk_errors import disk_errors, written_before
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.leftovers import sweep
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.lines import Source, digest_of, split_lines
+from compactctl.store.files.lines import Source, append_lines, digest_of, split_lines
 from compactctl.store.places import Machine, store_holding, this_machine
 from compactctl.store.publish.publish import write_output
 
@@ -126,9 +125,7 @@ def settle(fork: Fork) -> tuple[str, ...]:
             disk_errors(path, "the new session was written and has no title"),
             path.open("a+b") as f,
         ):
-            f.seek(max(0, f.seek(0, os.SEEK_END) - 1))
-            # What the client wrote last may lack its line break.
-            f.write(line if f.read(1) in (b"", b"\n") else b"\n" + line)
+            append_lines(f, line)
     return tuple(warnings)
 
 

@@ -8,6 +8,7 @@ from compactctl.commands.loading.database_path import is_in_database
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
+from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import session_at
 from compactctl.sessions.session import Session
 from compactctl.store.files.limits import ReadLimits
@@ -34,7 +35,7 @@ def earlier_rescue(path: str, limits: ReadLimits) -> Session | None:
 def _made_of(
     session: Session, source: Source, machine: Machine, limits: ReadLimits
 ) -> Iterator[Session]:
-    for archive in all_archives(machine):
+    for archive in all_archives(machine, Folders()):
         try:
             new = session_at(archive.session, machine)
             if new is None or new.entry.client != session.entry.client or new.id == session.id:

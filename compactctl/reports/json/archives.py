@@ -16,6 +16,7 @@ def archives_json(result: ArchivesResult) -> dict[str, Any]:
         "forgotten": result.forgotten and not result.dry_run,
         "dryRun": result.dry_run,
         "archives": [_archive(each, result) for each in result.archives],
+        "warnings": list(result.warnings),
     }
 
 

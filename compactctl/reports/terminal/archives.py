@@ -7,7 +7,7 @@ from compactctl.commands.archives.found import SessionArchive
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.session_rows import project_text
 from compactctl.reports.rendering.tables import number, table, text
-from compactctl.reports.rendering.text import age_text, plural, size_text
+from compactctl.reports.rendering.text import age_text, line_text, plural, size_text
 
 _COLUMNS = (
     text("Session", "start", least=20),
@@ -36,11 +36,22 @@ def archives_screen(result: ArchivesResult) -> Iterator[ScreenItem]:
         yield f"{gone}; forget their archives with: compactctl archives --dead --forget"
 
 
+def archives_messages(result: ArchivesResult) -> Iterator[str]:
+    """Yield what could not be read."""
+    yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
+
+
 def _cells(archive: SessionArchive, result: ArchivesResult) -> tuple[str, ...]:
     return (
         project_text(str(archive.session), result.home),
         age_text(result.now - archive.modified),
         f"{archive.operations:,}",
         size_text(archive.n_bytes),
-        "session is gone" if archive.is_dead and not result.forgotten else "",
+        "" if result.forgotten else _note(archive),
     )
+
+
+def _note(archive: SessionArchive) -> str:
+    if archive.is_moved:
+        return "session was moved"
+    return "session is gone" if archive.is_dead else ""

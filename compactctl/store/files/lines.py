@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from compactctl.errors import NoInputError
 from compactctl.model.operation import Digest
@@ -228,3 +228,13 @@ def _check_regular(path: Path, info: os.stat_result) -> None:
         raise NoInputError(f"{path}: is not a regular file; pipe it in and name - instead")
     if not info.st_size:
         raise NoInputError(f"{path}: is empty; there is nothing to read")
+
+
+def append_lines(stream: BinaryIO, lines: bytes) -> None:
+    """Write lines behind a file that is open to append and read, on lines of their own.
+
+    What another program wrote last may lack its line break.
+    """
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, end - 1))
+    stream.write(lines if stream.read(1) in (b"", b"\n") else b"\n" + lines)
