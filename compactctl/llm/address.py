@@ -48,6 +48,11 @@ def address_of(url: str, *, allow_network: bool) -> Address:
         raise UsageError(f"--base-url {url}: give a URL such as http://127.0.0.1:8080/v1")
     if parts.username or parts.password:
         raise UsageError("--base-url: a password does not belong there; see --api-key-env")
+    if not all("!" <= letter <= "~" for letter in parts.path):
+        raise UsageError(
+            f"--base-url {url}: a blank or a letter that is not ASCII is in its path; write it "
+            "with percent signs, as %C3%A9 for é"
+        )
     found = _resolved(parts.hostname, port or _PORTS[parts.scheme])
     if not allow_network and not all(map(_is_loopback, found)):
         raise UsageError(

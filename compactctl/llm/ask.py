@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from compactctl.summaries.by_model.answers import Answer
+from compactctl.summaries.by_model.secrets import masked
 
 Ask = Callable[[str, int], Answer]
 """Takes a prompt and the tokens the answer may have; raises NoAnswerError when there is none."""
@@ -11,7 +12,10 @@ _LONGEST_REASON = 200
 
 
 class NoAnswerError(Exception):
-    """A writer gave no answer; the text says why, on one line. Never reaches the user as it is."""
+    """A writer gave no answer; the text says why, on one line. Never reaches the user as it is.
+
+    A server or program may quote the key that it was given: secrets in the text are masked.
+    """
 
     def __init__(self, reason: str) -> None:
-        super().__init__(" ".join(reason.split())[:_LONGEST_REASON])
+        super().__init__(masked(" ".join(reason.split()))[:_LONGEST_REASON])

@@ -31,10 +31,22 @@ def program_words(command: str, option: str, does: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"{option} {command}: {error}; close every quote") from error
+        raise UsageError(f"{option}: {error}; close every quote") from error
+    if any("\0" in word for word in words):
+        raise UsageError(f"{option}: a NUL character is in it; leave it out")
     if not words or shutil.which(words[0]) is None:
-        raise UsageError(f"{option} {command}: there is no such program; give one that {does}")
+        name = "".join(words[:1])
+        raise UsageError(f"{option} {name}: there is no such program; give one that {does}")
     return words
+
+
+def command_name(words: Sequence[str]) -> str:
+    """Return the names of a program and of the script that it runs, without folders.
+
+    What else is on a command line may be a key, and is never shown or stored.
+    """
+    script = [word for word in words[1:2] if os.path.isfile(word)]  # noqa: PTH113 - any text
+    return shlex.join(os.path.basename(word) for word in (words[0], *script))  # noqa: PTH119
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -3,20 +3,18 @@
 import atexit
 import json
 import os
-import shlex
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from pathlib import PurePath
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from tempfile import TemporaryFile
 from typing import IO, cast
 
 from compactctl.errors import UsageError
-from compactctl.llm.command import kill_group, program_words
+from compactctl.llm.command import command_name, kill_group, program_words
 from compactctl.tokens.counters.counter import Exactness
 
 OPTION = "--counter-cmd"
@@ -33,15 +31,17 @@ class CommandCounter:
     """Asks one program, which runs until this one ends; the same text is asked for once.
 
     It gets each text as a JSON string on a line of its own and prints a whole number on a line for
-    it, in the same order. The name does without folders, which differ between machines.
+    it, in the same order. Its id names the program and its script alone: folders differ between
+    machines, and an argument may be a key.
     """
 
     exactness: Exactness = "estimate"
 
     def __init__(self, command: str) -> None:
         words = program_words(command, OPTION, _DOES)
-        self.id = "cmd:" + shlex.join(PurePath(word).name or word for word in words)
-        self._asking = _Asking(command, words)
+        name = command_name(words)
+        self.id = f"cmd:{name}"
+        self._asking = _Asking(name, words)
         self._known: dict[bytes, int] = {_digest(""): 0}
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
@@ -81,8 +81,8 @@ def _digest(text: str) -> bytes:
 class _Asking:
     """The conversation with the program, which starts with the first question."""
 
-    def __init__(self, command: str, words: Sequence[str]) -> None:
-        self._command = command
+    def __init__(self, name: str, words: Sequence[str]) -> None:
+        self._name = name
         self._words = words
         self._running: _Running | None = None
 
@@ -167,7 +167,7 @@ class _Asking:
         return int(word)
 
     def _failed(self, what: str) -> UsageError:
-        return UsageError(f"{OPTION} {self._command}: {what}")
+        return UsageError(f"{OPTION} {self._name}: {what}")
 
 
 @dataclass(frozen=True, slots=True)

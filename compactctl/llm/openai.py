@@ -40,12 +40,26 @@ def asking_server(
     a URL or key that cannot be used.
     """
     address = address_of(url, allow_network=allow_network)
-    key = os.environ.get(key_variable, "") if key_variable else ""
-    if key_variable and not key:
-        raise UsageError(f"--api-key-env {key_variable}: that variable is not set, or empty")
+    key = _key(key_variable) if key_variable else ""
     if key and not (address.is_local or address.is_secure):
         raise UsageError(f"--base-url {url}: a key would be sent in the clear; use https")
     return partial(_ask, Server(address=address, model=model, key=key, timeout=timeout))
+
+
+def _key(variable: str) -> str:
+    """Return the key in a variable without the blanks around it, as a file with CRLF leaves one.
+
+    Raises UsageError, which never quotes the key, for one that is not there or fits no header.
+    """
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise UsageError(f"--api-key-env {variable}: that variable is not set, or empty")
+    if not all("!" <= letter <= "~" for letter in key):
+        raise UsageError(
+            f"--api-key-env {variable}: a blank, a control character or a letter that is not ASCII "
+            "is in that key; copy it again"
+        )
+    return key
 
 
 def _ask(server: Server, prompt: str, max_tokens: int) -> Answer:
@@ -56,7 +70,10 @@ def _ask(server: Server, prompt: str, max_tokens: int) -> Answer:
     except (OSError, http.client.HTTPException) as error:
         raise NoAnswerError(f"{type(error).__name__}: {error}") from error
     if status != http.client.OK:
-        raise NoAnswerError(f"status {status}: {_complaint(body)}")
+        said = _complaint(body)
+        if server.key:
+            said = said.replace(server.key, "[REDACTED:api-key]")
+        raise NoAnswerError(f"status {status}: {said}")
     return _answer(body)
 
 

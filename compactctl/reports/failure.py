@@ -23,7 +23,14 @@ def error_line(error: CompactctlError) -> str:
 
     It is one line whatever it quotes: a file's name may have line ends in it.
     """
-    return safe_text(f"compactctl: {error}".replace("\n", "\\n"))
+    return safe_text(_masked(f"compactctl: {error}").replace("\n", "\\n"))
+
+
+def _masked(message: str) -> str:
+    """Mask what a message quotes of a command line, a setting or a file; loaded when it is due."""
+    from compactctl.summaries.by_model.secrets import masked
+
+    return masked(message)
 
 
 def usage_line(error: click.ClickException) -> str:
@@ -33,7 +40,8 @@ def usage_line(error: click.ClickException) -> str:
     message = error.format_message().strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
     origin = _origin(error, context)
-    return safe_text(f"{place}: {' '.join(message.split())}{origin}; see {place} --help")
+    message = _masked(" ".join(message.split()))
+    return safe_text(f"{place}: {message}{origin}; see {place} --help")
 
 
 def _origin(error: click.ClickException, context: click.Context | None) -> str:

@@ -63,6 +63,18 @@ def test_the_name_tells_no_folder(tmp_path: Path) -> None:
     assert name == f"cmd:{Path(sys.executable).name} count.py"
 
 
+def test_neither_the_name_nor_an_error_tells_an_argument(tmp_path: Path) -> None:
+    counter = CommandCounter(f"{written(tmp_path, 'pass')} --api-key hunter-2 plain-word")
+    assert counter.id == f"cmd:{Path(sys.executable).name} count.py"
+    with pytest.raises(UsageError) as raised:
+        counter.count_many(["text"])
+    assert str(raised.value) == f"--counter-cmd {counter.id[4:]}: ended with exit code 0"
+    for command in ("no-such-program --key hunter-2", "count 'hunter-2", "cat hunter-2\0"):
+        with pytest.raises(UsageError) as raised:
+            CommandCounter(command)
+        assert "hunter" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("code", "words"),
     [

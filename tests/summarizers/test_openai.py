@@ -42,6 +42,40 @@ def test_a_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
         asking(stub.url, key_variable="OTHER_KEY")
 
 
+def test_blanks_around_a_key_are_not_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", " k-1\r\n")
+    with served(lambda _: completion("text")) as stub:
+        asking(stub.url, key_variable="MY_KEY")("prompt", 1)
+    assert stub.headers[0]["Authorization"] == "Bearer k-1"
+
+
+@pytest.mark.parametrize("odd", ["\r", "\n", " ", "\t", "ü", "€", "\x7f", "\udc80"])
+def test_a_key_that_fits_no_header_is_refused_and_not_quoted(
+    odd: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", f"hunter{odd}hunter")
+    with pytest.raises(UsageError, match="--api-key-env MY_KEY: ") as raised:
+        asking("http://127.0.0.1:9/v1", key_variable="MY_KEY")
+    assert "hunter" not in str(raised.value)
+
+
+@pytest.mark.parametrize("path", ["/vé", "/v 1", "/v\x7f", "/€/v1"])
+def test_a_path_that_is_not_ascii_is_refused(path: str) -> None:
+    with pytest.raises(UsageError, match=r"--base-url .*; write it with percent signs"):
+        asking(f"http://127.0.0.1:9{path}")
+
+
+def test_a_complaint_that_quotes_a_key_is_told_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "hunter-2")
+    others = "sk" + "-abcdefghij0123456789"
+    reply = (401, f"key hunter-2 is wrong, and {others} as well".encode())
+    with served(lambda _: reply) as stub, pytest.raises(NoAnswerError) as raised:
+        asking(stub.url, key_variable="MY_KEY")("prompt", 1)
+    assert str(raised.value) == (
+        "status 401: key [REDACTED:api-key] is wrong, and [REDACTED:api-key] as well"
+    )
+
+
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [

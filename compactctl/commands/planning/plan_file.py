@@ -203,8 +203,9 @@ def _said(message: Message) -> str:
 
 def _beginning(message: Message) -> str:
     said = (said for part in message.parts for said in part_texts(part) if said.strip())
-    whole = " ".join(each[: 10 * _BEGINNING] for each in islice(said, 3))
-    return one_line(masked(whole), _BEGINNING)
+    # A secret is masked as a whole before it may be cut: half of one may look like none.
+    begun = (masked(each[: 30 * _BEGINNING])[: 10 * _BEGINNING] for each in islice(said, 3))
+    return one_line(masked(" ".join(begun)), _BEGINNING)
 
 
 def plan_text(plan: PlanFile) -> str:
@@ -252,7 +253,7 @@ def _row_fields(row: PlannedMessage) -> Iterator[tuple[str, Any]]:
         "line": row.line or None,
         "fate": row.fate,
         "role": row.role,
-        "tools": list(row.tools),
+        "tools": list(map(masked, row.tools)),
         "tokens": row.tokens if row.line else None,
         "tokensAfter": row.tokens_after if row.fate in {"rewritten", "written"} else None,
         "stage": row.stage,

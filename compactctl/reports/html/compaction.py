@@ -20,7 +20,7 @@ from compactctl.reports.html.page import page_of
 from compactctl.reports.html.session_lists import request_pieces
 from compactctl.reports.html.texts import PageNames, holds_texts
 from compactctl.reports.rendering.text import path_name
-from compactctl.reports.rendering.wording import base_text, counter_text, model_text
+from compactctl.reports.rendering.wording import base_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +88,7 @@ def _facts(result: CompactResult, choice: PageChoice, names: PageNames) -> Itera
     yield f"{result.messages_before:,} messages before, {result.messages_after:,} after"
     if not choice.redact:
         yield f"profile {names.line(result.profile.name)}"
-    yield f"counted with {counter_text(result.measure)}"
-    if result.measure.model.known or not choice.redact:
-        yield names.line(model_text(result.measure))
+    yield from names.measured(result.measure)
     if result.operation and not result.dry_run:
         yield f"operation {result.operation}"
 

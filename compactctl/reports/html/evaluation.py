@@ -69,7 +69,7 @@ def _facts(result: EvaluateResult, cuts: int, names: PageNames) -> Iterator[str]
     if skipped:
         yield f"{plural(skipped, 'cut')} left out: too little is named again behind them"
     if result.counters:
-        yield f"counted with {', '.join(map(names.line, result.counters))}"
+        yield f"counted with {', '.join(map(names.counter, result.counters))}"
     if result.noise is not None:
         yield f"noise {share_text(result.noise.share)}"
 

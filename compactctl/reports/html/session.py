@@ -33,7 +33,6 @@ from compactctl.reports.html.session_lists import (
 )
 from compactctl.reports.html.texts import PageNames, holds_texts, shown_texts
 from compactctl.reports.rendering.text import path_name, plural, share_text, size_text
-from compactctl.reports.rendering.wording import counter_text, model_text
 from compactctl.tokens.fit import fit_of
 
 
@@ -90,9 +89,7 @@ def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterato
     scope = "in the full history" if result.scope == "full" else "in the context"
     counts = plural(result.messages, "message"), plural(result.turns, "turn")
     yield f"{' and '.join(counts)} {scope}"
-    yield f"counted with {counter_text(result.measure)}"
-    if result.measure.model.known or not choice.redact:
-        yield names.line(model_text(result.measure))
+    yield from names.measured(result.measure)
 
 
 def _warnings(result: StatsResult, choice: PageChoice, names: PageNames) -> list[str]:

@@ -6,11 +6,13 @@ from functools import partial
 from html import escape
 from pathlib import PurePath
 
+from compactctl.commands.sizing.measure import Measure
 from compactctl.history.toolnames import kind_of
 from compactctl.model.message import Message
 from compactctl.reports.html.choice import PageChoice
 from compactctl.reports.rendering.part_text import part_text
 from compactctl.reports.rendering.text import one_line, safe_text
+from compactctl.reports.rendering.wording import counter_text, model_text
 from compactctl.summaries.by_model.secrets import masked
 from compactctl.tokens.meter import part_texts
 
@@ -21,6 +23,8 @@ _CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
 # Endings of names that tell a language and nothing else.
 _ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
 _NAME_WIDTH = 160
+# Most tokens have fewer characters; of a longer one the beginning is enough to know it.
+_LONGEST_TOKEN = 2_000
 
 
 class PageNames:
@@ -52,6 +56,26 @@ class PageNames:
     def model(self, model: str) -> str:
         """Return a model's name; redacted, that it is one."""
         return "another model" if self._redact else self.line(model)
+
+    def measured(self, measured: Measure) -> Iterator[str]:
+        """Yield what was counted with, and the model; redacted, the row of the built-in table.
+
+        A model's name may hold an account or a deployment, as ARNs do.
+        """
+        counter = measured.counter
+        text = counter_text(measured).removeprefix(counter.id)
+        yield f"counted with {self.counter(counter.id)}{text}"
+        if not self._redact:
+            yield self.line(model_text(measured))
+        elif measured.model.rule == "name":
+            yield f"model {measured.model.match}"
+        else:
+            yield "another model"
+
+    def counter(self, counter: str) -> str:
+        """Return what a counter is called; redacted, nothing of a command."""
+        is_command = counter.startswith("cmd:")
+        return "a command" if self._redact and is_command else self.line(counter)
 
     def line(self, text: str) -> str:
         """Return a text on one line, without the secrets in it."""
@@ -122,7 +146,7 @@ def _text(message: Message, *, cut: int, mask: bool) -> str:
 
 def _shown(text: str, *, cut: int, mask: bool) -> str:
     """Return the beginning of a text; what a cut parts is masked as a whole."""
-    begun = text[: 2 * cut]
+    begun = text[: cut + _LONGEST_TOKEN]
     begun = masked(begun) if mask else begun
     kept = safe_text(begun[:cut])
     rest = len(text) - cut

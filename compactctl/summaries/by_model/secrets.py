@@ -296,10 +296,12 @@ def _is_secret(match: re.Match[str], before: str, value: str, text: str) -> bool
     if match["assigned"] or _ODD.search(word) or len(_HUMP.findall(word)) >= _HUMPS:
         return True
     word, escape, _ = word.partition("\\")
+    if _TYPES.fullmatch(word) or _HUMP.search(word):
+        return False
     is_line = before[:1] in ("\n", "\\") and (
         escape or _LINE_END.match(text, match.end() + len(value))
     )
-    return bool(is_line) and not _TYPES.fullmatch(word) and not _HUMP.search(word)
+    return bool(is_line) or match[0].lower().startswith("pass")
 
 
 def _is_reference(value: str) -> bool:
