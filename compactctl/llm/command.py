@@ -12,6 +12,9 @@ from functools import partial
 from compactctl.errors import UsageError
 from compactctl.llm.ask import Ask, NoAnswerError
 from compactctl.summaries.by_model.answers import Answer
+from compactctl.summaries.by_model.secrets import masked
+
+_SHORTEST_SECRET = 4
 
 
 def asking_command(
@@ -49,6 +52,15 @@ def command_name(words: Sequence[str]) -> str:
     return shlex.join(os.path.basename(word) for word in (words[0], *script))  # noqa: PTH119
 
 
+def without_arguments(said: str, words: Sequence[str]) -> str:
+    """Mask in what a program complained of those of its arguments that look like secrets."""
+    shown = masked(shlex.join(words))
+    for word in words[1:]:
+        if len(word) >= _SHORTEST_SECRET and word not in shown:
+            said = said.replace(word.rpartition("=")[2] or word, "[REDACTED:credential]")
+    return said
+
+
 def kill_group(process: subprocess.Popen[bytes]) -> None:
     """End a program that leads a session of its own, and whatever it has started."""
     with suppress(ProcessLookupError):
@@ -71,6 +83,7 @@ def _run(words: Sequence[str], timeout: float, prompt: str, max_tokens: int) -> 
         output, complaint = _talk(process, prompt, timeout)
     if process.returncode != 0:
         said = complaint.decode("utf-8", "replace").strip().partition("\n")[0]
+        said = without_arguments(said, words)
         raise NoAnswerError(f"exit code {process.returncode}" + (f": {said}" if said else ""))
     return Answer(text=output.decode("utf-8", "replace"))
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import IO, cast
 
 from compactctl.errors import UsageError
-from compactctl.llm.command import command_name, kill_group, program_words
+from compactctl.llm.command import command_name, kill_group, program_words, without_arguments
 from compactctl.tokens.counters.counter import Exactness
 
 OPTION = "--counter-cmd"
@@ -148,7 +148,8 @@ class _Asking:
     def _read(self, running: "_Running", reads: int) -> bytes:
         found = os.read(reads, _CHUNK)
         if not found:
-            code, said = running.process.wait(), running.complaint()
+            code = running.process.wait()
+            said = without_arguments(running.complaint(), self._words)
             raise self._failed(f"ended with exit code {code}" + (said and f": {said}"))
         return found
 

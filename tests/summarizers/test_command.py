@@ -35,6 +35,14 @@ def test_a_failure_is_told_with_its_first_line() -> None:
         ask('import sys; print("no model\\nat all", file=sys.stderr); sys.exit(3)')
 
 
+@pytest.mark.parametrize("given", ["--api-key hunter-2", "--api-key=hunter-2"])
+def test_a_failure_that_quotes_a_key_is_told_without_it(given: str) -> None:
+    code = 'import sys; sys.exit(f"{sys.argv[1:]} was refused")'
+    with pytest.raises(NoAnswerError, match=r"^exit code 1: .* was refused$") as raised:
+        asking_command(f"{program(code)} {given}", 20)("prompt", 100)
+    assert "hunter" not in str(raised.value)
+
+
 def test_one_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
     late = tmp_path / "late"
     child = f"sleep 0.6; touch {late}"

@@ -78,10 +78,14 @@ def _default(context: click.Context, option: click.Option) -> object:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it; what click marks as not given is None."""
+    """Return a value as JSON has it, secrets masked; what click marks as not given is None."""
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return value if isinstance(value, str | int | float | bool) else None
+    if isinstance(value, str):
+        from compactctl.summaries.by_model.secrets import masked
+
+        return masked(value)
+    return value if isinstance(value, int | float | bool) else None
 
 
 def _short(path: Path) -> Path:

@@ -378,3 +378,14 @@ def test_a_limit_that_nothing_is_over_is_refused(
     refused = ask("stats", desk, f"--{option}", value)
     assert (refused.code, refused.out) == (2, "")
     assert f"'--{option}'" in refused.err
+
+
+def test_config_masks_secrets_in_commands(
+    ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert home.is_dir()
+    monkeypatch.setenv("COMPACTCTL_COUNTER_CMD", "count --api-key hunter-2 --fast")
+    for given in ([], ["--json"]):
+        shown = ask("config", *given).out
+        assert "count --api-key [REDACTED:credential] --fast" in shown
+        assert "hunter-2" not in shown
