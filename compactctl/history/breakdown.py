@@ -36,7 +36,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reread:
-    """A file that was read more than once.
+    """A file that a conversation read more than once.
 
     ``identical`` counts older reads whose content a later read shows again; ``tokens`` are those
     of all reads but the newest, ``identical_tokens`` those of the identical ones.
@@ -51,7 +51,7 @@ class Reread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
-    """A conversation's tokens; every category is there and they add up to ``total``."""
+    """The tokens of messages; every category is there and they add up to ``total``."""
 
     total: int
     categories: Mapping[Category, int]
@@ -63,7 +63,7 @@ class Breakdown:
 def breakdown(
     messages: Sequence[Message], meter: Meter, *, cwd: str | None = None, largest: int = 10
 ) -> Breakdown:
-    """Break a conversation's tokens down; lists are sorted by tokens, largest first."""
+    """Break the tokens of one conversation, or several, down; lists have the largest first."""
     reads = file_reads(messages, cwd=cwd)
     names = result_tools(messages)
     return Breakdown(
@@ -128,23 +128,32 @@ def _tools(
 def _rereads(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> tuple[Reread, ...]:
-    covered = superseded(reads)
-
-    def tokens(chosen: Sequence[FileRead]) -> int:
-        parts = (messages[read.place.message].parts[read.place.part] for read in chosen)
-        return sum(meter.part(part) for part in parts)
-
-    found = []
-    for path, same in by_path(reads).items():
-        repeated = [read for read in same if read.place in covered]
-        if len(same) > 1:
-            found.append(
-                Reread(
-                    path=path,
-                    reads=len(same),
-                    identical=len(repeated),
-                    tokens=tokens(same[:-1]),
-                    identical_tokens=tokens(repeated),
-                )
-            )
+    """Return the files that a conversation read more than once, each by its own reads."""
+    groups: dict[int, list[FileRead]] = defaultdict(list)
+    for read in reads:
+        groups[messages[read.place.message].conversation].append(read)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for group in groups.values():
+        covered = superseded(group)
+        for path, same in by_path(group).items():
+            if len(same) == 1:
+                continue
+            for older, read in enumerate(same, 1 - len(same)):
+                tokens = meter.part(messages[read.place.message].parts[read.place.part])
+                is_repeated = read.place in covered
+                count = counts[path]
+                count["reads"] += 1
+                count["identical"] += is_repeated
+                count["tokens"] += tokens * (older < 0)
+                count["identical_tokens"] += tokens * is_repeated
+    found = (
+        Reread(
+            path=path,
+            reads=count["reads"],
+            identical=count["identical"],
+            tokens=count["tokens"],
+            identical_tokens=count["identical_tokens"],
+        )
+        for path, count in counts.items()
+    )
     return tuple(sorted(found, key=lambda file: (-file.tokens, file.path)))

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from compactctl.history.pairs import Place, part_places
 from compactctl.history.reads import FileRead
-from compactctl.history.turns import leading_system
+from compactctl.history.turns import system_front
 from compactctl.model.message import (
     FilePart,
     MediaPart,
@@ -55,10 +55,11 @@ _BY_ROLE: Mapping[Role, Category] = {
 def category_tokens(
     messages: Sequence[Message], reads: Sequence[FileRead], meter: Meter
 ) -> dict[Category, int]:
-    """Return the tokens of every category; together they are the conversation's total.
+    """Return the tokens of every category; together they are the total of the messages.
 
     ``reads`` are the file reads among the messages. Media inside a tool result count as media.
-    Injected records and markers are "other"; system messages are the prompt only at the front.
+    Injected records and markers are "other"; system messages are the prompt only at the front of
+    their conversation.
     """
     tokens: dict[Category, int] = dict.fromkeys(CATEGORIES, 0)
     for _, category, count in categorised(messages, reads, meter):
@@ -74,12 +75,12 @@ def categorised(
     Its media stand apart, and so does what the client answers a call that has no result.
     """
     read_places = {read.place for read in reads}
-    front = leading_system(messages)
+    front = system_front(messages)
     for place, part in part_places(messages):
         message = messages[place.message]
         media, answer = _media_tokens(part, meter), _answer_tokens(part, meter)
         category = "file reads" if place in read_places else _category(message, part)
-        if category == "other" and place.message < front:
+        if category == "other" and place.message in front:
             category = "system prompt"
         if media:
             yield place, "media", media

@@ -51,6 +51,18 @@ def leading_system(messages: Sequence[Message]) -> int:
     return sum(1 for _ in takewhile(lambda m: m.role == "system" and not m.synthetic, messages))
 
 
+def system_front(messages: Sequence[Message]) -> frozenset[int]:
+    """Return the indices of the messages that ``leading_system`` counts in each conversation."""
+    begun: set[int] = set()
+    front: set[int] = set()
+    for index, message in enumerate(messages):
+        if message.role != "system" or message.synthetic:
+            begun.add(message.conversation)
+        elif message.conversation not in begun:
+            front.add(index)
+    return frozenset(front)
+
+
 def given(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return what is not the conversation: the system prompt, tool definitions, fixed records.
 

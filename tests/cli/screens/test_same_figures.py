@@ -2,15 +2,40 @@
 
 import json
 import re
-from collections.abc import Sequence
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import call, conversation, result
 from cli.asking import SAMPLES, Ask
 
+from compactctl import load
+from compactctl.commands.batch.one_file import run_file
+from compactctl.commands.batch.options import BatchOptions
+from compactctl.commands.batch.task import FileTask
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.inspect.check import CheckOptions, check
+from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.integrations.project_history import ProjectHistory
+from compactctl.commands.loading.discover import Input
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.simulate.simulate import SimulateOptions, simulate
+from compactctl.commands.sizing.measure import MeasureOptions, measure
+from compactctl.errors import DoesNotFitError
+from compactctl.history.breakdown import breakdown
+from compactctl.history.conversations import conversations_of
+from compactctl.profiles.library import built_in
+from compactctl.reports.html.choice import PageChoice
+from compactctl.reports.html.session import stats_page
+from compactctl.reports.json.check import check_json
+from compactctl.reports.json.compact import compact_json
+from compactctl.reports.json.stats import stats_json
 from compactctl.store.places import Machine
+from compactctl.tokens.trigger import NEVER
 
 SEVERAL = SAMPLES / "openai-chat-conversations.jsonl"
 Talk = Sequence[dict[str, Any]]
@@ -124,3 +149,139 @@ def test_agents_are_told_what_stats_tells(ask: Ask, history: ProjectHistory) -> 
     assert found["tokensOfNextRequest"] == expected["estimatedInputTokens"]
     parts = sum(found["categories"].values()) + found["tokensNotInTranscript"]
     assert parts == found["tokensOfNextRequest"]
+
+
+WAYS: Mapping[str, MeasureOptions] = {
+    "as it is": MeasureOptions(),
+    "model": MeasureOptions(model="gpt-4.1"),
+    "window": MeasureOptions(window=20_000),
+    "counter": MeasureOptions(counter="chars/4"),
+    "characters": MeasureOptions(chars_per_token=3.5),
+    "reserve": MeasureOptions(max_tokens=9_000),
+    "base": MeasureOptions(base="window"),
+    "profile": MeasureOptions(profile=built_in("neurolink")),
+}
+ROWS = (
+    "totalTokens",
+    "overheadTokens",
+    "missingHistoryTokens",
+    "restoredTokens",
+    "hiddenReasoningTokens",
+    "frameTokens",
+    "unexplainedTokens",
+)
+VERDICT = (
+    "estimatedInputTokens",
+    "usageRatio",
+    "percentLeft",
+    "withinBudget",
+    "fit",
+    "windowTokens",
+    "windowSource",
+    "availableInputTokens",
+)
+each_sample = pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.jsonl")), ids=lambda p: p.stem)
+each_way = pytest.mark.parametrize("way", WAYS)
+
+
+def compacting(path: Path, way: str, **options: Any) -> CompactOptions:
+    measuring = WAYS[way]
+    plan = PlanOptions(profile=measuring.profile, **options.pop("plan", {}))
+    return CompactOptions(path=str(path), measure=measuring, plan=plan, **options)
+
+
+@pytest.mark.each_choice
+@each_way
+@each_sample
+def test_all_commands_tell_the_same(path: Path, way: str) -> None:
+    found = stats(StatsOptions(path=str(path), measure=WAYS[way], life=True))
+    expected = stats_json(found)
+    assert sum(expected["breakdown"].values()) == expected["totalTokens"]
+    assert min(expected["breakdown"].values()) >= 0
+    if found.conversations == 1:
+        assert sum(expected[row] for row in ROWS) == expected["estimatedInputTokens"]
+
+    checked = check(CheckOptions(path=str(path), measure=WAYS[way]))
+    document = check_json(checked)
+    assert {name: document[name] for name in VERDICT} == {name: expected[name] for name in VERDICT}
+    assert sum(document["breakdown"].values()) == found.usage.tokens
+    assert min(document["breakdown"].values()) >= 0
+
+    (row,) = run_file(
+        BatchOptions(paths=(str(path),), measure=WAYS[way]),
+        FileTask(input=Input(path=str(path), below=path.name)),
+    ).rows
+    assert row.context == found.usage.tokens
+    assert (row.used, row.level) == (found.usage.ratio, found.usage.level)
+    assert (row.window, row.available) == (expected["windowTokens"], found.measure.budget.available)
+    assert row.ratio_before == expected["usageRatio"]
+    assert (row.tokens_before, row.categories) == (found.size.counted, expected["breakdown"])
+    assert (row.messages, row.turns, row.steps) == (found.messages, found.turns, found.steps)
+
+    simulated = simulate(
+        SimulateOptions(path=str(path), measure=WAYS[way], profiles=(built_in("default"),))
+    )
+    assert simulated.requests[-1].tokens == found.usage.tokens
+
+    page = stats_page(found, PageChoice(path="page.html"))
+    assert f"<strong>{found.usage.tokens:,}</strong> tokens" in page
+
+    idle = compact(compacting(path, way, dry_run=True, plan={"if_needed": True, "trigger": NEVER}))
+    assert idle.largest_before == idle.largest_after == found.usage.tokens
+    assert idle.tokens_after == found.breakdown.total
+    assert compact_json(idle)["fit"] == expected["fit"]
+
+
+@pytest.mark.each_choice
+@each_way
+@each_sample
+def test_what_compact_promises_is_what_is_measured_then(
+    path: Path, way: str, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copy(path, tmp_path))
+    checked = check(CheckOptions(path=str(copy), measure=WAYS[way]))
+    for in_place in (False, True):
+        try:
+            made = compact(compacting(copy, way, in_place=in_place, plan={"if_needed": True}))
+        except DoesNotFitError:
+            assert checked.due
+            return
+        assert bool(made.not_due) is not checked.due
+        if made.written is None:
+            continue
+        again = check(CheckOptions(path=made.written.output, measure=WAYS[way]))
+        found = stats_json(again.stats)
+        assert again.situation == made.situation
+        assert found["fit"] == compact_json(made)["fit"]
+        assert found["totalTokens"] == made.tokens_after
+        assert (again.stats.size.unseen, found["messageCount"]) == (
+            made.unseen,
+            made.messages_after,
+        )
+
+
+def test_a_file_of_dialogs_is_the_sum_of_them() -> None:
+    transcript = load(SEVERAL)
+    meter = measure(transcript, MeasureOptions()).meter
+    whole = breakdown(transcript.effective, meter)
+    each = [breakdown(messages, meter) for messages in conversations_of(transcript.effective)]
+    assert whole.total == sum(one.total for one in each)
+    categories: Counter[str] = Counter()
+    for one in each:
+        categories.update(one.categories)
+    assert dict(categories) == whole.categories
+    assert whole.categories["other"] == 0
+
+
+def test_a_file_read_once_in_each_dialog_was_not_read_again() -> None:
+    dialogs = [
+        replace(message, conversation=number)
+        for number in (0, 1)
+        for message in conversation(
+            call("c", "Read", file_path="/a.py"), result("c", "import os\n" * 40)
+        )
+    ]
+    meter = measure(load(SEVERAL), MeasureOptions()).meter
+    assert breakdown(dialogs, meter).rereads == ()
+    alone = [replace(message, conversation=0) for message in dialogs]
+    assert [file.reads for file in breakdown(alone, meter).rereads] == [2]
