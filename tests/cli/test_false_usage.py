@@ -61,3 +61,11 @@ def test_screens_name_the_counter(ask: Ask, proxied: Path, command: str) -> None
     counter = json.loads(ask("stats", proxied, "--json").out)["counter"]
     lines = ask(command, proxied, *options).out.splitlines()
     assert [counter in line for line in lines if line.startswith("counted with")] == [True]
+
+
+def test_the_file_to_look_at_is_named_as_it_is_typed(
+    ask: Ask, proxied: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "my run.jsonl"
+    path.write_bytes(proxied.read_bytes())
+    assert f"see compactctl check '{path}'" in ask("batch", path).err

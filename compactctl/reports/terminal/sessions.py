@@ -7,7 +7,14 @@ from compactctl.commands.sessions.row import CLIENT_RECORD, Row
 from compactctl.commands.sessions.sessions import SessionsResult
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.session_rows import project_text, session_table
-from compactctl.reports.rendering.text import age_text, line_text, one_line, plural, typed_command
+from compactctl.reports.rendering.text import (
+    age_text,
+    line_text,
+    one_line,
+    plural,
+    shell_path,
+    typed_command,
+)
 from compactctl.sessions.registry import store_named
 from compactctl.sessions.session import Session
 
@@ -24,10 +31,10 @@ def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
             yield f"sizes: {CLIENT_RECORD}, of the newest request and its answer"
         readable = next((row for row in result.rows if not _is_closed(row.session)), None)
         if readable is not None:
-            yield f"look into one: compactctl stats {one_line(readable.short_id)}"
+            yield f"look into one: compactctl stats {shell_path(readable.short_id)}"
         full = next((row for row in result.rows if _is_full(row)), None)
         if full is not None:
-            yield f"make a full one go on: compactctl rescue {one_line(full.short_id)}"
+            yield f"make a full one go on: compactctl rescue {shell_path(full.short_id)}"
     elif result.found:
         yield f"none of {plural(result.found, 'session')} is like that"
     else:

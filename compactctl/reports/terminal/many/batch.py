@@ -15,6 +15,7 @@ from compactctl.reports.rendering.text import (
     plural,
     safe_text,
     share_text,
+    shell_path,
     size_text,
 )
 from compactctl.reports.rendering.wording import BASES, tokens_text
@@ -85,7 +86,7 @@ def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
     doubted = [row for row in rows if "usage" in row.flags]
     if doubted:
         files = plural(len(doubted), _noun(doubted))
-        first = line_text(doubted[0].path)
+        first = shell_path(doubted[0].path)
         yield f"warning: reported usage is not believed in {files}; see compactctl check {first}"
 
 
