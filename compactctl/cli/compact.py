@@ -129,14 +129,12 @@ def command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl compact``."""
-    if native and layout != "split":
-        raise UsageError(f"--native and --layout {layout} contradict each other; choose one")
     messages_only = layout == "messages"
     if (messages_only or path == STANDARD_STREAM) and not (in_place or native):
         output = output or STANDARD_STREAM
     layout = layout_into(output, layout)
     if not dry_run:
-        one_document(output, shown_as)
+        shown_as = one_document(output, shown_as)
     decided = plan_from(planned)
     options = CompactOptions(
         path=path,

@@ -1,6 +1,7 @@
 """The group of commands; each is imported only when it runs."""
 
 import importlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from compactctl import __version__
-from compactctl.cli.settings.names import variable_of
-from compactctl.cli.settings.settings import files_in_effect, settings_for, with_environment
-from compactctl.errors import suggestion
+from compactctl.cli.settings.names import flag_of, variable_of
+from compactctl.cli.settings.nearer import Decision, decide
+from compactctl.cli.settings.settings import (
+    files_in_effect,
+    settings_of_command_line,
+    settings_of_environment,
+    settings_of_files,
+    values_of,
+)
+from compactctl.errors import UsageError, suggestion
 from compactctl.reports.rendering.text import safe_text
 
 if TYPE_CHECKING:
@@ -193,6 +201,54 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"there is no command {cmd_name!r}; {hint}", ctx)
         return _imported(cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and what counts of its settings."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and not ctx.resilient_parsing:
+            decision = self._decide(ctx, name, command, rest)
+            ctx.obj = decision
+            ctx.default_map = {name: values_of(command, decision.in_effect.values())}
+        return name, command, rest
+
+    def _decide(
+        self, ctx: click.Context, name: str, command: click.Command, arguments: list[str]
+    ) -> Decision:
+        """Return what counts of the settings of a command, of files only where it takes them.
+
+        Raises UsageError for options that contradict each other or would have no effect.
+        """
+        environment = settings_of_environment(command, os.environ)
+        if name in _WITHOUT_SETTINGS:
+            return decide(name, environment)
+        inner = command.context_class(command, info_name=name, parent=ctx)
+        typed, _, _ = command.make_parser(inner).parse_args(args=list(arguments))
+        files = settings_of_files(Commands(), name, files_in_effect(ctx.params.get("config")))
+        settings = (*settings_of_command_line(command, typed), *environment, *files)
+        decision = decide(name, settings)
+        if decision.complaint and "help" not in typed:
+            raise UsageError(decision.complaint)
+        return decision
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
+        """Run the command; a value that means nothing is refused with where it stands."""
+        try:
+            return super().invoke(ctx)
+        except click.BadParameter as error:
+            option = error.param if isinstance(error.param, click.Option) else None
+            setting = ctx.obj.in_effect.get(flag_of(option)) if option and ctx.obj else None
+            if setting is None or setting.source.place == "command line":
+                raise
+            if setting.source.place != "environment":
+                raise UsageError(
+                    f"{setting.source.file}: {setting.option}: {error.message}"
+                ) from error
+            lines = ", one on a line" if option and option.multiple else ""
+            origin = f"the value of {variable_of(setting.option)} in the environment{lines}"
+            message = f"{error.message.rstrip('.')}; it is {origin}"
+            raise click.BadParameter(message, error.ctx, error.param, error.param_hint) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands from the table, importing none."""
         width = max(map(len, COMMANDS))
@@ -232,7 +288,7 @@ def _imported(name: str) -> click.Command:
     module = importlib.import_module(path)
     command: click.Command = module.command
     command.context_class = _SafeContext
-    return with_environment(command)
+    return command
 
 
 # Here and in the commands, help is not a docstring: python -OO leaves docstrings out.
@@ -251,14 +307,5 @@ Gemini CLI, OpenCode, Cline, Roo Code, pi) and on OpenAI, Anthropic and NeuroLin
     envvar=variable_of("config"),
     help="Take settings from this file instead of those that compactctl config shows.",
 )
-@click.pass_context
-def cli(context: click.Context, config: str | None) -> None:
+def cli(config: str | None) -> None:
     """Run ``compactctl``; the command that is invoked gets its settings."""
-    name = context.invoked_subcommand
-    if name not in COMMANDS or name in _WITHOUT_SETTINGS:
-        return
-    files = files_in_effect(config)
-    if not files:
-        return
-    given = settings_for(Commands(), name, files)
-    context.default_map = {name: {key: each.value for key, each in given.items()}}

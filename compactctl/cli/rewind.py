@@ -88,7 +88,7 @@ def command(
 ) -> None:
     """Run ``compactctl rewind``."""
     if not check:
-        one_document(output or ("" if client else path), shown_as)
+        shown_as = one_document(output or ("" if client else path), shown_as)
     options = RewindOptions(
         path=path,
         to=to,

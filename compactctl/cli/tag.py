@@ -71,7 +71,7 @@ def command(
     if path == STANDARD_STREAM and not in_place:
         output = output or STANDARD_STREAM
     if not dry_run:
-        one_document(output, shown_as)
+        shown_as = one_document(output, shown_as)
     options = CompactOptions(
         path=path,
         format=format_name,
@@ -94,7 +94,7 @@ def _wanted(condense: str | None, truncate: str | None, summary_file: str | None
     if (condense is None) == (truncate is None):
         raise UsageError("give either --condense or --truncate, with the messages FROM..TO")
     if (condense is None) != (summary_file is None):
-        raise UsageError("--condense and --summary-file go together")
+        raise UsageError("--condense needs the text of the summary; name it with --summary-file")
     text = None
     if summary_file is not None:
         text = open_input(summary_file, TEXT_LIMITS).data.decode("utf-8", "replace")

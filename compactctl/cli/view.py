@@ -12,8 +12,6 @@ from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.inspect.search import Search, search
 from compactctl.commands.inspect.view import Detail, What, view
-from compactctl.errors import UsageError
-from compactctl.reports.registry import TERMINAL
 from compactctl.store.files.limits import ReadLimits
 
 _HELP = """Show what the model sees, and what is hidden.
@@ -72,8 +70,6 @@ def command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl view``."""
-    if jsonl and shown_as != TERMINAL:
-        raise UsageError(f"--jsonl and --{shown_as} contradict each other; choose one")
     with working("reading", path, shown_as):
         result = view(path, what or "effective", format_name, limits, archive)
         if patterns or limit is not None or page > 1:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 from compactctl import __version__
 from compactctl.errors import CompactctlError
@@ -39,19 +38,8 @@ def usage_line(error: click.ClickException) -> str:
     place = context.command_path if context else "compactctl"
     message = error.format_message().strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
-    origin = _origin(error, context)
     message = _masked(" ".join(message.split()))
-    return safe_text(f"{place}: {message}{origin}; see {place} --help")
-
-
-def _origin(error: click.ClickException, context: click.Context | None) -> str:
-    """Return from which variable the refused value is; nothing for one on the command line."""
-    option = error.param if isinstance(error, click.BadParameter) else None
-    if context is None or option is None or option.name is None:
-        return ""
-    if context.get_parameter_source(option.name) is not ParameterSource.ENVIRONMENT:
-        return ""
-    return f"; it is the value of {option.envvar} in the environment"
+    return safe_text(f"{place}: {message}; see {place} --help")
 
 
 def system_line(error: OSError) -> str:

@@ -53,7 +53,7 @@ def test_a_range_goes_behind_a_marker(ask: Ask, talk: Path) -> None:
         (("--truncate", "2..900"), "message 900 is not in the context"),
         (("--truncate", "2-6"), "is not a range; write it as FROM..TO"),
         (("--truncate", "2.."), "is not a range"),
-        (("--condense", "2..6"), "--condense and --summary-file go together"),
+        (("--condense", "2..6"), "--condense needs the text of the summary"),
         ((), "give either --condense or --truncate"),
     ],
 )

@@ -110,7 +110,7 @@ def test_by_appending_it_is_the_same_session_and_no_byte_of_it_changes(
     before = path.read_bytes()
     refused = ask("rewind", SAID.id, "--native")
     assert refused.code == 2
-    assert "goes with --client" in refused.err
+    assert "--native has no effect without --client" in refused.err
     outcome = ask("rewind", SAID.id, "--client", "--native", "--while-open", "--force", "--json")
     assert outcome.code == 0, outcome.err
     result = json.loads(outcome.out)

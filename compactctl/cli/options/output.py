@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 import click
-from click.core import ParameterSource
 
+from compactctl.cli.options.sections import is_typed
 from compactctl.cli.options.together import with_options
 from compactctl.errors import UsageError
 from compactctl.reports.registry import OUTPUTS, TERMINAL
@@ -42,12 +42,19 @@ def _show_as(name: str, context: click.Context, parameter: click.Parameter, aske
     context.params["shown_as"] = name if asked else context.params.get("shown_as", TERMINAL)
 
 
-def one_document(output: str | None, shown_as: str) -> None:
-    """Raise UsageError when both a transcript and a document are to go to standard output."""
-    if shown_as != TERMINAL and output == STANDARD_STREAM:
+def one_document(output: str | None, shown_as: str) -> str:
+    """Return how the result is shown where a transcript may go to standard output.
+
+    That leaves no room there for a document, and UsageError is raised where one is asked for on
+    the command line.
+    """
+    if shown_as == TERMINAL or output != STANDARD_STREAM:
+        return shown_as
+    if is_typed(f"as_{shown_as}"):
         raise UsageError(
             f"--{shown_as} and a transcript both need standard output; name a file with -o"
         )
+    return TERMINAL
 
 
 def native_option(function: F) -> F:
@@ -96,8 +103,7 @@ def layout_options(*, messages: bool = False, piped: bool = True) -> Callable[[F
 def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
     """Return the layout; a pipe has no folder for an archive, so there originals go along.
 
-    One that was asked for stays.
+    One that is typed stays, and the one of no archive at all.
     """
-    source = click.get_current_context().get_parameter_source("layout")
-    is_usual = source is ParameterSource.DEFAULT
-    return "inline" if is_usual and output == STANDARD_STREAM else layout
+    is_free = layout == "split" and not is_typed("layout")
+    return "inline" if is_free and output == STANDARD_STREAM else layout

@@ -33,10 +33,7 @@ _MASK = click.option(
 
 
 def page_options(function: F) -> F:
-    """Add ``--html`` and what goes with it, which arrives as ``page``, None where none is wanted.
-
-    Raises UsageError for options of a page that is not asked for.
-    """
+    """Add ``--html`` and what goes with it; they arrive as ``page``, None where none is wanted."""
     return together("page", _page, (_HTML, _REDACT, _MASK))(function)
 
 
@@ -59,9 +56,4 @@ def ready_page(page: PageChoice | None, taken: Iterable[str], *, force: bool) ->
 def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> PageChoice | None:
     if html == STANDARD_STREAM:
         raise UsageError("--html writes a file, which a browser opens; name one")
-    if html is not None:
-        return PageChoice(path=html, redact=redact, mask=mask_secrets)
-    if redact or not mask_secrets:
-        name = "--redact" if redact else "--no-mask-secrets"
-        raise UsageError(f"{name} has no effect without --html")
-    return None
+    return None if html is None else PageChoice(path=html, redact=redact, mask=mask_secrets)

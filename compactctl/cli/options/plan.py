@@ -4,16 +4,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.profile import profile_option
 from compactctl.cli.options.stages import each_stage_option, settings_of
-from compactctl.cli.options.summarizer import (
-    SUMMARIZER_PARAMETERS,
-    template_option,
-    with_template,
-)
+from compactctl.cli.options.summarizer import template_option, with_template
 from compactctl.cli.options.together import together
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
@@ -103,12 +98,8 @@ def _plan(
 ) -> PlanOptions:
     """Return the plan that is asked for.
 
-    Raises UsageError for options that contradict each other, NoInputError for the summary file.
+    Raises UsageError for an error that is about something else, NoInputError for the summary file.
     """
-    if keep is not None and from_error is not None:
-        raise UsageError("--from-error says how small the context has to be; leave out --keep")
-    if target is not None and keep is not None:
-        target, keep = (target, None) if _typed_one() == "target" else (None, keep)
     plan = PlanOptions(
         stages=stages or (),
         target=target,
@@ -121,15 +112,6 @@ def _plan(
         texts=GivenTexts(summary=_summary(summary_file)),
     )
     return with_template(plan, template)
-
-
-def _typed_one() -> str:
-    """Return which of ``--target`` and ``--keep`` is typed: it goes before one that is set."""
-    source = click.get_current_context().get_parameter_source
-    typed = [name for name in ("target", "keep") if source(name) is ParameterSource.COMMANDLINE]
-    if len(typed) != 1:
-        raise UsageError("--target and --keep both say how small; leave out one")
-    return typed[0]
 
 
 def _overflow(error: str | None) -> Overflow | None:
@@ -148,14 +130,8 @@ def _overflow(error: str | None) -> Overflow | None:
 
 
 def _summary(path: str | None) -> str:
-    """Read the text of a summary, unless somebody else is asked to write one."""
     if path is None:
         return ""
-    given = click.get_current_context().params
-    for name in SUMMARIZER_PARAMETERS:
-        if given.get(name):
-            flag = name.replace("_", "-")
-            raise UsageError(f"--summary-file and --{flag} contradict each other; choose one")
     return open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
 
 

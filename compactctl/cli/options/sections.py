@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from compactctl.stages.support.option_field import OptionField
@@ -66,6 +67,12 @@ class StageOption(click.Option):
 
 TYPED = "compactctl.typed"
 """In the context: the arguments of the command as they were typed."""
+
+
+def is_typed(parameter: str) -> bool:
+    """Tell whether a parameter of the command that runs stands on its command line."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
 
 
 class SectionedCommand(click.Command):

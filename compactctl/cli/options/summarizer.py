@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from compactctl.cli.options.sections import is_typed
 from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.planning.plan import PlanOptions
@@ -154,11 +155,9 @@ def summarizer_from(asked: SummarizerParameters, profile: Profile | None) -> Sum
     """Return the summarizer that is asked for.
 
     What the options leave open is that of the profile, as far as it names one of our summarizers.
-    Raises UsageError for options that contradict each other, or that would have no effect.
+    Raises UsageError for typed options that would have no effect; set elsewhere they have none.
     """
     name, command = asked.summarizer, asked.summarizer_cmd
-    if name and command:
-        raise UsageError("--summarizer and --summarizer-cmd contradict each other; choose one")
     model = asked.summarizer_model or ""
     if profile is not None and profile.summarizer in _NAMES and not asked.asked:
         name, model = profile.summarizer, model or profile.summarizer_model
@@ -173,8 +172,7 @@ def summarizer_from(asked: SummarizerParameters, profile: Profile | None) -> Sum
         style=_style(asked.label_style, asked.mask_secrets, asked.summarizer_context),
         on_failure=asked.on_summarizer_failure or _on_failure(profile),
     )
-    _check(options)
-    return options
+    return _effective(options)
 
 
 def _on_failure(profile: Profile | None) -> FailurePolicy:
@@ -184,13 +182,11 @@ def _on_failure(profile: Profile | None) -> FailurePolicy:
 def with_template(plan: PlanOptions, template: str | None) -> PlanOptions:
     """Return the plan with the sections that ``--template`` names or holds.
 
-    Raises UsageError for a template that means nothing, or one that is named twice over.
+    Raises UsageError for a template that means nothing.
     """
     if template is None:
         return plan
     summarize = plan.settings.get("summarize", {})
-    if "template" in summarize:
-        raise UsageError("--template and --summarize-template contradict each other; choose one")
     if template not in TEMPLATES:
         return replace(plan, texts=replace(plan.texts, template=_read(template)))
     chosen = {**summarize, "template": template}
@@ -206,17 +202,24 @@ def _read(path: str) -> str:
     return text
 
 
-def _check(options: SummarizerOptions) -> None:
-    asks_server = options.kind == "openai"
-    needed = (
-        ("--base-url", options.base_url and not asks_server, "--summarizer openai"),
-        ("--api-key-env", options.key_variable and not asks_server, "--summarizer openai"),
-        (
-            "--summarizer-model",
-            options.model and options.kind not in {"openai", "llm"},
-            "--summarizer openai or llm",
-        ),
+def _effective(options: SummarizerOptions) -> SummarizerOptions:
+    """Return the options without those that this summarizer does not take.
+
+    Raises UsageError where one of them is typed.
+    """
+    is_server, has_model = options.kind == "openai", options.kind in {"openai", "llm"}
+    idle = (
+        ("base_url", options.base_url, is_server, "openai"),
+        ("api_key_env", options.key_variable, is_server, "openai"),
+        ("summarizer_model", options.model, has_model, "openai or llm"),
     )
-    for flag, is_idle, condition in needed:
-        if is_idle:
-            raise UsageError(f"{flag} has no effect without {condition}")
+    for parameter, value, has_effect, kinds in idle:
+        if value and not has_effect and is_typed(parameter):
+            flag = parameter.replace("_", "-")
+            raise UsageError(f"--{flag} has no effect without --summarizer {kinds}")
+    return replace(
+        options,
+        base_url=options.base_url if is_server else "",
+        key_variable=options.key_variable if is_server else "",
+        model=options.model if has_model else "",
+    )

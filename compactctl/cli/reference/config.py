@@ -1,17 +1,22 @@
 """``compactctl config``."""
 
+import os
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 from compactctl.cli.emit import emit
 from compactctl.cli.group import Commands
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import StageOption
-from compactctl.cli.settings.names import flag_of, options_of
+from compactctl.cli.settings.names import flag_of, options_of, variable_of
+from compactctl.cli.settings.nearer import Decision, Setting, decide
 from compactctl.cli.settings.project_options import why_not
-from compactctl.cli.settings.settings import Setting, files_in_effect, settings_for
+from compactctl.cli.settings.settings import (
+    files_in_effect,
+    settings_of_environment,
+    settings_of_files,
+)
 from compactctl.commands.reference.config import ConfigResult, ConfigRow
 from compactctl.errors import UsageError
 
@@ -19,8 +24,11 @@ _HELP = """Show a command's settings, and where each comes from.
 
 An option on the command line counts most, then the environment (COMPACTCTL_MODEL for --model),
 then the nearest compactctl.toml or [tool.compactctl] in pyproject.toml, then the user's
-compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). A project's
-file may set only what is marked for it. COMMAND is compact unless another one is named.
+compactctl/config.toml in the folder for settings ($XDG_CONFIG_HOME or ~/.config). In a file, the
+table of a command counts more than the top level. Of options that exclude one another, the one
+that stands nearer counts; two from one place contradict each other. In the environment, an option
+that may be repeated takes one value a line. A project's file may set only what is marked for it.
+COMMAND is compact unless another one is named.
 """
 
 
@@ -40,35 +48,38 @@ def _result(context: click.Context, name: str, *, everything: bool) -> ConfigRes
         raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
     command = commands[name]
     files = files_in_effect(context.find_root().params.get("config"))
-    given = settings_for(commands, name, files)
-    values = {parameter: setting.value for parameter, setting in given.items()}
-    inner = click.Context(command, info_name=name, default_map=values)
+    of_files = settings_of_files(commands, name, files)
+    decision = decide(name, (*settings_of_environment(command, os.environ), *of_files))
+    inner = click.Context(command, info_name=name)
     rows = [
         row
         for option in options_of(command)
-        if (row := _row(inner, option, given)).origin != "default" or everything
+        if (row := _row(inner, option, decision)).origin != "default" or everything
     ]
     return ConfigResult(
         command=name, files=tuple(str(_short(f.path)) for f in files), rows=tuple(rows)
     )
 
 
-def _row(context: click.Context, option: click.Option, given: dict[str, Setting]) -> ConfigRow:
-    value, source = option.consume_value(context, {})
-    setting = given.get(option.name or "")
-    origin = "default"
-    if source is ParameterSource.ENVIRONMENT:
-        origin = f"environment: {option.envvar}"
-    elif source is ParameterSource.DEFAULT_MAP and setting is not None:
-        origin = str(_short(setting.file))
-    if origin == "default":
-        value = _default(context, option)
+def _row(context: click.Context, option: click.Option, decision: Decision) -> ConfigRow:
+    flag = flag_of(option)
+    setting, overruled = decision.in_effect.get(flag), decision.overruled.get(flag)
+    value, origin = _default(context, option), "default"
+    if setting is not None:
+        value, origin = setting.value, _origin(setting)
+    elif overruled is not None:
+        why = f"overruled by --{overruled.by}" if overruled.by else "without an effect"
+        origin = f"default; {_origin(overruled.setting)} is {why}"
     return ConfigRow(
-        option=f"--{flag_of(option)}",
-        value=_plain(value),
-        origin=origin,
-        project=why_not(option) is None,
+        option=f"--{flag}", value=_plain(value), origin=origin, project=why_not(option) is None
     )
+
+
+def _origin(setting: Setting) -> str:
+    """Return where a setting stands."""
+    if setting.source.place == "environment":
+        return f"environment: {variable_of(setting.option)}"
+    return str(_short(Path(setting.source.file)))
 
 
 def _default(context: click.Context, option: click.Option) -> object:

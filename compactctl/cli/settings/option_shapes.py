@@ -20,9 +20,9 @@ def shape_of(option: click.Option) -> Shape:
 
 
 def _shape_of_one(option: click.Option) -> Shape:
+    if option.is_flag:
+        return switch
     match option.type:
-        case click.types.BoolParamType():
-            return switch
         case click.types.IntParamType():
             return whole
         case click.types.FloatParamType():

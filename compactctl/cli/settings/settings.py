@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
 import click
 
+from compactctl.cli.options.sections import StageOption
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
+from compactctl.cli.settings.nearer import ENVIRONMENT, TYPED, Setting, SettingSource
 from compactctl.cli.settings.option_shapes import shape_of
 from compactctl.cli.settings.project_options import elsewhere, why_not
 from compactctl.cli.settings.project_values import project_value
@@ -29,22 +31,6 @@ OTHER_PATHS = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """A value that a file gives to one of a command's options."""
-
-    parameter: str
-    value: object
-    file: Path
-
-
-def with_environment(command: click.Command) -> click.Command:
-    """Let every option of a command be given by ``COMPACTCTL_<OPTION>`` as well."""
-    for option in options_of(command):
-        option.envvar = variable_of(flag_of(option))
-    return command
-
-
 def files_in_effect(chosen: str | None) -> tuple[SettingsFile, ...]:
     """Return the settings files: the one named, none at all, or those found from here upwards.
 
@@ -55,22 +41,21 @@ def files_in_effect(chosen: str | None) -> tuple[SettingsFile, ...]:
     return (read_settings(Path(chosen)),) if chosen else find_settings(Path.cwd())
 
 
-def settings_for(
+def settings_of_files(
     commands: Mapping[str, click.Command], name: str, files: tuple[SettingsFile, ...]
-) -> dict[str, Setting]:
-    """Return what the files say about the options of the command ``name``, by parameter.
+) -> tuple[Setting, ...]:
+    """Return what the files say about the options of the command ``name``.
 
-    A file's table of the command's name counts more than its top level, an earlier file more than
-    a later one. Options of other commands are passed over; ``commands`` may import a command only
-    when it is asked for, and is not asked for more than needed.
+    Options of other commands are passed over; ``commands`` may import a command only when it is
+    asked for, and is not asked for more than needed.
 
     Raises:
-        UsageError: a value is not what the option takes, no command has such an option, or a
-            project may not set it.
+        UsageError: a value is not of the kind that the option takes, no command has such an
+            option, or a project may not set it.
     """
     options = _by_flag(commands[name])
-    found: dict[str, Setting] = {}
-    for file in reversed(files):
+    settings: list[Setting] = []
+    for file in files:
         common = {
             key: each
             for key, each in file.table.items()
@@ -79,11 +64,73 @@ def settings_for(
         _check(file, "", _pairs(common), chain([name], commands), commands)
         for each in commands:
             _check(file, f"[{each}] ", _pairs(_own(file, each)), [each], commands)
-        for key, value in (*_pairs(common), *_pairs(_own(file, name))):
-            if key in options:
-                setting = _setting(options[key], key, value, file)
-                found[setting.parameter] = setting
-    return found
+        for table, pairs in (("", _pairs(common)), (name, _pairs(_own(file, name)))):
+            source = SettingSource(
+                place="project" if file.of_project else "user", file=str(file.path), table=table
+            )
+            settings += (
+                _setting(options[key], key, value, file, source)
+                for key, value in pairs
+                if key in options
+            )
+    return tuple(settings)
+
+
+def settings_of_environment(
+    command: click.Command, variables: Mapping[str, str]
+) -> tuple[Setting, ...]:
+    """Return what variables say about a command's options: ``COMPACTCTL_`` and their names.
+
+    An empty one says nothing. Of an option that may be repeated, each line is a value.
+    """
+    return tuple(
+        _setting_of(option, _value_of(option, text), ENVIRONMENT)
+        for option in options_of(command)
+        if (text := variables.get(variable_of(flag_of(option))))
+    )
+
+
+def settings_of_command_line(
+    command: click.Command, typed: Mapping[str, object]
+) -> tuple[Setting, ...]:
+    """Return the options that are typed; ``typed`` are click's values by parameter."""
+    return tuple(
+        _setting_of(option, typed[option.name], TYPED)
+        for option in options_of(command)
+        if option.name in typed
+        and (not _is_choice(option) or typed[option.name] == option.flag_value)
+    )
+
+
+def values_of(command: click.Command, settings: Iterable[Setting]) -> dict[str, object]:
+    """Return the values of settings by the parameter of the command that they are for."""
+    options = _by_flag(command)
+    values: dict[str, object] = {}
+    for setting in settings:
+        option = options[setting.option]
+        if not _is_choice(option):
+            values[str(option.name)] = setting.value
+        elif setting.value:
+            values[str(option.name)] = option.flag_value
+    return values
+
+
+def _is_choice(option: click.Option) -> bool:
+    """Tell whether an option is a flag for one of several values, as ``--all`` of ``view``."""
+    return bool(option.is_flag) and not option.is_bool_flag
+
+
+def _setting_of(option: click.Option, value: object, source: SettingSource) -> Setting:
+    is_of_stage = isinstance(option, StageOption)
+    return Setting(option=flag_of(option), value=value, source=source, of_stage=is_of_stage)
+
+
+def _value_of(option: click.Option, text: str) -> object:
+    if option.is_flag:
+        # Whatever is neither true nor false is refused where it is used.
+        with suppress(click.BadParameter):
+            return click.BOOL.convert(text, None, None)
+    return text.splitlines() if option.multiple else text
 
 
 def _check(
@@ -146,7 +193,9 @@ def _pairs(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
             yield name.replace("_", "-"), each
 
 
-def _setting(option: click.Option, key: str, value: object, file: SettingsFile) -> Setting:
+def _setting(
+    option: click.Option, key: str, value: object, file: SettingsFile, source: SettingSource
+) -> Setting:
     if file.of_project:
         value = project_value(file, key, value)
     elif key in READ_PATHS | OTHER_PATHS:
@@ -155,11 +204,5 @@ def _setting(option: click.Option, key: str, value: object, file: SettingsFile) 
         value = [value]
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
-    where = f"{file.path}: {key}: "
-    value = read_value(where, shape_of(option), value)
-    try:
-        with click.Context(click.Command(key)) as context:
-            option.type_cast_value(context, value)
-    except click.BadParameter as error:
-        raise UsageError(f"{where}{error.message}") from error
-    return Setting(parameter=option.name or key, value=value, file=file.path)
+    value = read_value(f"{file.path}: {key}: ", shape_of(option), value)
+    return _setting_of(option, value, source)

@@ -104,11 +104,6 @@ def check_options(options: BatchOptions) -> None:
         raise UsageError(
             "--resume goes on with a batch that writes; give --out, and leave out --no-cache"
         )
-    if options.resume and options.details != NO_DETAILS:
-        raise UsageError(
-            "--resume does not read again what is done, so that nothing is known of its messages; "
-            "leave out --resume, or --messages-out and --rounds-out"
-        )
     if options.fail_over is not None and not 0 <= options.fail_over < math.inf:
         raise UsageError(f"--fail-over {options.fail_over:g}: give a share, such as 0.8")
     if options.format is not None:

@@ -89,17 +89,13 @@ def budget_files(options: FileBudgetOptions) -> FileBudgetResult:
 def _judge(
     options: FileBudgetOptions,
 ) -> Callable[[Sequence[FileSize], int], tuple[FileVerdict, ...]]:
-    """Return the rule that shares the budget out. UsageError where several are asked for."""
+    """Return the rule that shares the budget out."""
     rules = (
-        ("--aggregate", options.aggregate, aggregate),
-        ("--proportional", options.proportional, proportional),
-        ("--neurolink", options.neurolink, one_by_one),
+        (options.aggregate, aggregate),
+        (options.proportional, proportional),
+        (options.neurolink, one_by_one),
     )
-    asked = [(name, rule) for name, is_asked, rule in rules if is_asked]
-    if len(asked) > 1:
-        names = " and ".join(name for name, _ in asked)
-        raise UsageError(f"{names} share the budget out in different ways; choose one")
-    return asked[0][1] if asked else in_order
+    return next((rule for is_asked, rule in rules if is_asked), in_order)
 
 
 def _file(path: str) -> FileSize:

@@ -167,13 +167,9 @@ def _counter(options: MeasureOptions, model: ModelInfo) -> TokenCounter:
 def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     """Return the counter that the user names; None where nothing is said of counting.
 
-    Raises UsageError for one that is not there, and where two things say how to count.
+    Raises UsageError for one that is not there.
     """
     per_token = options.chars_per_token
-    if sum([bool(options.counter), bool(options.counter_cmd), per_token is not None]) > 1:
-        raise UsageError(
-            "--counter, --counter-cmd and --chars-per-token say how to count; give one of them"
-        )
     if options.counter_cmd:
         from compactctl.llm.counting import command_counter
 

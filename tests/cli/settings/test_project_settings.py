@@ -13,7 +13,7 @@ from compactctl.cli.group import Commands
 from compactctl.cli.options.sections import StageOption
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.project_options import ALLOWED, NOT_JUDGED, REFUSED, why_not
-from compactctl.cli.settings.settings import settings_for
+from compactctl.cli.settings.settings import settings_of_files
 from compactctl.errors import UsageError
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.settings import SettingsFile
@@ -73,9 +73,9 @@ def test_a_new_option_is_refused_until_it_is_judged(tmp_path: Path) -> None:
     command = click.Command("new", params=[click.Option(["--shiny"])])
     file = SettingsFile(path=tmp_path / "compactctl.toml", table={"shiny": "x"}, of_project=True)
     with pytest.raises(UsageError, match=f"shiny {NOT_JUDGED}.*--shiny.*COMPACTCTL_SHINY"):
-        settings_for({"new": command}, "new", (file,))
+        settings_of_files({"new": command}, "new", (file,))
     own = SettingsFile(path=tmp_path / "config.toml", table={"shiny": "x"})
-    assert settings_for({"new": command}, "new", (own,))["shiny"].value == "x"
+    assert settings_of_files({"new": command}, "new", (own,))[0].value == "x"
 
 
 @pytest.mark.parametrize("flag", REFUSED_FLAGS)

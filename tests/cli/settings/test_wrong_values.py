@@ -10,7 +10,7 @@ from unit.profiles.wrong_values import TOML_DATES, WRONG_VALUES, profiles_with
 
 from compactctl.cli.group import COMMANDS, Commands
 from compactctl.cli.settings.names import flag_of, options_of
-from compactctl.cli.settings.settings import settings_for
+from compactctl.cli.settings.settings import settings_of_files
 from compactctl.errors import UsageError
 from compactctl.store.settings import SettingsFile
 
@@ -27,7 +27,7 @@ def test_a_setting_with_a_wrong_value_is_refused_in_a_line(name: str, value: Any
         for table in ({flag: value}, {name: {flag: value}}):
             file = SettingsFile(path=Path("mine.toml"), table=table)
             try:
-                settings_for(commands, name, (file,))
+                settings_of_files(commands, name, (file,))
             except UsageError as error:
                 complaints.append(str(error))
     assert [line for line in complaints if "\n" in line] == []

@@ -41,19 +41,6 @@ def test_where_much_is_counted_the_faster_engine_counts_from_the_start(
     assert engines == ["tiktoken", "toktok"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        MeasureOptions(counter="o200k_base", chars_per_token=4),
-        MeasureOptions(counter="o200k_base", counter_cmd="cat"),
-        MeasureOptions(counter_cmd="cat", chars_per_token=4),
-    ],
-)
-def test_two_ways_to_count_are_not_both_followed(options: MeasureOptions) -> None:
-    with pytest.raises(UsageError, match="give one of them"):
-        measure(EMPTY, options)
-
-
 @pytest.mark.parametrize("per_token", [0, -1, math.inf, math.nan])
 def test_a_token_has_a_length(per_token: float) -> None:
     with pytest.raises(UsageError, match="--chars-per-token"):

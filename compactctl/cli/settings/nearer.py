@@ -1,0 +1,195 @@
+"""Which settings are in effect: of options that exclude one another, the one that stands nearer."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from compactctl.cli.settings.exclusive import (
+    EXCLUSIVE,
+    FOLLOWERS,
+    NEEDS,
+    OF_STAGES,
+    Exclusive,
+    Relation,
+)
+from compactctl.cli.settings.names import variable_of
+
+SettingPlace = Literal["command line", "environment", "project", "user"]
+PLACES: tuple[SettingPlace, ...] = ("command line", "environment", "project", "user")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingSource:
+    """Where a setting stands.
+
+    ``file`` is a settings file, "" for other places, and ``table`` the command whose table of the
+    file it is in, "" at its top level.
+    """
+
+    place: SettingPlace
+    file: str = ""
+    table: str = ""
+
+    @property
+    def distance(self) -> tuple[int, bool]:
+        """How far it is from the command line; a command's table is nearer than the top level."""
+        return PLACES.index(self.place), not self.table
+
+
+TYPED = SettingSource(place="command line")
+ENVIRONMENT = SettingSource(place="environment")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A value that an option (its name without dashes) is given, and where.
+
+    ``of_stage`` marks an option of a stage.
+    """
+
+    option: str
+    value: object
+    source: SettingSource
+    of_stage: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overruled:
+    """A setting that does not count, and the option that counts instead, "" where none does."""
+
+    setting: Setting
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What counts of a command's settings, and what does not, by option.
+
+    ``complaint`` says what is wrong with them, "" for nothing.
+    """
+
+    in_effect: Mapping[str, Setting]
+    overruled: Mapping[str, Overruled]
+    complaint: str = ""
+
+
+def decide(command: str, settings: Iterable[Setting]) -> Decision:
+    """Return what counts of the settings that a command is given in all places.
+
+    Each option counts where it stands nearest. Where an option that excludes it stands nearer
+    still, it is as if it were not set at all, and neither is what was set for its sake. Two from
+    one source contradict each other. What has no effect without another option is passed over
+    where that is missing, unless it was typed.
+    """
+    kept: dict[str, Setting] = {}
+    overruled: dict[str, Overruled] = {}
+    deserted: dict[tuple[str, SettingPlace, str], str] = {}
+    complaints: list[str] = []
+    for setting in sorted(settings, key=_order):
+        option, source = setting.option, setting.source
+        rivals = tuple(_rivals(command, setting, kept.values()))
+        nearer = (each.setting.option for each in rivals if _is_nearer(each.setting, setting))
+        by = deserted.get((option, source.place, source.file)) or next(nearer, "")
+        if option not in kept and not by:
+            kept[option] = setting
+            complaints += [
+                _contradiction(*each.pair) for each in rivals if each.relation == "contradict"
+            ]
+            continue
+        if option not in kept:
+            overruled.setdefault(option, Overruled(setting=setting, by=by))
+        if option not in kept or kept[option].value != setting.value:
+            for follower in FOLLOWERS.get(option, ()):
+                deserted[follower, source.place, source.file] = by or option
+    for setting, needed in tuple(_idle(command, kept)):
+        if setting.source == TYPED:
+            complaints.append(f"{_name(setting)} has no effect without --{needed}; add that")
+        else:
+            overruled[setting.option] = Overruled(setting=kept.pop(setting.option), by="")
+    return Decision(
+        in_effect=kept,
+        overruled={name: each for name, each in overruled.items() if name not in kept},
+        complaint=next(iter(complaints), ""),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rival:
+    """A setting that excludes another one, both as they stand in the rule, and its relation."""
+
+    setting: Setting
+    pair: tuple[Setting, Setting]
+    relation: Relation
+
+
+def _order(setting: Setting) -> tuple[tuple[int, bool], int]:
+    """Return the place of a setting among all: near ones first, and what others follow."""
+    leads = list(FOLLOWERS)
+    rank = leads.index(setting.option) if setting.option in leads else len(leads)
+    return setting.source.distance, rank
+
+
+def _is_nearer(one: Setting, other: Setting) -> bool:
+    return one.source.distance < other.source.distance
+
+
+def _rivals(command: str, setting: Setting, others: Iterable[Setting]) -> Iterator[_Rival]:
+    """Yield those of the others, none farther than the setting, that exclude it."""
+    rules = [rule for rule in EXCLUSIVE if not rule.commands or command in rule.commands]
+    mentioning = [rule for rule in rules if _is_mentioned(setting, rule)]
+    for other in others if mentioning else ():
+        for rule in mentioning:
+            for first, second in rule.pairs:
+                is_second = matches(first, other) and matches(second, setting)
+                is_first = matches(first, setting) and matches(second, other)
+                if is_second or (is_first and rule.relation != "one way"):
+                    pair = (other, setting) if is_second else (setting, other)
+                    yield _Rival(setting=other, pair=pair, relation=rule.relation)
+
+
+def _is_mentioned(setting: Setting, rule: Exclusive) -> bool:
+    return any(matches(term, setting) for term in (*rule.terms, *rule.against))
+
+
+def _idle(command: str, kept: Mapping[str, Setting]) -> Iterator[tuple[Setting, str]]:
+    """Yield settings without an effect, and what they need for one."""
+    for need in NEEDS:
+        if need.commands and command not in need.commands:
+            continue
+        if any(matches(name, kept[name]) for name in need.needed if name in kept):
+            continue
+        for setting in kept.values():
+            if matches(need.term, setting):
+                yield setting, need.needed[0]
+
+
+def matches(term: str, setting: Setting) -> bool:
+    """Tell whether a setting is what a term of ``exclusive`` stands for."""
+    if term == OF_STAGES:
+        return setting.of_stage
+    name, sign, wanted = term.partition("=")
+    if setting.option != name.removesuffix("!"):
+        return False
+    if not sign:
+        return setting.value not in (None, False, "", (), [])
+    value = str(setting.value).lower() if isinstance(setting.value, bool) else setting.value
+    return (value == wanted) != name.endswith("!")
+
+
+def _contradiction(one: Setting, other: Setting) -> str:
+    names = f"{_name(one)} and {_name(other)} contradict each other; choose one"
+    source = other.source
+    if not source.file:
+        return names
+    return f"{source.file}: {source.table and f'[{source.table}] '}{names}"
+
+
+def _name(setting: Setting) -> str:
+    """Return what a setting is called where it stands."""
+    match setting.source.place:
+        case "command line":
+            return f"--{'no-' if setting.value is False else ''}{setting.option}"
+        case "environment":
+            return variable_of(setting.option)
+        case _:
+            return setting.option
