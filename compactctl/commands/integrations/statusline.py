@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.commands.loading.told_by_client import transcript_of
-from compactctl.formats.records.json_values import object_or_empty, text_or_empty
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty, text_or_none
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.clients import client_of
+from compactctl.tokens.models.lookup import resolve_model
 
 # What Claude Code and Copilot CLI tell; the first that is there counts.
 _CONTEXT = ("current_context_tokens",)
@@ -43,13 +44,19 @@ def statusline(told: Mapping[str, Any]) -> StatusLineResult:
     window = _first(tokens, _WINDOW)
     name = _COPILOT_CLI if _CONTEXT[0] in tokens else _CLAUDE_CODE
     client = client_of(name, text_or_empty(told.get("version")))
-    budget = Budget(window=window, output_reserve=0, source=_SOURCE) if window else None
+    budget = _budget(window, told) if window else None
     return StatusLineResult(
         context=_context(tokens),
         window=window,
         compacts_at=client.compacts_at(budget) if client and budget else None,
         compactions=_compactions(transcript_of(told)) if name == _CLAUDE_CODE else None,
     )
+
+
+def _budget(window: int, told: Mapping[str, Any]) -> Budget:
+    """Return the window with the model's longest answer, for which clients keep room."""
+    model = resolve_model(text_or_none(object_or_empty(told.get("model")).get("id")))
+    return Budget(window=window, output_reserve=0, source=_SOURCE, max_output=model.max_output)
 
 
 def _context(tokens: Mapping[str, Any]) -> int | None:

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from builders import call, conversation, result
 from cli.asking import SAMPLES, Ask
+from formats.claude_code.sessions import said as claude_said
+from formats.claude_code.sessions import user
+from real.choice import chosen, each_file, needs_files
 
 from compactctl import load
 from compactctl.commands.batch.one_file import run_file
@@ -21,6 +24,7 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.integrations.project_history import ProjectHistory
+from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.loading.discover import Input
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
@@ -194,6 +198,19 @@ def compacting(path: Path, way: str, **options: Any) -> CompactOptions:
 @each_way
 @each_sample
 def test_all_commands_tell_the_same(path: Path, way: str) -> None:
+    compare(path, way)
+
+
+@pytest.mark.long
+@needs_files
+@each_file
+def test_all_commands_tell_the_same_of_real_transcripts(path: Path) -> None:
+    for way in chosen(tuple(WAYS), path.name, 2):
+        compare(path, way)
+
+
+def compare(path: Path, way: str) -> None:
+    """Ask every command that tells the next request, the categories or the verdict."""
     found = stats(StatsOptions(path=str(path), measure=WAYS[way], life=True))
     expected = stats_json(found)
     assert sum(expected["breakdown"].values()) == expected["totalTokens"]
@@ -285,3 +302,23 @@ def test_a_file_read_once_in_each_dialog_was_not_read_again() -> None:
     assert breakdown(dialogs, meter).rereads == ()
     alone = [replace(message, conversation=0) for message in dialogs]
     assert [file.reads for file in breakdown(alone, meter).rereads] == [2]
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-3-5-haiku-20241022", "unknown"])
+@pytest.mark.parametrize("version", ["2.1.19", "2.1.197"])
+def test_a_status_line_names_the_size_that_check_names(
+    tmp_path: Path, model: str, version: str
+) -> None:
+    path = tmp_path / "session.jsonl"
+    records = (
+        user("u", None, "Why?", version=version),
+        claude_said("a", "u", "So.", inner={"model": model}, version=version),
+    )
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    limits = check(CheckOptions(path=str(path))).stats.measure.limits
+    told = {
+        "version": version,
+        "model": {"id": model},
+        "context_window": {"context_window_size": limits.budget.window},
+    }
+    assert statusline(told).compacts_at == limits.compacts_at
