@@ -22,6 +22,7 @@ from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import newest_entries, store_named
 from compactctl.sessions.session import Entry, Session
 from compactctl.store.places import Machine
+from compactctl.summaries.by_model.secrets import masked
 from compactctl.tokens.meter import part_texts
 
 MOST_SESSIONS = 20
@@ -94,7 +95,8 @@ class ProjectHistory:
             "found": len(found),
             "page": page,
             "messages": [
-                {**_head(each), "excerpt": _excerpt(_text(each), words[0])} for each in shown_now
+                {**_head(each), "excerpt": _excerpt(masked(_text(each)), words[0])}
+                for each in shown_now
             ],
         }
 
@@ -110,7 +112,7 @@ class ProjectHistory:
         if not same:
             raise UsageError(f"the session has no message {_line(message)!r}; search gives ids")
         first = next((each for each in same if each.hidden_by is not None), same[0])
-        text = _text(first)
+        text = masked(_text(first))
         start = max(0, offset)
         end = start + PIECE
         return {
@@ -227,4 +229,4 @@ def _place(text: str, word: str) -> int:
 
 
 def _line(text: str) -> str:
-    return " ".join(text[:_LINE].split())
+    return " ".join(masked(text[:_LINE]).split())

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from formats.claude_code.sessions import boundary, said, user
+from planted_secrets import PLANTED
 from sessions.homes import Home, Said, everything, uuid_of
 
 from compactctl.commands.integrations.project_history import (
@@ -97,6 +98,17 @@ def test_what_left_the_context_is_found_and_shown_whole(history: ProjectHistory,
     assert history.show("u1")["text"].endswith(WORD)
     assert history.search("we spoke of")["found"] == 0
     assert history.show("s")["text"] == "We spoke of the tides."
+
+
+def test_no_answer_holds_a_secret(home: Home, tmp_path: Path) -> None:
+    texts = [f"needle {planted.text}" for planted in PLANTED[::5]]
+    put(home, tmp_path / "mine", "mine", *texts)
+    history = ProjectHistory(machine=Machine(home=home.root), here=tmp_path / "mine")
+    found = history.search("needle")
+    assert found["found"] == len(texts)
+    for number, planted in enumerate(PLANTED[::5], 1):
+        answers = (history.show(f"u{number}"), history.search(planted.secret), history.sessions())
+        assert not planted.is_in(str((found, *answers)))
 
 
 def test_a_long_message_is_shown_in_pieces(history: ProjectHistory) -> None:
