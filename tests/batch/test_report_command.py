@@ -181,3 +181,66 @@ def test_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     for title in ("Tokens by category", "Tokens by tool", "Size of the next request", "Projects"):
         assert f"\n{title}\n" in shown
     assert "1 file failed" in shown
+
+
+def without_projects(*numbers: int) -> None:
+    """Leave only conversations without a working folder, of so many messages each."""
+    for path in Path("in").iterdir():
+        path.unlink()
+    for number in numbers:
+        messages = [{"role": "user", "content": "word " * 400}] * number
+        lines = "".join(f"{json.dumps(each)}\n" for each in messages)
+        write(Path(f"in/{number}.jsonl"), lines.encode())
+
+
+def test_files_without_a_project_are_compared_too(capsys: pytest.CaptureFixture[str]) -> None:
+    without_projects(5)
+    assert batch("--report", "old.parquet") == 0
+    assert batch("--baseline", "old.parquet") == 0
+    assert "nothing grew by more than 10.0 % (1 project compared)" in capsys.readouterr().err
+    without_projects(20)
+    assert batch("--baseline", "old.parquet", "--report", "new.parquet") == 1
+    assert "files without a project: the median request grew from" in capsys.readouterr().err
+    code, found = report(capsys, "new.parquet", "--baseline", "old.parquet")
+    assert (code, [each["project"] for each in found["growth"]]) == (1, [""])
+
+
+def test_where_nothing_can_be_compared_nothing_is_passed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("in/binary.jsonl").unlink()
+    batch("--report", "projects.parquet")
+    without_projects(5)
+    batch("--report", "none.parquet")
+    capsys.readouterr()
+    assert batch("--baseline", "projects.parquet") == 1
+    assert "nothing could be compared: no project is both here" in capsys.readouterr().err
+    assert run(["report", "none.parquet", "--baseline", "projects.parquet"]) == 1
+    out = capsys.readouterr().out
+    assert "nothing could be compared" in out
+    assert "files without a project: not in the baseline" in out
+    assert "/home/dev" in out
+    assert "nothing grew" not in out
+
+
+def test_what_is_counted_with_something_else_cannot_be_compared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    without_projects(5)
+    batch("--report", "old.parquet", "--counter", "chars/4")
+    batch("--report", "new.parquet", "--counter", "chars/3")
+    code, found = report(capsys, "new.parquet", "--baseline", "old.parquet")
+    assert (code, found["growth"], found["comparedProjects"]["recounted"]) == (1, [], [""])
+    assert run(["report", "new.parquet", "--baseline", "old.parquet"]) == 1
+    assert "counted with another counter than in the baseline" in capsys.readouterr().out
+
+
+def test_an_empty_baseline_passes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    for path in Path("in").iterdir():
+        path.unlink()
+    Path("in/empty.txt").write_text("no transcript")
+    batch("--report", "old.parquet", "--skip-unknown", "--include", "*.txt")
+    without_projects(5)
+    batch("--report", "new.parquet")
+    code, found = report(capsys, "new.parquet", "--baseline", "old.parquet")
+    assert (code, found["comparedProjects"]["added"]) == (1, [""])

@@ -17,7 +17,7 @@ from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.batch.tasks import tasks_of
 from compactctl.commands.loading.discover import Choice, Input, discover
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.report.growth import TOLERANCE, Rise, grown
+from compactctl.commands.report.growth import TOLERANCE, BaselineComparison, grown
 from compactctl.commands.report.rows import ReportRow, read_report
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.details import FileDetails
@@ -80,7 +80,7 @@ class BatchResult:
     fail_over_tokens: int | None = None
     fail_on: tuple[Flag, ...] = ()
     tolerance: float = TOLERANCE
-    growth: tuple[Rise, ...] | None = None
+    growth: BaselineComparison | None = None
     reports: tuple[str, ...] = ()
     tables: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -95,7 +95,8 @@ class BatchResult:
         """
         if self.is_empty:
             return NoInputError.exit_code
-        return max((row.exit_code for row in self.rows), default=0) or GATE * bool(self.growth)
+        fails = self.growth is not None and self.growth.fails
+        return max((row.exit_code for row in self.rows), default=0) or GATE * fails
 
     @property
     def is_empty(self) -> bool:
@@ -198,7 +199,7 @@ def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
 
 def _grown(
     rows: Sequence[BatchRow], earlier: Sequence[ReportRow], tolerance: float
-) -> tuple[Rise, ...]:
+) -> BaselineComparison:
     return grown([report_row(row) for row in rows], earlier, tolerance)
 
 

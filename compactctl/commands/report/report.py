@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from compactctl.commands.report.growth import TOLERANCE, Rise, grown
+from compactctl.commands.report.growth import TOLERANCE, BaselineComparison, grown
 from compactctl.commands.report.rows import ReportRow, read_report, read_reports
 from compactctl.commands.report.summary import ReportSummary, summarised
 from compactctl.commands.report_file import check_report
@@ -35,15 +35,15 @@ class ReportResult:
     summary: ReportSummary
     baseline: str | None
     tolerance: float
-    growth: tuple[Rise, ...] | None
+    growth: BaselineComparison | None
     top: int
     merged: str | None = None
     warnings: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """1 when something grew too much, else 0."""
-        return GATE if self.growth else 0
+        """1 when something grew too much, or nothing could be compared, else 0."""
+        return GATE if self.growth is not None and self.growth.fails else 0
 
 
 def report(options: ReportOptions) -> ReportResult:

@@ -85,9 +85,9 @@ def summarised(rows: Sequence[ReportRow]) -> ReportSummary:
         tools=dict(tools.most_common()),
         percentiles={percent: percentile(sizes, percent) for percent in PERCENTS if sizes},
         bins=_bins(sizes),
-        models=_by_tokens(groups(told, lambda row: row.model)),
-        projects=_by_tokens(groups(told, lambda row: row.project)),
-        weeks=tuple(sorted(groups(told, _week), key=lambda group: group.name)),
+        models=_by_tokens(_named(told, lambda row: row.model)),
+        projects=_by_tokens(_named(told, lambda row: row.project)),
+        weeks=tuple(sorted(_named(told, _week), key=lambda group: group.name)),
     )
 
 
@@ -99,17 +99,21 @@ def by_week(rows: Sequence[ReportRow]) -> dict[str, tuple[RowGroup, ...]]:
     told = [row for row in rows if row.is_read and _week(row)]
     weeks = sorted({_week(row) for row in told})
     return {
-        week: groups([row for row in told if _week(row) == week], lambda row: row.project)
+        week: _named([row for row in told if _week(row) == week], lambda row: row.project)
         for week in weeks
     }
 
 
 def groups(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tuple[RowGroup, ...]:
-    """Return a group per name; rows without one are in none."""
+    """Return a group per name, one of them "" where rows have none."""
     found: dict[str, list[ReportRow]] = defaultdict(list)
     for row in rows:
         found[name(row)].append(row)
-    return tuple(_group(each, members) for each, members in found.items() if each)
+    return tuple(_group(each, members) for each, members in found.items())
+
+
+def _named(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tuple[RowGroup, ...]:
+    return tuple(group for group in groups(rows, name) if group.name)
 
 
 def percentile(sizes: Sequence[int], percent: int) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from compactctl.commands.batch.batch import BatchResult, report_row
-from compactctl.commands.report.growth import Rise
+from compactctl.commands.report.growth import BaselineComparison
 from compactctl.commands.report.report import ReportResult
 from compactctl.commands.report.rows import ReportRow
 from compactctl.commands.report.summary import ReportSummary, RowGroup, summarised
@@ -15,7 +15,7 @@ from compactctl.reports.html.page import page_of
 from compactctl.reports.html.texts import PageNames, holds_names
 from compactctl.reports.html.weeks import project_weeks
 from compactctl.reports.rendering.batch_rows import status_text
-from compactctl.reports.rendering.growth import grown_text
+from compactctl.reports.rendering.growth import growth_lines
 from compactctl.reports.rendering.text import plural, share_text
 
 _ROWS = 20
@@ -47,7 +47,7 @@ class FilesFound:
 
     rows: Sequence[ReportRow]
     summary: ReportSummary
-    growth: Sequence[Rise] | None
+    growth: BaselineComparison | None
     tolerance: float
 
 
@@ -107,8 +107,10 @@ def _page(found: FilesFound, choice: PageChoice) -> str:
                 if each.rows
             ],
             "groups": [each for each in _groups(summary, names) if each.rows],
-            "tolerance": share_text(found.tolerance),
-            "growth": None if found.growth is None else list(_grown(found.growth, names)),
+            "growth": None
+            if found.growth is None
+            else list(growth_lines(found.growth, found.tolerance, names.project)),
+            "is_grown": found.growth is not None and found.growth.fails,
             "failures": [_failed(row, choice, names) for row in failed[:_FAILURES]],
             "more_failures": max(0, len(failed) - _FAILURES),
         },
@@ -220,10 +222,6 @@ def _table(
         ),
         more=count - len(groups),
     )
-
-
-def _grown(growth: Sequence[Rise], names: PageNames) -> Iterator[str]:
-    yield from (grown_text(each, names.project(each.project)) for each in growth)
 
 
 def _failed(row: ReportRow, choice: PageChoice, names: PageNames) -> FailedRow:

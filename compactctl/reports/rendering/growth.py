@@ -1,9 +1,9 @@
 """What grew since an earlier report, in words."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from compactctl.commands.report.growth import Figure, Rise
-from compactctl.reports.rendering.text import line_text, share_text
+from compactctl.commands.report.growth import BaselineComparison, Figure, Rise
+from compactctl.reports.rendering.text import line_text, plural, share_text
 
 _GROWTH: Mapping[Figure, str] = {
     "context": "the median request",
@@ -12,11 +12,42 @@ _GROWTH: Mapping[Figure, str] = {
 }
 
 
-def grown_text(growth: Rise, project: str | None = None) -> str:
-    """Say on one line what grew in a project, which may be called by another name."""
-    before, after = (
-        f"{size:,.0f}" if growth.figure == "context" else share_text(size)
-        for size in (growth.before, growth.after)
-    )
-    name = line_text(growth.project if project is None else project)
-    return f"{name}: {_GROWTH[growth.figure]} grew from {before} to {after}"
+_NO_PROJECT = "files without a project"
+# Names of projects in one line.
+_SHOWN = 3
+
+
+def growth_lines(
+    growth: BaselineComparison, tolerance: float, name: Callable[[str], str] = line_text
+) -> Iterator[str]:
+    """Yield what grew, or that nothing did, and what could not be compared.
+
+    ``name`` is how a project is called.
+    """
+
+    def called(project: str) -> str:
+        return name(project) if project else _NO_PROJECT
+
+    yield from (_rise_text(rise, called(rise.project)) for rise in growth.rises)
+    for project in growth.recounted:
+        yield (
+            f"{called(project)}: counted with another counter than in the baseline, so nothing is "
+            "known of growth; write the baseline again"
+        )
+    if not growth.compared and not growth.recounted:
+        yield "nothing could be compared: no project is both here and in the baseline"
+    elif not growth.fails:
+        compared = plural(len(growth.compared), "project")
+        yield f"nothing grew by more than {share_text(tolerance)} ({compared} compared)"
+    yield from (f"{called(project)}: not in the baseline" for project in growth.added)
+    if growth.gone:
+        gone = plural(len(growth.gone), "project")
+        yield f"{gone} of the baseline not measured: {', '.join(map(called, growth.gone[:_SHOWN]))}"
+
+
+def _rise_text(rise: Rise, project: str) -> str:
+    if rise.figure == "context":
+        before, after = f"{rise.before:,.0f}", f"{rise.after:,.0f}"
+    else:
+        before, after = share_text(rise.before), share_text(rise.after)
+    return f"{project}: {_GROWTH[rise.figure]} grew from {before} to {after}"

@@ -109,7 +109,7 @@ def test_growth_since_a_baseline_is_said(ask: Ask, files: Path, tmp_path: Path) 
     before, after = tmp_path / "before.parquet", tmp_path / "after.parquet"
     assert ask(*asked, "--report", before).code == 0
     page, _ = paged(ask, tmp_path / "same.html", *asked, "--baseline", before)
-    assert "Nothing grew by more than 10" in page.says
+    assert "nothing grew by more than 10" in page.says
     grown = ("batch", files / "a15.jsonl", "--counter", "chars/4", "--no-cache", "-j", "1")
     page, _ = paged(
         ask, tmp_path / "grown.html", *grown, "--report", after, "--baseline", before, code=1

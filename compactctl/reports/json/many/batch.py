@@ -4,6 +4,7 @@ from typing import Any
 
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.row import BatchRow
+from compactctl.reports.json.many.growth import growth_fields
 from compactctl.reports.rendering.json_document import fields_of, tokens_by
 
 
@@ -16,7 +17,7 @@ def batch_json(result: BatchResult) -> dict[str, Any]:
         "failOver": result.fail_over,
         "failOverTokens": result.fail_over_tokens,
         "failOn": list(result.fail_on),
-        "growth": None if result.growth is None else [fields_of(each) for each in result.growth],
+        **growth_fields(result.growth),
         "exitCode": result.exit_code,
         "totals": {**fields_of(result.totals), "counters": list(result.totals.counters)},
         "files": [_row(row) for row in result.rows],

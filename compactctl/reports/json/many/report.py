@@ -3,6 +3,7 @@
 from typing import Any
 
 from compactctl.commands.report.report import ReportResult
+from compactctl.reports.json.many.growth import growth_fields
 from compactctl.reports.rendering.json_document import fields_of, tokens_by
 
 
@@ -13,7 +14,6 @@ def report_json(result: ReportResult) -> dict[str, Any]:
         name: [fields_of(each) for each in getattr(summary, name)]
         for name in ("bins", "models", "projects", "weeks")
     }
-    growth = result.growth
     return {
         "schema": "compactctl.report/1",
         "reports": list(result.paths),
@@ -27,5 +27,5 @@ def report_json(result: ReportResult) -> dict[str, Any]:
         "tools": tokens_by(summary.tools),
         "baseline": result.baseline,
         "tolerance": result.tolerance,
-        "growth": None if growth is None else [fields_of(each) for each in growth],
+        **growth_fields(result.growth),
     }

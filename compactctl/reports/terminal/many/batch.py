@@ -6,7 +6,7 @@ from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.row import BatchRow
 from compactctl.reports.rendering.batch_rows import status_text
 from compactctl.reports.rendering.data_set_rows import summed_up
-from compactctl.reports.rendering.growth import grown_text
+from compactctl.reports.rendering.growth import growth_lines
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Column, number, table, text
 from compactctl.reports.rendering.text import (
@@ -72,7 +72,8 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     limits = " or ".join(_limits(result))
     if limits:
         yield f"{plural(result.totals.over, 'file')} over the limit of {limits}"
-    yield from map(grown_text, result.growth or ())
+    if result.growth is not None:
+        yield from growth_lines(result.growth, result.tolerance)
     if result.fail_on:
         flagged = plural(result.totals.flagged, _noun(result.rows))
         yield f"{flagged} with {' or '.join(result.fail_on)}"

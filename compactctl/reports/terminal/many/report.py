@@ -6,8 +6,8 @@ from compactctl.commands.report.report import ReportResult
 from compactctl.commands.report.rows import ReportRow
 from compactctl.commands.report.summary import RowGroup
 from compactctl.reports.rendering.batch_rows import status_text
-from compactctl.reports.rendering.growth import grown_text
-from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.reports.rendering.growth import growth_lines
+from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.tables import Table, bar_cell, number, table, text
 from compactctl.reports.rendering.text import line_text, one_line, plural, share_text
 from compactctl.reports.rendering.wording import tokens_text
@@ -18,6 +18,7 @@ def report_screen(result: ReportResult) -> Iterator[ScreenItem]:
     yield Facts(tuple(_totals(result)))
     if not result.summary.tokens:
         yield from _failing(result)
+        yield from _growth(result)
         return
     yield from _titled("Tokens by category", _shares(result, result.summary.categories.items()))
     yield from _titled("Tokens by tool", _shares(result, result.summary.tools.items()))
@@ -40,8 +41,8 @@ def report_messages(result: ReportResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     if result.merged is not None:
         yield f"wrote {line_text(result.merged)} ({plural(len(result.rows), 'row')})"
-    if result.growth:
-        figures, share = plural(len(result.growth), "figure"), share_text(result.tolerance)
+    if result.growth is not None and result.growth.rises:
+        figures, share = plural(len(result.growth.rises), "figure"), share_text(result.tolerance)
         yield f"{figures} grew by more than {share}"
 
 
@@ -144,7 +145,6 @@ def _growth(result: ReportResult) -> Iterator[ScreenItem]:
     if result.growth is None:
         return
     yield ""
-    if not result.growth:
-        share, baseline = share_text(result.tolerance), one_line(result.baseline or "")
-        yield f"nothing grew by more than {share} since {baseline}"
-    yield from (Accent(grown_text(each), "yellow") for each in result.growth)
+    yield Accent(f"Since {one_line(result.baseline or '')}", "bold")
+    style: TextStyle = "yellow" if result.growth.fails else ""
+    yield from (Accent(line, style) for line in growth_lines(result.growth, result.tolerance))
