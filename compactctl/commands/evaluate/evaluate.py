@@ -152,4 +152,13 @@ def _outcome(session: EvaluatedSession) -> SessionOutcome:
 def _findings(result: EvaluateResult, options: EvaluateOptions) -> Iterator[str]:
     names = {policy.name for policy in options.policies}
     judged = [each for each in result.figures if each.policy in names]
-    yield from findings(judged, options.gates, options.baseline)
+    yield from findings(judged, options.gates, _without_controls(options.baseline))
+
+
+def _without_controls(baseline: Baseline | None) -> Baseline | None:
+    """Return a baseline without what every evaluation tries beside the policies."""
+    if baseline is None:
+        return None
+    controls = {policy.name for policy in CONTROL_POLICIES}
+    means = {key: mean for key, mean in baseline.means.items() if key[0] not in controls}
+    return replace(baseline, means=means)

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import fmean
 
 from compactctl.commands.evaluate.trial import Trial
+from compactctl.model.exact import exact
 
 RESAMPLES = 1_000
 """How often sessions are drawn anew for an interval."""
@@ -86,11 +88,12 @@ def _mean(
         found = value(trial)
         if found is not None:
             of.setdefault(trial.session, []).append(found)
-    means = [sum(each) / len(each) for each in of.values()]
+    means = [fmean(each) for each in of.values()]
     if not means:
         return None
     low, high = interval(means, seed)
-    return Mean(sum(means) / len(means), low, high, len(means))
+    # As a fraction, so that three times 19 of 20 are 0.95 on average, and not a little less.
+    return Mean(float(exact(fmean(means))), low, high, len(means))
 
 
 def interval(values: Sequence[float], seed: int) -> tuple[float, float]:

@@ -2,22 +2,28 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compactctl.commands.evaluate.figures import EvalFigures
 from compactctl.errors import UsageError
 from compactctl.evaluation.score import ANSWERS, MEASURES
+from compactctl.model.exact import exact
+from compactctl.model.shapes import share
+from compactctl.model.shapes import text as any_text
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
 from compactctl.tokens.budget import parse_share
+from compactctl.tokens.models.windows import parse_size
 
 SCHEMA = "compactctl.eval/1"
 TOLERANCE = 0.02
 """How much a measure may lie below its baseline: an entity or two of a session."""
 
-_GATE = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([\d.]+%?)\s*@\s*([\d.]+%?)\s*")
+_GATE = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([^@]+?)\s*@\s*([^@]+?)\s*", re.ASCII)
+_ZERO = re.compile(r"0+(?:\.0+)?\s*%?", re.ASCII)
+_DIGITS = range(3, 10)
 # What a gate may be about beside the measures.
 _KEPT, _PAIRS = "kept", "pairs"
 NAMES = (*MEASURES, ANSWERS, _KEPT, _PAIRS)
@@ -27,7 +33,10 @@ _Key = tuple[str, float, str]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A limit for a measure at an asked share, at least or at most."""
+    """A limit for a measure at an asked share, at least or at most.
+
+    It is a share, of ``pairs`` a number of them.
+    """
 
     measure: str
     is_least: bool
@@ -37,7 +46,15 @@ class Gate:
 
     def holds_for(self, value: float) -> bool:
         """Tell whether a value is within the limit."""
-        return value >= self.limit if self.is_least else value <= self.limit
+        found, limit = exact(value), exact(self.limit)
+        return found >= limit if self.is_least else found <= limit
+
+    def told(self, value: float) -> str:
+        """Return a value that is beyond the limit with as many decimals as show that."""
+        if self.measure == _PAIRS:
+            return f"{value:,.0f}"
+        texts = [f"{value:.{digits}f}" for digits in _DIGITS]
+        return next((text for text in texts if not self.holds_for(float(text))), texts[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +72,26 @@ def parse_gate(text: str) -> Gate:
         raise UsageError(
             f"{text!r} is not a gate; write it as recall>=0.95@0.3, with one of {', '.join(NAMES)}"
         )
-    limit = 0.0 if not float(match[3].rstrip("%")) else parse_share(match[3])
-    return Gate(match[1], match[2] == ">=", limit, parse_share(match[4]), text.strip())
+    read = _count if match[1] == _PAIRS else parse_share
+    try:
+        limit = 0.0 if _ZERO.fullmatch(match[3]) else read(match[3])
+        return Gate(match[1], match[2] == ">=", limit, parse_share(match[4]), text.strip())
+    except UsageError as error:
+        raise UsageError(f"the gate {text!r}: {error}") from error
+
+
+def _count(text: str) -> float:
+    size = parse_size(text)
+    if size is None or size.denominator != 1:
+        raise UsageError(f"{text!r} is not a number of pairs; write it as pairs<=2@0.3")
+    return size.numerator
 
 
 def read_baseline(path: str) -> Baseline:
     """Read the document that ``eval --json`` wrote. Raises UsageError, NoInputError."""
     data = open_input(path, TEXT_LIMITS).data
     try:
-        means = dict(_means(json.loads(data)))
+        means = _unique(_means(json.loads(data)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(
             f"{path}: is not a baseline; write one with compactctl eval … --json > {path}"
@@ -71,12 +99,20 @@ def read_baseline(path: str) -> Baseline:
     return Baseline(path, means)
 
 
+def _unique(means: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:
+    found: dict[_Key, float] = {}
+    for key, mean in means:
+        if found.setdefault(key, mean) != mean:
+            raise ValueError(key)
+    return found
+
+
 def _means(document: Any) -> Iterator[tuple[_Key, float]]:  # noqa: ANN401 - anybody's JSON
     if document["schema"] != SCHEMA:
         raise ValueError(SCHEMA)
     for row in document["figures"]:
         for name, mean in row["measures"].items():
-            yield (row["policy"], float(row["asked"]), name), float(mean["value"])
+            yield (any_text(row["policy"]), share(row["asked"]), name), share(mean["value"])
 
 
 def findings(
@@ -92,12 +128,14 @@ def findings(
 def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
     at = [each for each in figures if each.asked == gate.asked]
     values = [(each.policy, _value(each, gate.measure)) for each in at]
-    told = [(policy, value) for policy, value in values if value is not None]
-    if not told:
+    if all(value is None for _, value in values):
         yield f"{gate.text}: nothing was measured"
-    for policy, value in told:
-        if not gate.holds_for(value):
-            yield f"{gate.text}: {policy} has {value:.3f}"
+        return
+    for policy, value in values:
+        if value is None:
+            yield f"{gate.text}: nothing was measured for {policy}"
+        elif not gate.holds_for(value):
+            yield f"{gate.text}: {policy} has {gate.told(value)}"
 
 
 def _value(figures: EvalFigures, measure: str) -> float | None:
@@ -112,15 +150,29 @@ def _value(figures: EvalFigures, measure: str) -> float | None:
 
 
 def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]:
-    compared = 0
-    for each in figures:
-        for name, mean in each.measures.items():
-            before = baseline.means.get((each.policy, each.asked, name))
-            compared += before is not None
-            if before is not None and mean.value < before - TOLERANCE:
-                yield (
-                    f"{name} of {each.policy} at {each.asked:g}: {mean.value:.3f}, "
-                    f"{before:.3f} in the baseline"
-                )
+    now = {
+        (each.policy, each.asked, name): mean.value
+        for each in figures
+        for name, mean in each.measures.items()
+    }
+    compared = [key for key in baseline.means if key in now]
     if not compared:
         yield f"{baseline.path}: has no policy and share that was measured now"
+        return
+    for key in compared:
+        before = baseline.means[key]
+        if exact(now[key]) < exact(before) - exact(TOLERANCE):
+            yield f"{_called(key)}: {now[key]:.3f}, {before:.3f} in the baseline"
+    tried = {key[:2] for key in now}
+    gone = [key for key in baseline.means if key not in now]
+    whole = dict.fromkeys(key[:2] for key in gone if key[:2] not in tried)
+    for policy, asked in whole:
+        yield f"{policy} at {asked:g}: in the baseline, but not measured now"
+    for key in gone:
+        if key[:2] in tried:
+            yield f"{_called(key)}: in the baseline, but not measured now"
+
+
+def _called(key: _Key) -> str:
+    policy, asked, name = key
+    return f"{name} of {policy} at {asked:g}"
