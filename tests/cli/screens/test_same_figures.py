@@ -243,7 +243,12 @@ def compare(path: Path, way: str) -> None:
     page = stats_page(found, PageChoice(path="page.html"))
     assert f"<strong>{found.usage.tokens:,}</strong> tokens" in page
 
-    idle = compact(compacting(path, way, dry_run=True, plan={"if_needed": True, "trigger": NEVER}))
+    never = {"if_needed": True, "trigger": NEVER}
+    idle = compact(compacting(path, way, dry_run=True, compare=True, plan=never))
+    assert idle.compared is not None
+    assert idle.compared.before == idle.compared.after == found.categories
+    assert sum(found.categories.values()) == found.next_request.counted
+    assert found.next_request.tokens == found.usage.tokens
     assert idle.largest_before == idle.largest_after == found.usage.tokens
     assert idle.tokens_after == found.breakdown.total
     assert compact_json(idle)["fit"] == expected["fit"]
