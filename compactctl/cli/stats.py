@@ -150,9 +150,9 @@ def _gate(result: StatsResult, fail_over: float | None) -> int:
     if fail_over is None or result.usage.ratio <= fail_over:
         return 0
     from compactctl.reports.rendering.screen import tell
-    from compactctl.reports.rendering.text import share_text
+    from compactctl.reports.rendering.text import share_beyond
     from compactctl.reports.rendering.wording import base_text
 
-    used = f"{share_text(result.usage.ratio)} of {base_text(result.measure.limits)}"
-    tell(f"over the limit: {used} is more than {share_text(fail_over)}")
+    used, limit = share_beyond(result.usage.ratio, fail_over)
+    tell(f"over the limit: {used} of {base_text(result.measure.limits)} is more than {limit}")
     return GATE_FAILED

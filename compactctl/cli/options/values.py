@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from compactctl.errors import UsageError
+from compactctl.model.exact import exact
 
 
 class FiniteRange(click.FloatRange):
@@ -43,7 +44,9 @@ class ShareRange(FiniteRange):
         text = str(value).strip()
         if text.endswith("%"):
             try:
-                return super().convert(float(text[:-1]) / 100, param, ctx)
+                # A fraction, since 0.7 / 100 is a little less than 0.007.
+                percent = super().convert(float(text[:-1]), param, ctx)
+                return float(exact(percent) / 100)
             except ValueError:
                 self.fail(f"{text!r} is not a share; write it as 80% or 0.8", param, ctx)
         share = super().convert(value, param, ctx)

@@ -56,6 +56,12 @@ def share_text(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
+def share_beyond(share: float, limit: float) -> tuple[str, str]:
+    """Return a share and the limit that it is beyond, with the decimals that tell them apart."""
+    texts = ((f"{share * 100:.{n}f} %", f"{limit * 100:.{n}f} %") for n in range(1, 12))
+    return next((pair for pair in texts if pair[0] != pair[1]), (f"{share:%}", f"{limit:%}"))
+
+
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: 1 line, 1,204 lines."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

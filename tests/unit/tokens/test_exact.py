@@ -5,9 +5,11 @@ from fractions import Fraction
 import pytest
 from builders import assistant, conversation
 
+from compactctl.cli.options.values import ShareRange
 from compactctl.commands.evaluate.trial import Trial
 from compactctl.commands.planning.run_stages import part_of
 from compactctl.model.exact import exact, fraction_of
+from compactctl.reports.rendering.text import share_beyond
 from compactctl.tokens.budget import parse_share, parse_target
 from compactctl.tokens.counters.chars import CharsCounter
 from compactctl.tokens.file_budget import file_budget
@@ -42,3 +44,13 @@ def test_what_floats_stand_for() -> None:
     ]  # fmt: skip
     assert exact(sum([0.95] * 3) / 3) == Fraction(19, 20)
     assert [fraction_of(value) for value in (True, "1", float("nan"), 1j, None)] == [None] * 5
+
+
+@pytest.mark.parametrize("tenths", range(1, 1_001))
+def test_a_limit_in_percent_is_the_ratio_it_names(tenths: int) -> None:
+    assert ShareRange(min=0).convert(f"{tenths / 10}%", None, None) == tenths / 1_000
+
+
+def test_a_share_and_its_limit_are_shown_apart() -> None:
+    assert share_beyond(0.14, 0.1) == ("14.0 %", "10.0 %")
+    assert share_beyond(0.80001, 0.8) == ("80.001 %", "80.000 %")
