@@ -44,9 +44,10 @@ class ShareRange(FiniteRange):
         text = str(value).strip()
         if text.endswith("%"):
             try:
+                percent = float(text[:-1])
                 # A fraction, since 0.7 / 100 is a little less than 0.007.
-                percent = super().convert(float(text[:-1]), param, ctx)
-                return float(exact(percent) / 100)
+                share = float(exact(percent) / 100) if isfinite(percent) else percent
+                return super().convert(share, param, ctx)
             except ValueError:
                 self.fail(f"{text!r} is not a share; write it as 80% or 0.8", param, ctx)
         share = super().convert(value, param, ctx)

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import click
 import pytest
 from builders import assistant, conversation
 
@@ -48,7 +49,14 @@ def test_what_floats_stand_for() -> None:
 
 @pytest.mark.parametrize("tenths", range(1, 1_001))
 def test_a_limit_in_percent_is_the_ratio_it_names(tenths: int) -> None:
-    assert ShareRange(min=0).convert(f"{tenths / 10}%", None, None) == tenths / 1_000
+    for shares in (ShareRange(min=0), ShareRange(0, 1)):
+        assert shares.convert(f"{tenths / 10}%", None, None) == tenths / 1_000
+
+
+@pytest.mark.parametrize("text", ["101%", "nan%", "inf%", "-1%", "%", "1e999%"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        ShareRange(0, 1).convert(text, None, None)
 
 
 def test_a_share_and_its_limit_are_shown_apart() -> None:
