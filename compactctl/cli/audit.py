@@ -10,10 +10,11 @@ from compactctl.cli.options.input import format_option, limit_options
 from compactctl.cli.options.measure import measure_options
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.values import ParsedText
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditGate, AuditOptions
 from compactctl.commands.sizing.measure import MeasureOptions
-from compactctl.errors import suggestion
+from compactctl.errors import UsageError, suggestion
 from compactctl.store.files.limits import ReadLimits
 
 GATE_FAILED = 1
@@ -27,17 +28,13 @@ file, a client's own with what the file still holds. Nothing is written.
 """
 
 
-def _gates(
-    context: click.Context,
-    parameter: click.Parameter,
-    value: str | None,
-) -> tuple[AuditGate, ...]:
-    """Return the gates that a list with commas names; click.BadParameter for what is none."""
-    names = [name.strip() for name in (value or "").split(",") if name.strip()]
+def _gates(text: str) -> tuple[AuditGate, ...]:
+    """Return the gates that a list with commas names; UsageError for what is none."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in _GATES:
             hint = suggestion(name, _GATES, f"there are {', '.join(_GATES)}")
-            raise click.BadParameter(f"there is no {name!r}; {hint}", context, parameter)
+            raise UsageError(f"there is no {name!r}; {hint}")
     return tuple(gate for gate in _GATES if gate in names)
 
 
@@ -45,8 +42,9 @@ def _gates(
 @file_argument()
 @click.option(
     "--fail-on",
+    type=ParsedText(_gates),
     metavar="FINDS",
-    callback=_gates,
+    default="",
     help=f"Exit with 1 when any of these was found: {', '.join(_GATES)}; several with commas.",
 )
 @click.option(

@@ -71,9 +71,36 @@ def settings_of_files(
             settings += (
                 _setting(options[key], key, value, file, source)
                 for key, value in pairs
-                if key in options
+                if key in options and (table or not _is_for_others(commands, name, key, value))
             )
     return tuple(settings)
+
+
+def _is_for_others(
+    commands: Mapping[str, click.Command], name: str, key: str, value: object
+) -> bool:
+    """Tell whether only other commands' options of that name take a value of the top level."""
+    if _takes(commands[name], key, value):
+        return False
+    return any(_takes(commands[other], key, value) for other in commands if other != name)
+
+
+def _takes(command: click.Command, key: str, value: object) -> bool:
+    """Tell whether a command has an option that takes a value of a settings file."""
+    option = _by_flag(command).get(key)
+    if option is None:
+        return False
+    try:
+        value = read_value("", shape_of(option), _as_listed(option, value))
+        option.type_cast_value(click.Context(command), value)
+    except (UsageError, click.BadParameter):
+        return False
+    return True
+
+
+def _as_listed(option: click.Option, value: object) -> object:
+    """Return a value that stands alone as the list that a repeatable option takes."""
+    return [value] if option.multiple and not isinstance(value, list | Mapping) else value
 
 
 def settings_of_environment(
@@ -200,8 +227,7 @@ def _setting(
         value = project_value(file, key, value)
     elif key in READ_PATHS | OTHER_PATHS:
         value = _path(file, key, value)
-    if option.multiple and not isinstance(value, list | Mapping):
-        value = [value]
+    value = _as_listed(option, value)
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")
     value = read_value(f"{file.path}: {key}: ", shape_of(option), value)

@@ -255,6 +255,26 @@ def test_a_loser_changes_nothing(
     assert [line for line in both.out.splitlines() if " in " not in line] == without_ids
 
 
+ELSEWHERE = (
+    ('layout = "messages"', "batch"),
+    ('fail-on = "orphans"', "audit"),
+    ('fail-on = "lost-rules"', "batch"),
+    ('profile = ["roo", "cline"]', "stats"),
+    ('keep = "0.5,0.3"', "compact"),
+    ('client = "codex"', "rewind"),
+    ("limit = 0", "view"),
+    ("top = 0", "report"),
+)
+
+
+@pytest.mark.parametrize(("own", "command"), ELSEWHERE)
+def test_a_value_for_another_command_is_passed_over(bench: Bench, own: str, command: str) -> None:
+    arguments = [command, *ARGUMENTS.get(command, ["run.jsonl"])]
+    alone = bench.read(arguments)
+    bench.files["user"].write_text(f"{own}\n")
+    assert bench.read(arguments) == alone
+
+
 def test_a_key_is_for_the_server_that_it_was_set_with() -> None:
     own, typed = SOURCES[-1], SOURCES[0]
     settings = (
