@@ -122,6 +122,48 @@ def test_a_copy_without_changes_gives_way_to_the_next_compaction(
     assert compacted.read_bytes() == desk.read_bytes()
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        "compact FILE --target 5k -o OUT",
+        "compact FILE --target 50k -o OUT",
+        "rescue FILE --target 5k -o OUT",
+        "tag FILE --truncate 4..9 --widen -o OUT",
+        "batch FILE --keep 50% --out FOLDER",
+        "compact FILE --target 5k -o OUT --force",
+    ],
+)
+def test_what_gives_way_to_a_compaction_can_be_had_again(
+    ask: Ask, desk: Path, tmp_path: Path, later: str
+) -> None:
+    out, summary = tmp_path / "out" / "openai-chat.compacted.jsonl", tmp_path / "summary.txt"
+    out.parent.mkdir()
+    summary.write_text("What I know of these messages, in my own words.")
+    by_hand = ("--condense", "4..9", "--widen", "--summary-file", summary)
+    assert ask("tag", desk, *by_hand, "-o", out).code == 0
+    mine, (archive,) = out.read_bytes(), archives(out)
+    places: dict[str, Path] = {"FILE": desk, "OUT": out, "FOLDER": out.parent}
+    for _ in range(2):
+        assert ask(*(places.get(word, word) for word in later.split())).code == 0
+    assert out.read_bytes() != mine
+    assert ask("rewind", out, "--to", archive.stem.split("-")[-1]).code == 0
+    assert out.read_bytes() == mine
+    assert ask("verify", out).code == 0
+
+
+@pytest.mark.parametrize("written", ["now", "by an older version"])
+def test_compacting_to_the_same_sizes_again_damages_nothing(
+    ask: Ask, desk: Path, compacted: Path, written: str
+) -> None:
+    sizes = ("6k", "7k", "5k", "6k", "8k", "5k")
+    assert [ask("compact", desk, "--target", size).code for size in sizes] == [0] * len(sizes)
+    for file in Path(f"{compacted}.archive").glob("displaced-*"):
+        if written != "now":
+            file.unlink()
+    outcome = ask("verify", compacted)
+    assert (outcome.code, "replaced" in outcome.out) == (0, written != "now")
+
+
 @pytest.mark.parametrize("options", [("--target", "50k"), ("--target", "5k", "--layout", "inline")])
 def test_what_an_archive_would_not_fit_is_not_written_beside_it(
     ask: Ask, sample: Sample, compacted: Path, tmp_path: Path, options: tuple[str, ...]

@@ -28,6 +28,9 @@ def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
 
     Raises as ``appended`` does.
     """
+    if history.current is None and history.archived and not history.chain:
+        oldest = history.archived[0].operation
+        return _carry(history.lines, oldest.before.n_bytes, "after the first state")
     steps, last = history.steps, history.place
     newest = carry_behind(steps[last], history.lines)
     # The same step may have been taken before, even within the second that is recorded.
@@ -56,10 +59,14 @@ def carry_behind(step: OperationStep, state: Iterable[bytes]) -> bytes:
 
     ChangedError when it goes on in an unterminated line.
     """
-    end, suffix = parted(state, step.after.n_bytes)
+    return _carry(state, step.after.n_bytes, f"after operation {step.id}")
+
+
+def _carry(state: Iterable[bytes], n_bytes: int, when: str) -> bytes:
+    end, suffix = parted(state, n_bytes)
     if not can_carry(suffix, is_open=is_open(end)):
         raise ChangedError(
-            f"the unterminated last line was continued after operation {step.id}, which would be "
+            f"the unterminated last line was continued {when}, which would be "
             "torn; take out what was appended to it first, or name another operation"
         )
     return carry_of(suffix, is_open=is_open(end))

@@ -16,6 +16,7 @@ from compactctl.model.operation import ArchivedLine, Digest, Operation
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.archive_file import archived_lines, read_operation
 from compactctl.store.archive.contents import FolderContents
+from compactctl.store.archive.displaced import displaced_state
 from compactctl.store.archive.known_states import beginnings
 from compactctl.store.archive.names import archive_name
 from compactctl.store.files.limits import ReadLimits
@@ -29,8 +30,8 @@ class ProvenArchives:
     """The archives that were read to their end, and what was found.
 
     ``operations`` are the proven ones, by number; ``kept`` the outcomes with which the state
-    before another operation begins; ``n_bytes`` the size of the states in them, ``on_disk`` that
-    of their files.
+    before another operation begins, or a displaced file; ``n_bytes`` the size of the states in
+    them, ``on_disk`` that of their files.
     """
 
     operations: tuple[Operation, ...]
@@ -66,6 +67,8 @@ def prove_archives(
             findings.append(_refused(error))
         else:
             proven.append(archive)
+    displaced = (each for each in outcomes - kept if displaced_state(contents.displaced, each))
+    kept |= frozenset(displaced)
     reached = kept | beginnings(lines, outcomes)
     needed = frozenset(name for archive in proven for name in _needs(archive))
     linked = [

@@ -112,7 +112,7 @@ def _changed(loaded: Loaded, operation: Operation) -> Finding:
 
 
 def _not_kept(operation: Operation, archives: ProvenArchives) -> Finding:
-    others = [each for each in archives.operations if each != operation]
+    others = [each for each in archives.operations if each.id != operation.id]
     if any(operation.id in (each.parent, each.head) for each in others):
         text = f"operation {operation.id}: the state after it is kept nowhere"
         return Finding(severity="damaged", text=text)

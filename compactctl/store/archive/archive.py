@@ -10,6 +10,7 @@ from pathlib import Path
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive_file import read_operation, restore
+from compactctl.store.archive.displaced import displaced_files, displaced_state
 from compactctl.store.archive.names import SUFFIX, ArchiveFile, archive_files, archive_folder
 from compactctl.store.archive.private import check_owner, strangers_way
 from compactctl.store.files.carry import can_carry, is_open
@@ -50,6 +51,15 @@ class Archive:
     def states(self) -> frozenset[Digest]:
         """The states before and after its operations."""
         return frozenset(state for each in self.operations for state in (each.before, each.after))
+
+    def outcome_only(self, sha256: str) -> OperationId | None:
+        """Return the operation that wrote a state which no archive holds, None where there is none.
+
+        ``sha256`` is the digest of the state.
+        """
+        if any(each.before.sha256 == sha256 for each in self.operations):
+            return None
+        return next((each.id for each in self.operations if each.after.sha256 == sha256), None)
 
     @property
     def next_number(self) -> int:
@@ -94,7 +104,7 @@ class Archive:
         """Return the state after an operation, without what was appended later.
 
         ``data`` is the transcript as it is now. ArchiveError when neither it nor the state before
-        a later operation begins with that state.
+        a later operation nor a displaced file begins with that state.
         """
         if _Prefixes((data,), [operation.after]).include(operation.after):
             return data[: operation.after.n_bytes]
@@ -105,6 +115,9 @@ class Archive:
             before = restore(file.path, self.limits)
             if _Prefixes((before,), [operation.after]).include(operation.after):
                 return before[: operation.after.n_bytes]
+        displaced = displaced_state(displaced_files(self.folder), operation.after)
+        if displaced is not None:
+            return displaced
         raise ArchiveError(
             f"{self.folder}: the state after operation {operation.id} was not kept; "
             "go to another operation"

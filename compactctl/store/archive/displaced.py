@@ -1,21 +1,23 @@
-"""The file that an operation in place displaces, kept so that what is still written to it is found.
+"""The files that operations displace, kept so that nothing in them is lost.
 
 A program that has a transcript open goes on writing to the old file after another has taken its
-place. A second name in the archive folder keeps that file.
+place. A second name in the archive folder keeps that file. So it does where a compaction takes the
+place of an earlier one, of which archives hold the state before and nothing the outcome.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from compactctl.errors import ArchiveError
-from compactctl.model.operation import Operation
+from compactctl.model.operation import Digest, Operation
 from compactctl.store.archive.parquet import regular
 from compactctl.store.files.carry import can_carry, carried, carry_of
 from compactctl.store.files.content import Content, first_of
 from compactctl.store.files.filesystem import FileSystem, sync_folder
 from compactctl.store.files.limits import READ_LIMITS
-from compactctl.store.files.lines import split_lines
+from compactctl.store.files.lines import digest_of, split_lines
 
 PREFIX = "displaced-"
 
@@ -54,6 +56,21 @@ def late_lines(folder: Path, operation: Operation, suffix: bytes) -> tuple[bytes
             lines = carried(carry_of(rest, is_open=before.is_open), is_open=False)
             found += _beyond(split_lines(lines), split_lines(suffix))
     return tuple(found)
+
+
+def displaced_files(folder: Path) -> tuple[Path, ...]:
+    """Return the displaced files in an archive folder, which need not exist, by their names."""
+    return tuple(sorted(folder.glob(f"{PREFIX}*")))
+
+
+def displaced_state(links: Iterable[Path], state: Digest) -> bytes | None:
+    """Return a state that one of these displaced files begins with, None where none does."""
+    for link in links:
+        with suppress(OSError, ArchiveError), regular(link) as stream:
+            found = b"".join(first_of(stream, state.n_bytes))
+            if digest_of(found) == state:
+                return found
+    return None
 
 
 def _read(link: Path, operation: Operation) -> tuple[Content, bytes]:

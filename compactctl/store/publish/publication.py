@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compactctl.model.operation import Digest
+from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.deposit import Deposit, deposit
 from compactctl.store.archive.displaced import displaced_name, keep_displaced
 from compactctl.store.archive.names import README, archive_folder
@@ -15,7 +16,7 @@ from compactctl.store.files.content import Content
 from compactctl.store.files.disk_errors import DiskError, written_before
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import remove, sweep
-from compactctl.store.files.lines import Source
+from compactctl.store.files.lines import Source, sha256_of
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.places import STATE
 from compactctl.store.publish.input_changes import Growth, appended, carry, settle
@@ -31,7 +32,8 @@ class Published:
         digest: of the whole file.
         growth: what was appended to the input meanwhile; the lines carried over end the file.
         archives: the archive of each operation.
-        displaced: the name under which the old file of work in place is kept.
+        displaced: the name under which the old file is kept: of work in place, and an outcome
+            that no archive holds.
         warnings: one line each, ready to be shown.
     """
 
@@ -59,6 +61,10 @@ class Publication:
     @property
     def _folder(self) -> Path:
         return archive_folder(self.place.path)
+
+    @property
+    def _archive(self) -> Archive:
+        return Archive(self._folder)
 
     def run(self) -> Published:
         """Write the archives, then the transcript; take everything away again after an error."""
@@ -113,10 +119,9 @@ class Publication:
         return ()
 
     def _displace(self) -> tuple[Path | None, tuple[str, ...]]:
-        if self.place.input is None:
+        operation = self._displaced_operation()
+        if operation is None:
             return None, ()
-        appended(self.place.path, self.place.input)
-        operation = self.archives[-1][0].id if self.archives else self.source.digest.sha256[:12]
         link = displaced_name(self.place.path, self._folder, operation)
         self.undo.callback(remove, self.fs, link)
         try:
@@ -131,6 +136,21 @@ class Publication:
             )
             raise DiskError(f"{what}; nothing was changed; {way}or use --force") from error
         return link, ()
+
+    def _displaced_operation(self) -> str | None:
+        """Return the operation to name the old file after; None where it need not be kept.
+
+        Beside work in place, an outcome must be kept that no archive holds: it may have a summary
+        that somebody wrote, or a model.
+        """
+        path = self.place.path
+        if self.place.input is not None:
+            appended(path, self.place.input)
+            return self.archives[-1][0].id if self.archives else self.source.digest.sha256[:12]
+        if not path.exists():
+            return None
+        sha256 = sha256_of(path)
+        return None if sha256 == self.content.digest.sha256 else self._archive.outcome_only(sha256)
 
     def _complete(self, draft: TempFile) -> Growth:
         if self.place.input is not None:
