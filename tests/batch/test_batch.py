@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import os
+import re
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -165,12 +166,16 @@ def test_a_failed_row_says_what_and_nothing_else() -> None:
 
 def test_a_bug_met_by_one_file_is_that_files_row(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        raise RuntimeError("first\nsecond")
+        raise RuntimeError("what the transcript says")
 
     monkeypatch.setattr("compactctl.commands.batch.one_file.measure", fail)
     write(Path("a.jsonl"))
     (row,) = run("a.jsonl").rows
-    assert (row.error, row.exit_code) == ("a.jsonl: RuntimeError: first second", 70)
+    assert (row.error_class, row.exit_code) == ("RuntimeError", 70)
+    told = (
+        r"a\.jsonl: an internal error, RuntimeError at test_batch\.py:\d+ in fail; please report it"
+    )
+    assert re.fullmatch(told, row.error or "")
 
 
 def test_a_row_is_of_what_was_compacted_whatever_the_file_becomes(

@@ -71,6 +71,23 @@ def test_over_so_many_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     assert statuses(capsys, "--fail-over-tokens", "1m")[0] == 0
 
 
+def test_a_gate_hides_behind_no_other_gate(capsys: pytest.CaptureFixture[str]) -> None:
+    """Terminal, JUnit, Markdown and annotations tell all that a file fails for, and no more."""
+    torn()
+    failing()
+    gates = ("--fail-over-tokens", "1", "--fail-on", "opaque", "--report", "report.md")
+    code = run(["batch", "in", "-j", "1", *gates, "--junit", "junit.xml", "--annotate", "github"])
+    assert code == 1
+    told = capsys.readouterr().err
+    assert "3 files over the limit of 1 tokens" in told
+    assert "1 file with opaque" in told
+    for shown in (told, Path("junit.xml").read_text(), Path("report.md").read_text()):
+        lines = [line for line in shown.splitlines() if "the next request holds" in line]
+        assert len(lines) == 3
+        assert sum("found: opaque" in line.replace("\\", "") for line in lines) == 1
+        assert "errors" not in "".join(lines)
+
+
 def test_a_file_that_fails_hides_behind_no_gate(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("in/binary.jsonl"), bytes(range(256)))
     cut_off()

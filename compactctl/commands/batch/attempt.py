@@ -1,6 +1,8 @@
 """Work on a transcript that must not stop the work on others, whatever happens."""
 
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from compactctl.commands.batch.row import INTERNAL_ERROR, BatchRow, failed_row
@@ -31,4 +33,11 @@ def attempted(name: str, timeout: float | None, work: Callable[[], Done]) -> Don
         if is_out_of_memory(error):
             why = f"{name}: there is not enough memory; give batch fewer --jobs, or the file alone"
             return failed_row(name, kind, why, OUT_OF_MEMORY)
-        return failed_row(name, kind, f"{name}: {kind}: {error}", INTERNAL_ERROR)
+        return failed_row(name, kind, f"{name}: {_bug(error)}", INTERNAL_ERROR)
+
+
+def _bug(error: Exception) -> str:
+    """Say where the program failed, not on what: an error's message may quote the transcript."""
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+    return f"an internal error, {type(error).__name__} at {place}; please report it"

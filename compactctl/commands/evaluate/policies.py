@@ -17,7 +17,7 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply
 from compactctl.pipeline.run import run
-from compactctl.profiles.library import DEFAULT_PROFILE, load_profile
+from compactctl.profiles.library import DEFAULT_PROFILE, PROFILES, load_profile
 
 EVERYTHING = "none"
 """The control that compacts nothing."""
@@ -37,6 +37,12 @@ class Policy:
     name: str
     plan: PlanOptions | None = None
     decided: PlanFile | None = None
+
+    @property
+    def is_in_file(self) -> bool:
+        """Whether its name is the path of a profile, not one of ours or a list of stages."""
+        own = None if self.plan is None else self.plan.profile
+        return own is not None and self.name not in PROFILES
 
     @property
     def is_control(self) -> bool:

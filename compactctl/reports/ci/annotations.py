@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from compactctl.commands.batch.batch import BatchResult
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.reports.rendering.batch_rows import finding, worst
 from compactctl.reports.rendering.text import line_text, plural
 
@@ -16,6 +16,8 @@ from compactctl.reports.rendering.text import line_text, plural
 VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB_CI"}
 RUNNERS = tuple(VARIABLES)
 _TITLE = "compactctl batch"
+# A file and what it fails for, each on one line.
+_Finding = tuple[str, str]
 # Azure's, from its documentation of logging commands; GitHub's, from its toolkit.
 _AZURE = {"%": "%AZP25", ";": "%3B", "\r": "%0D", "\n": "%0A", "]": "%5D"}
 _GITHUB = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -29,33 +31,33 @@ def runner_of(variables: Mapping[str, str]) -> str:
 
 def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
     """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
-    found = worst(result.rows)
-    if found:
-        yield from _RUNNERS[runner](found)
+    findings = [(line_text(row.path), _message(row, result.fail_on)) for row in worst(result.rows)]
+    if findings:
+        yield from _RUNNERS[runner](findings)
 
 
-def _github(rows: Sequence[BatchRow]) -> Iterator[str]:
-    for row in rows:
-        path = _escaped(line_text(row.path), _GITHUB_PROPERTY)
-        yield f"::error file={path},title={_TITLE}::{_escaped(_message(row), _GITHUB)}"
+def _github(findings: Sequence[_Finding]) -> Iterator[str]:
+    for path, message in findings:
+        file = _escaped(path, _GITHUB_PROPERTY)
+        yield f"::error file={file},title={_TITLE}::{_escaped(message, _GITHUB)}"
 
 
-def _azure(rows: Sequence[BatchRow]) -> Iterator[str]:
-    for row in rows:
-        path = _escaped(line_text(row.path), _AZURE)
-        message = _escaped(_message(row), _AZURE)
-        yield f"##vso[task.logissue type=error;sourcepath={path}]{message}"
+def _azure(findings: Sequence[_Finding]) -> Iterator[str]:
+    for path, message in findings:
+        source = _escaped(path, _AZURE)
+        yield f"##vso[task.logissue type=error;sourcepath={source}]{_escaped(message, _AZURE)}"
 
 
-def _gitlab(rows: Sequence[BatchRow]) -> Iterator[str]:
+def _gitlab(findings: Sequence[_Finding]) -> Iterator[str]:
     now = int(time.time())
-    yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {plural(len(rows), 'file')}"
-    yield from (_message(row) for row in rows)
+    files = plural(len(findings), "file")
+    yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {files}"
+    yield from (message for _, message in findings)
     yield f"\x1b[0Ksection_end:{now}:compactctl\r\x1b[0K"
 
 
-def _message(row: BatchRow) -> str:
-    found = finding(row)
+def _message(row: BatchRow, fail_on: Sequence[Flag]) -> str:
+    found = finding(row, fail_on)
     return line_text(found if row.path in found else f"{row.path}: {found}")
 
 
@@ -63,7 +65,7 @@ def _escaped(text: str, table: Mapping[str, str]) -> str:
     return "".join(table.get(letter, letter) for letter in text)
 
 
-_RUNNERS: Mapping[str, Callable[[Sequence[BatchRow]], Iterator[str]]] = {
+_RUNNERS: Mapping[str, Callable[[Sequence[_Finding]], Iterator[str]]] = {
     "github": _github,
     "azure": _azure,
     "gitlab": _gitlab,

@@ -27,12 +27,12 @@ def batch_junit(result: BatchResult) -> str:
         time=_seconds(sum(row.milliseconds for row in rows)),
     )
     for row in rows:
-        _add(suite, row)
+        _add(suite, row, finding(row, result.fail_on))
     ET.indent(suites)
     return f"{ET.tostring(suites, encoding='unicode', xml_declaration=True)}\n"
 
 
-def _add(suite: ET.Element, row: BatchRow) -> None:
+def _add(suite: ET.Element, row: BatchRow, why: str) -> None:
     path = PurePath(_writable(row.path))
     case = ET.SubElement(
         suite,
@@ -46,7 +46,7 @@ def _add(suite: ET.Element, row: BatchRow) -> None:
     elif row.exit_code:
         kind = "error" if row.status == "failed" else "failure"
         found = ET.SubElement(
-            case, kind, message=_writable(finding(row)), type=row.error_class or row.status
+            case, kind, message=_writable(why), type=row.error_class or row.status
         )
         found.text = f"exit code {row.exit_code}"
 

@@ -45,7 +45,8 @@ def _lines(result: BatchResult) -> Iterator[str]:
         yield "| file | status | why |"
         yield "| --- | --- | --- |"
         yield from (
-            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row))} |" for row in found
+            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row, result.fail_on))} |"
+            for row in found
         )
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from compactctl.commands.evaluate.evaluate import EvaluateResult
 from compactctl.commands.evaluate.figures import EvalFigures, Mean
+from compactctl.commands.evaluate.policies import CONTROL_POLICIES
 from compactctl.evaluation.score import ANSWERS, MEASURES
 from compactctl.reports.html.choice import PageChoice
 from compactctl.reports.html.curve_chart import recall_chart
@@ -30,6 +30,7 @@ class EvaluatedRow:
 def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
     """Return the page."""
     names = PageNames(choice)
+    policies = _policy_names(result, names)
     found = curves(result)
     cuts = sum(session.cuts for session in result.sessions)
     measures = {
@@ -47,14 +48,12 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
             "holds": list(holds_names(choice)),
             "warnings": list(_warnings(result, choice, names)),
             "cuts": cuts,
-            "chart": recall_chart(found, [_policy(each.name, choice, names) for each in found]),
+            "chart": recall_chart(found, [policies[each.name] for each in found]),
             "has_intervals": any(_has_interval(each) for each in result.figures),
             "titles": ("Policy", "Asked", "Kept", *measures.values(), "Beyond chance"),
-            "table": [
-                _row(each, _policy(each.policy, choice, names), measures) for each in result.figures
-            ],
+            "table": [_row(each, policies[each.policy], measures) for each in result.figures],
             "shares": [f"{100 * share:.3g} %" for share in asked],
-            "first": _policy(result.policies[0].name, choice, names) if result.policies else "",
+            "first": policies[result.policies[0].name] if result.policies else "",
             "sessions": _sessions(result, choice, names, asked),
             "findings": [] if choice.redact else [names.line(each) for each in result.findings],
             "failures": len(result.failures),
@@ -80,9 +79,11 @@ def _warnings(result: EvaluateResult, choice: PageChoice, names: PageNames) -> I
     yield from (f"not evaluated: {names.line(each.reason)}" for each in result.failures)
 
 
-def _policy(name: str, choice: PageChoice, names: PageNames) -> str:
-    """Return a policy's name; where it is the path of a profile, redacted, that of the file."""
-    return names.line(PurePath(name).name if choice.redact else name)
+def _policy_names(result: EvaluateResult, names: PageNames) -> dict[str, str]:
+    """Return what each policy and control is called; of profiles in files, redacted, a number."""
+    paths = {policy.name for policy in result.policies if policy.is_in_file}
+    policies = dict.fromkeys(policy.name for policy in (*CONTROL_POLICIES, *result.policies))
+    return {name: names.profile(name) if name in paths else names.line(name) for name in policies}
 
 
 def _shares(result: EvaluateResult) -> list[float]:

@@ -23,6 +23,8 @@ _CUTS = (20_000, 8_000, 4_000, 2_000, 1_000, 600, 300, 150, 80, 40, 20)
 # Endings of names that tell a language and nothing else.
 _ENDING = re.compile(r"\.[a-z]{1,4}", re.ASCII)
 _NAME_WIDTH = 160
+# What counters of a user's own are called on a shared page, by how their names begin.
+_OWN_COUNTERS = {"cmd:": "a command", "file:": "a rank file"}
 # Most tokens have fewer characters; of a longer one the beginning is enough to know it.
 _LONGEST_TOKEN = 2_000
 
@@ -46,6 +48,10 @@ class PageNames:
     def project(self, project: str) -> str:
         """Return a project's name; redacted, its number."""
         return f"project {self._number('project', project)}" if self._redact else self.line(project)
+
+    def profile(self, path: str) -> str:
+        """Return the path of a user's own profile; redacted, its number."""
+        return f"profile {self._number('profile', path)}" if self._redact else self.line(path)
 
     def tool(self, tool: str) -> str:
         """Return a tool's name; redacted, that of the kind that many clients have, or a number."""
@@ -73,9 +79,11 @@ class PageNames:
             yield "another model"
 
     def counter(self, counter: str) -> str:
-        """Return what a counter is called; redacted, nothing of a command."""
-        is_command = counter.startswith("cmd:")
-        return "a command" if self._redact and is_command else self.line(counter)
+        """Return what a counter is called; redacted, nothing of a command or a file."""
+        called = next(
+            (told for kind, told in _OWN_COUNTERS.items() if counter.startswith(kind)), ""
+        )
+        return called if self._redact and called else self.line(counter)
 
     def line(self, text: str) -> str:
         """Return a text on one line, without the secrets in it."""

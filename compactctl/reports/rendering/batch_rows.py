@@ -1,10 +1,10 @@
 """The rows of a batch as columns of plain values, whatever file they go into."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.history.categories import CATEGORIES, Category
 from compactctl.stages.registry import ALL_STAGES
 
@@ -101,11 +101,22 @@ def worst(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
     return tuple(islice(failing, WORST))
 
 
-def finding(row: BatchRow) -> str:
-    """Say on one line what a row fails for; "" when it does not."""
+def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
+    """Return what ``--fail-on`` names of a row, which may be over a limit as well."""
+    return tuple(flag for flag in row.flags if flag in fail_on)
+
+
+def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:
+    """Say on one line all that a row fails for; "" when it does not."""
     if row.status == "failed":
         return row.error or "failed"
+    return "; ".join(_gates(row, fail_on))
+
+
+def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
     if row.status == "over":
         share = f"{row.used or 0:.0%} of {row.base_tokens or 0:,} ({row.base})"
-        return f"the next request holds {row.context or 0:,} tokens, {share}"
-    return f"found: {', '.join(row.flags)}" if row.status == "flagged" else ""
+        yield f"the next request holds {row.context or 0:,} tokens, {share}"
+    flags = gated_flags(row, fail_on)
+    if flags:
+        yield f"found: {', '.join(flags)}"

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import sys
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,27 @@ def test_a_redacted_page_names_no_account_and_no_argument(ask: Ask, tmp_path: Pa
             assert "hunter-2" not in text
             if redact:
                 assert not re.search("PRIVATE|123456789012", text)
+            page.unlink()
+
+
+def test_a_redacted_page_names_no_file_of_an_option(ask: Ask, desk: Path, tmp_path: Path) -> None:
+    page, profile, ranks = (
+        tmp_path / name for name in ("page.html", "PRIVATE.toml", "PRIVATE.tiktoken")
+    )
+    profile.write_text('title = "PRIVATE"\n[[stages]]\nstage = "dedup"\n')
+    ranks.write_text(
+        "".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256))
+    )
+    commands: list[list[str | Path]] = [
+        ["stats", desk],
+        ["compact", desk, "-n", "--profile", profile],
+        ["batch", desk, "--profile", profile],
+        ["eval", desk, "--profile", profile],
+    ]
+    for command in commands:
+        for counter in (f"file:{ranks}", "o200k_base"):
+            ask(*command, "--counter", counter, "--html", page, "-f", "--redact")
+            assert "PRIVATE" not in page.read_text(), (command, counter)
             page.unlink()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.row import BatchRow
-from compactctl.reports.rendering.batch_rows import status_text
+from compactctl.reports.rendering.batch_rows import gated_flags, status_text
 from compactctl.reports.rendering.data_set_rows import summed_up
 from compactctl.reports.rendering.growth import growth_lines
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
@@ -71,11 +71,12 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield f"no transcript found: no format recognizes {_all_of(result.totals.skipped)}"
     limits = " or ".join(_limits(result))
     if limits:
-        yield f"{plural(result.totals.over, 'file')} over the limit of {limits}"
+        yield f"{plural(result.totals.over, _noun(result.rows))} over the limit of {limits}"
     if result.growth is not None:
         yield from growth_lines(result.growth, result.tolerance)
     if result.fail_on:
-        flagged = plural(result.totals.flagged, _noun(result.rows))
+        count = sum(bool(gated_flags(row, result.fail_on)) for row in result.rows)
+        flagged = plural(count, _noun(result.rows))
         yield f"{flagged} with {' or '.join(result.fail_on)}"
 
 
