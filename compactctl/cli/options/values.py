@@ -50,7 +50,10 @@ class ShareRange(FiniteRange):
                 return super().convert(share, param, ctx)
             except ValueError:
                 self.fail(f"{text!r} is not a share; write it as 80% or 0.8", param, ctx)
-        share = super().convert(value, param, ctx)
+        try:
+            share = super().convert(float(text), param, ctx)
+        except ValueError:
+            self.fail(f"{text!r} is not a share; write it as 80% or 0.8", param, ctx)
         if share > self._MOST:
             self.fail(
                 f"{text} would be {share:.0%}; write {share:g}% or {share / 100:g}", param, ctx

@@ -3,6 +3,7 @@
 import click
 
 from compactctl.cli.options.sections import StageOption
+from compactctl.cli.options.values import ShareRange
 from compactctl.model.shapes import Shape, finite, list_of, switch, whole, word
 
 _MOST_VALUES = 10_000
@@ -23,9 +24,16 @@ def _shape_of_one(option: click.Option) -> Shape:
     if option.is_flag:
         return switch
     match option.type:
+        case ShareRange():
+            return _share
         case click.types.IntParamType():
             return whole
         case click.types.FloatParamType():
             return finite
         case _:
             return word
+
+
+def _share(value: object) -> object:
+    """Take a number, or a text such as 80%."""
+    return value if isinstance(value, str) else finite(value)

@@ -266,7 +266,7 @@ def test_options_of_another_command_are_passed_over(ask: Ask, desk: Path, home: 
         ("top = -1", "top: -1 is not in the range"),
         ("strict = 1", "strict: 1 is neither true nor false"),
         ("fail-over = true", "fail-over: True is not a number"),
-        ('fail-over = "0.8"', "fail-over: '0.8' is not a number"),
+        ('fail-over = "much"', "fail-over: 'much' is not a share; write it as 80% or 0.8"),
         ("model = 2026-01-31", "model: datetime.date(2026, 1, 31) is not text"),
         ("model = true", "model: True is not text"),
         ('model = ["o3"]', "model takes one value"),

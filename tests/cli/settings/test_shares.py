@@ -7,6 +7,8 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import cli
+from compactctl.cli.options.sections import StageOption
+from compactctl.cli.settings.option_shapes import shape_of
 
 
 def share_options() -> Iterator[tuple[str, click.Option]]:
@@ -34,6 +36,15 @@ def test_per_cent_is_a_share(name: str) -> None:
     for text in ("%", "x%", "nan", "nan%", "-5%", "50", "80"):
         with pytest.raises(click.BadParameter):
             option.type.convert(text, option, None)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, option in OPTIONS.items() if not isinstance(option, StageOption)]
+)
+def test_settings_files_take_the_shares_that_are_typed(name: str) -> None:
+    option = OPTIONS[name]
+    for value in ("50%", "0.5", 0.5):
+        assert option.type.convert(shape_of(option)(value), option, None) == 0.5
 
 
 def test_more_than_all_is_written_with_its_sign(ask: Ask, desk: object) -> None:
