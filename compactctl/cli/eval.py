@@ -20,6 +20,7 @@ from compactctl.commands.evaluate.evaluate import EvaluateOptions, EvaluateResul
 from compactctl.commands.evaluate.gate import Gate, parse_gate, read_baseline
 from compactctl.commands.evaluate.policies import policies_of
 from compactctl.commands.evaluate.session import SessionOptions
+from compactctl.commands.loading.discover import Choice, discover
 from compactctl.commands.planning.plan import StageSettings, stage_list
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -184,7 +185,8 @@ def command(
             answering=_answering(answers, answers_timeout),
         ),
     )
-    taken = [*paths, *filter(None, (planned,))]
+    inputs = discover(paths, Choice())
+    taken = [*(item.path for item in inputs), *filter(None, (planned,))]
     for path in filter(None, (report, plot)):
         check_report(path, taken, force=force)
         taken.append(path)

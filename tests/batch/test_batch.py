@@ -19,7 +19,6 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NoInputError, UsageError
-from compactctl.store.files.disk_errors import DiskError
 from compactctl.tokens.budget import usage_of
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
@@ -337,7 +336,7 @@ def test_a_report_never_overwrites_an_input_or_output() -> None:
 def test_an_output_folder_that_is_a_file_is_refused() -> None:
     write(Path("run.jsonl"))
     write(Path("out"), b"text")
-    with pytest.raises(DiskError, match="out"):
+    with pytest.raises(UsageError, match="out"):
         run("run.jsonl", out="out")
 
 

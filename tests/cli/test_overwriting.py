@@ -151,6 +151,64 @@ def test_what_gives_way_to_a_compaction_can_be_had_again(
     assert ask("verify", out).code == 0
 
 
+WITH_FOLDERS = (
+    *("batch --html", "batch --report", "batch --junit", "batch --messages-out"),
+    *("batch --rounds-out", "eval --html", "eval --report", "eval --plot"),
+)
+
+
+@pytest.mark.parametrize("output", WITH_FOLDERS)
+def test_force_replaces_no_transcript_in_a_folder_that_is_read(
+    ask: Ask, desk: Path, output: str
+) -> None:
+    before = contents(desk.parent)
+    command, option = output.split()
+    outcome = ask(command, desk.parent, option, desk, "--force")
+    assert (outcome.code, "is an input or an output" in outcome.err) == (2, True)
+    assert contents(desk.parent) == before
+
+
+def test_a_page_does_not_take_the_place_of_an_output_and_may_lie_beside_it(
+    ask: Ask, desk: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    compact = ("batch", desk, "--keep", "50%", "--out", out)
+    taken = out / "openai-chat.compacted.jsonl"
+    assert ask(*compact, "--html", taken, "--force").code == 2
+    assert ask(*compact, "--html", out, "--force").code == 2
+    assert not taken.exists()
+    assert ask(*compact, "--html", out / "page.html").code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("compact FILE --target 5k -o", "compact FILE --target 5k --archived-out"),
+        *("compact FILE --target 5k --html", "compact FILE --target 5k --plan-out"),
+        *("rescue FILE --target 5k -o", "tag FILE --truncate 4..9 --widen -o", "rewind SMALL -o"),
+        *("stats FILE --html", "stats FILE --rounds-out", "batch FILE --report"),
+        *("batch FILE --junit", "eval FILE --plot"),
+    ],
+)
+@pytest.mark.parametrize("place", ["FOLDER", "FOLDER/missing/out"])
+def test_a_place_where_no_file_can_be_is_refused_before_any_work(
+    ask: Ask, desk: Path, compacted: Path, command: str, place: str
+) -> None:
+    places: dict[str, Path] = {"FILE": desk, "SMALL": compacted}
+    folder = desk.parent / "folder"
+    folder.mkdir()
+    before = contents(desk.parent)
+    words = [places.get(word, word) for word in command.split()]
+    outcome = ask(*words, place.replace("FOLDER", str(folder)), "--force")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert contents(desk.parent) == before
+
+
+def test_a_file_is_no_folder_for_outputs(ask: Ask, desk: Path) -> None:
+    outcome = ask("batch", desk, "--keep", "50%", "--out", desk, "--force")
+    assert (outcome.code, "is not a folder" in outcome.err) == (2, True)
+
+
 @pytest.mark.parametrize("written", ["now", "by an older version"])
 def test_compacting_to_the_same_sizes_again_damages_nothing(
     ask: Ask, desk: Path, compacted: Path, written: str

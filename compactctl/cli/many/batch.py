@@ -24,7 +24,7 @@ from compactctl.cli.options.measure import (
     measure_options,
 )
 from compactctl.cli.options.output import layout_options, shown_as_options
-from compactctl.cli.options.page import ready_page, unmasked_page_options
+from compactctl.cli.options.page import unmasked_page_options
 from compactctl.cli.options.plan import plan_options, protect_options
 from compactctl.cli.options.sections import SectionedCommand, StageOption
 from compactctl.cli.options.summarizer import (
@@ -271,6 +271,8 @@ def command(
     """Run ``compactctl batch``."""
     if not paths and files_from is None:
         raise UsageError("name files, folders or patterns, or a list of them with --files-from")
+    page_path = None if page is None else page.path
+    page = page and replace(page, force=force)
     options = BatchOptions(
         paths=(*paths, *(listed_paths(files_from) if files_from else ())),
         include=include,
@@ -303,9 +305,8 @@ def command(
         require_fit=require_fit,
         require_audit=require_audit,
         details=DetailChoice(messages=bool(messages_out), rounds=bool(rounds_out)),
-        reports=(*report, *filter(None, (junit, messages_out, rounds_out))),
+        reports=(*report, *filter(None, (junit, messages_out, rounds_out, page_path))),
     )
-    page = ready_page(page, (*options.paths, *options.reports), force=force)
     from compactctl.reports.parquet.details import DetailFiles
     from compactctl.reports.rendering.progress import BatchProgress
 

@@ -45,6 +45,11 @@ def output_names(inputs: Sequence[Input], out: str) -> dict[str, str]:
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Create a folder for outputs, with those above it; it may exist. Raises DiskError."""
+    """Create a folder for outputs, with those above it; it may exist.
+
+    Raises UsageError where a file is in its place, and DiskError.
+    """
+    if Path(path).exists() and not Path(path).is_dir():
+        raise UsageError(f"{path}: is not a folder; name another one with --out")
     with disk_errors(Path(path), "nothing was written there"):
         make_folders(FileSystem(), Path(path), SHARED_FOLDER)

@@ -36,6 +36,8 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
         raise UsageError(
             f"--archived-out {archived_out}: its folder does not exist; create it first"
         )
+    if Path(archived_out).is_dir():
+        raise UsageError(f"--archived-out {archived_out}: is a folder; name a file")
     if Path(archived_out).exists() and not options.force:
         raise UsageError(f"--archived-out {archived_out}: is there already; overwrite it with -f")
 
