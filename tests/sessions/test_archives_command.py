@@ -1,5 +1,6 @@
 """Archives of sessions, listed and forgotten."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -158,6 +159,23 @@ def packed(path: Path) -> Path:
         out.write(path.read_bytes())
     path.unlink()
     return place
+
+
+@pytest.mark.parametrize("client", [claude, codex])
+def test_a_session_that_was_packed_by_hand_is_not_dead(
+    home: Home, ask: Ask, client: Callable[[Home], Path]
+) -> None:
+    path = client(home)
+    whole = path.read_bytes()
+    in_place(ask, path)
+    other = path.with_name(f"{path.name}.gz")
+    other.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert listed(ask, "--dead", "--forget")["archives"] == []
+    assert ask("archives", SAID.id, "--forget").code == 2
+    restored = home.root / "restored.jsonl"
+    assert ask("rewind", other, "-o", restored).code == 0
+    assert restored.read_bytes() == whole
 
 
 def test_a_project_that_was_renamed_does_not_make_its_sessions_dead(home: Home, ask: Ask) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from glob import escape
 from pathlib import Path
 
 from compactctl.sessions.reading.folders import Folders
@@ -19,7 +20,8 @@ class SessionArchive:
     """The archive folder of a session.
 
     ``session`` is the session's file, which need not be there; ``may_be_elsewhere`` says that a
-    store has a session of that id at another place, or could not be read, or is not there.
+    store has a session of that id at another place, or could not be read, or is not there, or that
+    somebody packed the file.
     ``modified`` is in seconds since the epoch.
     """
 
@@ -63,7 +65,8 @@ def all_archives(machine: Machine, folders: Folders) -> tuple[SessionArchive, ..
                 each,
                 may_be_elsewhere=bool(folders.notes)
                 or not _is_store_there(each.session, machine)
-                or _has_id(each.session, ids),
+                or _has_id(each.session, ids)
+                or _is_packed(each.session),
             )
             for each in found
         ]
@@ -86,6 +89,11 @@ def _has_id(session: Path, ids: Iterable[str]) -> bool:
     """
     names = (session.name, session.parent.name)
     return any(each in name for each in ids if len(each) >= _LEAST for name in names)
+
+
+def _is_packed(session: Path) -> bool:
+    """Tell whether a file beside the session's place has its name and an ending more, as .gz."""
+    return any(path.is_file() for path in session.parent.glob(f"{escape(session.name)}.*"))
 
 
 def _folders(root: Path) -> Iterator[Path]:
