@@ -7,7 +7,7 @@ from pathlib import Path
 from compactctl.commands.loading.folders import is_folder
 from compactctl.errors import UsageError
 from compactctl.store.archive.sealed import is_sealed
-from compactctl.store.publish.overwrite import foreign
+from compactctl.store.publish.overwrite import check_outside_archives, foreign
 from compactctl.store.publish.sealed_text import is_sealed_text
 
 
@@ -24,6 +24,7 @@ def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
         raise UsageError(
             f"{report}: is a folder, or in one that does not exist; name a file elsewhere"
         )
+    check_outside_archives(report)
     if not force and Path(place).is_file() and not _is_ours(Path(place)):
         raise foreign(Path(report))
 

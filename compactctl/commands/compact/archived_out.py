@@ -13,7 +13,7 @@ from compactctl.store.files.disk_errors import written_before
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import STANDARD_INPUT
-from compactctl.store.publish.overwrite import is_same_place
+from compactctl.store.publish.overwrite import check_outside_archives, is_same_place
 from compactctl.store.publish.publish import write_output
 
 
@@ -36,6 +36,7 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
         raise UsageError(
             f"--archived-out {archived_out}: its folder does not exist; create it first"
         )
+    check_outside_archives(archived_out)
     if Path(archived_out).is_dir():
         raise UsageError(f"--archived-out {archived_out}: is a folder; name a file")
     if Path(archived_out).exists() and not options.force:

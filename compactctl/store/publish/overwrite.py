@@ -7,7 +7,7 @@ from pathlib import Path
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
-from compactctl.store.archive.names import archive_folder
+from compactctl.store.archive.names import SUFFIX, archive_files, archive_folder
 from compactctl.store.files.content import Content
 from compactctl.store.files.lines import sha256_of
 from compactctl.store.files.open_writers import has_writer
@@ -16,6 +16,13 @@ from compactctl.store.files.open_writers import has_writer
 def is_same_place(path: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
     """Tell whether two names are one, links followed; another hard link is another name."""
     return os.path.realpath(path) == os.path.realpath(output)
+
+
+def check_outside_archives(path: str | os.PathLike[str]) -> None:
+    """Raise UsageError for a place among archives, which are the only way back: force or not."""
+    folder = Path(os.path.realpath(path)).parent
+    if folder.name.endswith(SUFFIX) and archive_files(folder):
+        raise UsageError(f"{path}: is among the archives of a transcript; name a file elsewhere")
 
 
 def check_overwrite(path: Path, known: Iterable[Digest], *, links: int = 1) -> None:

@@ -20,7 +20,11 @@ from compactctl.store.files.leftovers import sweep
 from compactctl.store.files.lines import STANDARD_INPUT, Source
 from compactctl.store.files.modes import strictest_mode
 from compactctl.store.files.temp_file import TempFile
-from compactctl.store.publish.overwrite import check_overwrite, check_unarchived
+from compactctl.store.publish.overwrite import (
+    check_outside_archives,
+    check_overwrite,
+    check_unarchived,
+)
 from compactctl.store.publish.publication import Publication, Published
 from compactctl.store.publish.target import OutputTarget, check_target
 
@@ -115,6 +119,7 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
         raise UsageError(
             f"{path}: is a folder, or in one that does not exist; name a file elsewhere"
         )
+    check_outside_archives(place)
     if place.exists() and not place.is_file():
         with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
             stream.writelines(content.pieces)

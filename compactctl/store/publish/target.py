@@ -10,7 +10,7 @@ from compactctl.store.archive.archive import Archive
 from compactctl.store.archive.displaced import own_links
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.files.lines import Identity, Source
-from compactctl.store.publish.overwrite import check_loose, check_overwrite
+from compactctl.store.publish.overwrite import check_loose, check_outside_archives, check_overwrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,7 @@ def check_target(source: Source, target: Path, becomes: Digest, *, force: bool) 
         raise UsageError(f"{target}: is not a regular file; name another one with -o")
     if not path.parent.is_dir():
         raise UsageError(f"{target}: its folder does not exist; create it first")
+    check_outside_archives(path)
     if source.path and source.identity and path.exists() and path.samefile(source.path):
         _check_in_place(source, path, force=force)
         return OutputTarget(path=path, input=source.identity)
