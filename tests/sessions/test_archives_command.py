@@ -237,3 +237,22 @@ def test_a_store_that_is_not_there_makes_no_session_dead(
     assert "session was moved" in ask("archives").out
     monkeypatch.delenv("CODEX_HOME")
     assert listed(ask, "--dead", "--forget")["archives"] == []
+
+
+def test_a_session_that_was_moved_keeps_its_whole_history(home: Home, ask: Ask) -> None:
+    path = codex(home)
+    whole = path.read_bytes()
+    assert ask("compact", path, "--in-place", "--stages", "truncate", "--keep", "60%").code == 0
+    once = path.read_bytes()
+    now = moved(path)
+    assert len(json.loads(ask("log", now, "--json").out)["operations"]) == 1
+    assert ask("view", now, "--archived").out
+    assert ask("verify", now).code == 0
+    again = ask("compact", now, "--in-place", *SMALL)
+    assert again.code == 0, again.err
+    assert now.read_bytes() != once
+    assert len(json.loads(ask("log", now, "--json").out)["operations"]) == 2
+    for state in (once, whole):
+        outcome = ask("rewind", now)
+        assert outcome.code == 0, outcome.err
+        assert now.read_bytes() == state

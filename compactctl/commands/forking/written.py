@@ -127,8 +127,13 @@ def append_to(
 def earlier_archives(
     place: Destination, source: Source, history: OperationHistory
 ) -> list[Deposit]:
-    """Return the operations behind the input where it goes elsewhere, whose archive holds all."""
-    if source.path is None or is_same_place(source.path, place.target):
+    """Return the operations behind the input for an archive that does not hold them yet.
+
+    It is that of another file, or the new one of a session that its client moved.
+    """
+    if source.path is None:
+        return []
+    if is_same_place(source.path, place.target) and history.is_in_place_of(place.target):
         return []
     if place.fork is not None:
         return archives_under(place.fork, history)

@@ -5,16 +5,31 @@ from contextlib import suppress
 from glob import escape
 from pathlib import Path
 
+from compactctl.commands.operations.inline import may_name_operation
 from compactctl.errors import CompactctlError
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.archive.names import SUFFIX, folders_for
 from compactctl.store.files.lines import STANDARD_INPUT, Source
-from compactctl.store.places import archives, this_machine
+from compactctl.store.places import archives, store_holding, this_machine
 
 # More than a folder of sessions has; each is looked into.
 _MOST = 1_000
 # What Codex adds to the name of a session that it packs.
 _PACKED = ".zst"
+
+
+def archive_of(source: Source) -> Path | None:
+    """Return the archive folder of a transcript, which need not exist; None for a pipe.
+
+    It is in its place, or where that of a session is which its client moved, packed or renamed.
+    """
+    if source.path is None:
+        return None
+    folder = archive_folder(source.path)
+    if folder.exists() or store_holding(source.path, this_machine()) is None:
+        return folder
+    is_compacted = any(map(may_name_operation, source.lines))
+    return (fitting_archive(source) if is_compacted else None) or folder
 
 
 def way_to_archive(source: Source, path: str) -> str:

@@ -5,6 +5,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from compactctl.commands.loading.load import Loaded
+from compactctl.commands.operations.archive_elsewhere import archive_of
 from compactctl.commands.operations.inline import (
     carried_operations,
     may_carry,
@@ -18,6 +19,7 @@ from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.store.files.content import parted
 from compactctl.store.files.lines import STANDARD_INPUT, Source, split_lines
+from compactctl.store.publish.overwrite import is_same_place
 
 _Inside = dict[OperationId, Spliced]
 _Start = tuple[OperationId | None, _Inside]
@@ -30,8 +32,7 @@ def history_of(
 
     ``folder`` is its archive where that is not in its place.
     """
-    if folder is None and source.path is not None:
-        folder = archive_folder(source.path)
+    folder = folder or archive_of(source)
     archive = None if folder is None else Archive(folder, source.limits)
     return OperationHistory(archive, source.lines, where, format_name)
 
@@ -60,6 +61,10 @@ class OperationHistory:
         self.archive, self.lines, self.where = archive, lines, where
         self._format = format_name
         self._found: dict[int, _Start] = {}
+
+    def is_in_place_of(self, path: Path) -> bool:
+        """Whether the archive, if there is one, is where that of a transcript at ``path`` is."""
+        return self.archive is None or is_same_place(self.archive.folder, archive_folder(path))
 
     @cached_property
     def data(self) -> bytes:

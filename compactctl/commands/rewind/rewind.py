@@ -10,7 +10,7 @@ from compactctl.commands.forking.outside_stores import check_outside_stores
 from compactctl.commands.forking.written import Destination, Written, append_to
 from compactctl.commands.loading.load import is_tagged
 from compactctl.commands.operations.appended_lines import appended, appended_since
-from compactctl.commands.operations.archive_elsewhere import fitting_archive, way_to_archive
+from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.rewind.appended import (
@@ -33,14 +33,12 @@ from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, U
 from compactctl.model.appended import MARK
 from compactctl.model.operation import Digest
 from compactctl.pipeline.archive_rows import plain_rows
-from compactctl.store.archive.archive import archive_folder
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.archive.displaced import late_lines
 from compactctl.store.files.carry import carried, carry_of, is_open
 from compactctl.store.files.content import Content, Joined, parted
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import STANDARD_INPUT, Source, open_input, split_lines
-from compactctl.store.places import store_holding, this_machine
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish, write_output
 
@@ -59,7 +57,6 @@ def rewind(options: RewindOptions) -> RewindResult:
     source = open_input(options.path, options.limits)
     if is_tagged_by_client(options, source):
         return undo_by_client(options)
-    options = _with_archive_of_moved(options, source)
     if options.in_place or options.native:
         name = "--in-place" if options.in_place else "--native"
         raise UsageError(f"{name} goes with --client, and with groups that a client tagged")
@@ -83,16 +80,6 @@ def rewind(options: RewindOptions) -> RewindResult:
         return _finish(options, source, history, move, 0)
     move = _destination(options)(options, history)
     return _finish(options, source, history, move, late)
-
-
-def _with_archive_of_moved(options: RewindOptions, source: Source) -> RewindOptions:
-    """Return the options with the archive of a session that its client moved, packed or renamed."""
-    path = source.path
-    if options.archive is not None or path is None or archive_folder(path).exists():
-        return options
-    if store_holding(path, this_machine()) is None:
-        return options
-    return replace(options, archive=fitting_archive(source))
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
@@ -362,8 +349,7 @@ def _recorded(source: Source, history: OperationHistory, move: Move) -> Sequence
 
 def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]:
     """Return the operations of an archive elsewhere, which come to the transcript's own place."""
-    own = archive_folder(Path(options.path))
-    if options.archive is None or is_same_place(options.archive, own):
+    if history.is_in_place_of(Path(options.path)):
         return []
     return [(step.operation, step.rows()) for step in history.archived]
 
