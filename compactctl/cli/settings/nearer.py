@@ -92,9 +92,7 @@ def decide(command: str, settings: Iterable[Setting]) -> Decision:
         by = deserted.get((option, source.place, source.file)) or next(nearer, "")
         if option not in kept and not by:
             kept[option] = setting
-            complaints += [
-                _contradiction(*each.pair) for each in rivals if each.relation == "contradict"
-            ]
+            complaints += [_contradiction(each) for each in rivals if each.relation == "contradict"]
             continue
         if option not in kept:
             overruled.setdefault(option, Overruled(setting=setting, by=by))
@@ -103,7 +101,7 @@ def decide(command: str, settings: Iterable[Setting]) -> Decision:
                 deserted[follower, source.place, source.file] = by or option
     for setting, needed in tuple(_idle(command, kept)):
         if setting.source == TYPED:
-            complaints.append(f"{_name(setting)} has no effect without --{needed}; add that")
+            complaints.append(f"{_name(setting, '')} has no effect without --{needed}; add that")
         else:
             overruled[setting.option] = Overruled(setting=kept.pop(setting.option), by="")
     return Decision(
@@ -119,6 +117,7 @@ class _Rival:
 
     setting: Setting
     pair: tuple[Setting, Setting]
+    terms: tuple[str, str]
     relation: Relation
 
 
@@ -144,7 +143,9 @@ def _rivals(command: str, setting: Setting, others: Iterable[Setting]) -> Iterat
                 is_first = matches(first, setting) and matches(second, other)
                 if is_second or (is_first and rule.relation != "one way"):
                     pair = (other, setting) if is_second else (setting, other)
-                    yield _Rival(setting=other, pair=pair, relation=rule.relation)
+                    yield _Rival(
+                        setting=other, pair=pair, terms=(first, second), relation=rule.relation
+                    )
 
 
 def _is_mentioned(setting: Setting, rule: Exclusive) -> bool:
@@ -176,20 +177,24 @@ def matches(term: str, setting: Setting) -> bool:
     return (value == wanted) != name.endswith("!")
 
 
-def _contradiction(one: Setting, other: Setting) -> str:
-    names = f"{_name(one)} and {_name(other)} contradict each other; choose one"
-    source = other.source
+def _contradiction(rival: _Rival) -> str:
+    one, other = map(_name, rival.pair, rival.terms)
+    names = f"{one} and {other} contradict each other; choose one"
+    source = rival.pair[1].source
     if not source.file:
         return names
     return f"{source.file}: {source.table and f'[{source.table}] '}{names}"
 
 
-def _name(setting: Setting) -> str:
-    """Return what a setting is called where it stands."""
+def _name(setting: Setting, term: str) -> str:
+    """Return what a setting is called where it stands, with its value if a term names that."""
+    is_named = isinstance(setting.value, str) and term == f"{setting.option}={setting.value}"
     match setting.source.place:
         case "command line":
-            return f"--{'no-' if setting.value is False else ''}{setting.option}"
+            name = f"--{'no-' if setting.value is False else ''}{setting.option}"
+            return f"{name} {setting.value}" if is_named else name
         case "environment":
-            return variable_of(setting.option)
+            name = variable_of(setting.option)
+            return f"{name}={setting.value}" if is_named else name
         case _:
-            return setting.option
+            return f'{setting.option} = "{setting.value}"' if is_named else setting.option

@@ -45,7 +45,7 @@ def test_without_anything_to_do_all_that_is_sent_is_printed(ask: Ask, desk: Path
 def test_it_is_no_transcript_to_be_kept(ask: Ask, desk: Path, where: tuple[str, ...]) -> None:
     refused = ask("compact", desk, "--layout", "messages", *where)
     assert refused.code == 2
-    assert "--layout messages goes to standard output" in refused.err
+    assert f"--layout messages and {where[0].replace('-o', '--output')}" in refused.err
 
 
 def test_a_document_and_messages_do_not_share_standard_output(ask: Ask, desk: Path) -> None:
