@@ -73,4 +73,4 @@ def test_where_to_cut_and_how_much_to_keep_is_decided(
 ) -> None:
     found = ask("eval", SESSION, "--plan", plan, *option)
     assert found.code == 2
-    assert f"leave out {option[0]}" in found.err
+    assert f"--plan and {option[0]} contradict each other" in found.err
