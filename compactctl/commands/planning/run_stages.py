@@ -198,10 +198,12 @@ def part_of(messages: Sequence[Message], share: float, meter: Meter) -> int:
 
 
 def size_to_reach(plan: Plan, outcome: PlanOutcome) -> int | None:
-    """Return the size to reach, None where there is none to name.
+    """Return the size to reach, None where there is none to name or compaction is not due.
 
     After an overflow, what was too much has to go as well.
     """
+    if outcome.not_due:
+        return None
     if outcome.share is not None:
         return outcome.request_after.unseen + outcome.share
     if plan.target is None or not plan.excess:

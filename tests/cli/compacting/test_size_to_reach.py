@@ -139,3 +139,20 @@ def test_a_window_that_a_request_showed_is_known_when_that_is_gone(
     asked = ("--stages", "truncate", "--keep-turns", "1", *how_much)
     document(ask, "compact", small, "-o", again, *asked, "--layout", layout)
     assert document(ask, "stats", again)["windowTokens"] == 1_000_000
+
+
+@pytest.mark.parametrize("size", [(), ("--keep", "50%"), ("--target", "5k")], ids=" ".join)
+def test_what_is_not_due_misses_no_target(ask: Ask, desk: Path, size: tuple[str, ...]) -> None:
+    """A gate for CI passes where ``check`` says that there is nothing to do, if all fits."""
+    measured = ("--window", "32k")
+    gate = (*measured, *size, "--if-needed", "--require-fit")
+    assert ask("check", desk, *measured).code == 0
+    outcome = ask("compact", desk, "-n", *gate)
+    assert (outcome.code, "it fits" in outcome.out) == (0, True), outcome.err
+    assert ask("batch", desk, *gate).code == 0
+
+
+def test_what_does_not_fit_fails_though_it_is_not_due(ask: Ask, desk: Path) -> None:
+    gate = ("--window", "20k", "--if-needed", "--trigger", "turns>100", "--require-fit")
+    assert ask("compact", desk, "-n", *gate).code == 5
+    assert ask("batch", desk, *gate).code == 5
