@@ -43,6 +43,18 @@ def rows(path: str) -> list[Json]:
     return [{**row, "milliseconds": 0} for row in found]
 
 
+def test_what_is_of_before_and_of_after_a_compaction_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    batch("--report", "measured.parquet")
+    batch("--report", "compacted.parquet", "--stages", "truncate", "--keep", "30%")
+    for path, is_said in (("measured.parquet", False), ("compacted.parquet", True)):
+        capsys.readouterr()
+        assert run(["report", path, "--html", f"{path}.html"]) == 0
+        for text in (capsys.readouterr().out, Path(f"{path}.html").read_text()):
+            assert ("after compaction, all other tokens as before it" in text) is is_said
+
+
 def test_sums_are_those_of_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
     batch("--report", "all.parquet")
     code, found = report(capsys, "all.parquet")

@@ -17,6 +17,7 @@ from compactctl.reports.html.weeks import project_weeks
 from compactctl.reports.rendering.batch_rows import status_text
 from compactctl.reports.rendering.growth import growth_lines
 from compactctl.reports.rendering.text import plural, share_text
+from compactctl.reports.rendering.wording import BEFORE_AND_AFTER
 
 _ROWS = 20
 _FAILURES = 50
@@ -88,7 +89,8 @@ def _page(found: FilesFound, choice: PageChoice) -> str:
             "facts": [
                 f"{count:,} {names.line(status_text(name))}"
                 for name, count in summary.statuses.items()
-            ],
+            ]
+            + [BEFORE_AND_AFTER] * bool(summary.saved),
             "holds": list(holds_names(choice)),
             "is_summed": summary.is_summed,
             "tokens": summary.tokens,

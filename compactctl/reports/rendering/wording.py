@@ -15,6 +15,8 @@ BASES: Mapping[Base, str] = {
     "window": "the window",
     "available": "the available input",
 }
+# Of reports of compactions.
+BEFORE_AND_AFTER = "next requests as they are after compaction, all other tokens as before it"
 # What ``resolve_model`` calls a model that nobody named.
 _UNNAMED = "unknown"
 

@@ -10,7 +10,7 @@ from compactctl.reports.rendering.growth import growth_lines
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.tables import Table, bar_cell, number, table, text
 from compactctl.reports.rendering.text import line_text, one_line, plural, share_text
-from compactctl.reports.rendering.wording import tokens_text
+from compactctl.reports.rendering.wording import BEFORE_AND_AFTER, tokens_text
 
 
 def report_screen(result: ReportResult) -> Iterator[ScreenItem]:
@@ -64,6 +64,8 @@ def _totals(result: ReportResult) -> Iterator[Fact]:
     if summary.percentiles:
         found = ", ".join(f"p{percent} {size:,}" for percent, size in summary.percentiles.items())
         yield Fact("next request", found)
+    if summary.saved:
+        yield Fact("compacted", BEFORE_AND_AFTER)
 
 
 def _titled(title: str, grid: Table) -> Iterator[ScreenItem]:
