@@ -221,6 +221,15 @@ def test_a_full_summary_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Path("summary.md").stat().st_size == (1 << 20) - 10
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_summary_that_cannot_be_written_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/dev/full")
+    assert run(["batch", "in", "--annotate", "github"]) == 74
+    assert "compactctl: /dev/full: No space left on device" in capsys.readouterr().err
+
+
 def test_a_page_shows_markup_as_text() -> None:
     page = batch_markdown(worked(failed()))
     row = page.splitlines()[-1]

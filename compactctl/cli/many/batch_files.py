@@ -79,6 +79,11 @@ def _summary(variables: Mapping[str, str]) -> Path | None:
 
 
 def _append(summary: Path, page: bytes) -> None:
-    with summary.open("a+b") as stream:
-        if stream.seek(0, os.SEEK_END) + len(page) < _LONGEST_SUMMARY:
-            append_lines(stream, page)
+    try:
+        with summary.open("a+b") as stream:
+            if stream.seek(0, os.SEEK_END) + len(page) < _LONGEST_SUMMARY:
+                append_lines(stream, page)
+    except OSError as error:
+        # What writes to an open file does not know its name.
+        error.filename = str(summary)
+        raise
