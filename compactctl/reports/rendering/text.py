@@ -56,6 +56,12 @@ def share_text(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
+def limit_text(share: float) -> str:
+    """Return a share that a user named, with all of its decimals, one at least: 17.25 %."""
+    short, whole = share_text(share), f"{share * 100:.12g} %"
+    return max(short, whole, key=len)
+
+
 def share_beyond(share: float, limit: float) -> tuple[str, str]:
     """Return a share and the limit that it is beyond, with the decimals that tell them apart."""
     texts = ((f"{share * 100:.{n}f} %", f"{limit * 100:.{n}f} %") for n in range(1, 12))

@@ -10,6 +10,7 @@ from compactctl.reports.rendering.growth import growth_lines
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem
 from compactctl.reports.rendering.tables import Column, number, table, text
 from compactctl.reports.rendering.text import (
+    limit_text,
     line_text,
     one_line,
     plural,
@@ -94,7 +95,7 @@ def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
 
 def _limits(result: BatchResult) -> Iterator[str]:
     if result.fail_over is not None:
-        yield f"{share_text(result.fail_over)} of {_bases(result.rows)}"
+        yield f"{limit_text(result.fail_over)} of {_bases(result.rows)}"
     if result.fail_over_tokens is not None:
         yield f"{result.fail_over_tokens:,} tokens"
 
