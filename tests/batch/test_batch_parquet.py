@@ -81,6 +81,6 @@ def test_an_older_report_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None
     write_report([BatchRow(path="a")], path)
     write_report([BatchRow(path="b")], path)
     assert [line["path"] for line in read(path)] == ["b"]
-    with pytest.raises(DiskError):
+    with pytest.raises(UsageError):
         write_report([BatchRow(path="c")], tmp_path / "missing" / "report.parquet")
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.parquet"]
