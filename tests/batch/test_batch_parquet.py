@@ -11,10 +11,10 @@ from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
 from compactctl.commands.planning.plan import PlanOptions
+from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES
 from compactctl.reports.parquet.batch import METADATA, VERSION, write_report
 from compactctl.reports.rendering.batch_rows import COLUMNS
-from compactctl.store.files.disk_errors import DiskError
 
 
 @pytest.fixture
