@@ -4,10 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from compactctl.commands.loading.folders import is_folder
 from compactctl.errors import UsageError
 from compactctl.store.archive.sealed import is_sealed
-from compactctl.store.publish.overwrite import check_outside_archives, foreign
+from compactctl.store.publish.overwrite import check_output, foreign
 from compactctl.store.publish.sealed_text import is_sealed_text
 
 
@@ -20,11 +19,7 @@ def check_report(report: str, taken: Iterable[str], *, force: bool) -> None:
     place = os.path.realpath(report)
     if place in {os.path.realpath(path) for path in taken}:
         raise UsageError(f"{report}: is an input or an output; give the report another name")
-    if is_folder(place) or not is_folder(Path(place).parent):
-        raise UsageError(
-            f"{report}: is a folder, or in one that does not exist; name a file elsewhere"
-        )
-    check_outside_archives(report)
+    check_output(report)
     if not force and Path(place).is_file() and not _is_ours(Path(place)):
         raise foreign(Path(report))
 

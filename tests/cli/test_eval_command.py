@@ -179,7 +179,7 @@ def test_a_short_session_has_nothing_to_tell(ask: Ask, desk: Path) -> None:
         (("--stages", "fame"), "there is no stage"),
         (("--gate", "fame"), "is not a gate"),
         (("--baseline", "no-such.json"), "no such file"),
-        (("--plot", "no-such/plot.svg"), "name a file elsewhere"),
+        (("--plot", "no-such/plot.svg"), "create it first"),
     ],
 )
 def test_what_means_nothing_is_refused_before_any_work(

@@ -101,7 +101,7 @@ def decide(command: str, settings: Iterable[Setting]) -> Decision:
                 deserted[follower, source.place, source.file] = by or option
     for setting, needed in tuple(_idle(command, kept)):
         if setting.source == TYPED:
-            complaints.append(f"{_name(setting, '')} has no effect without --{needed}; add that")
+            complaints.append(f"{_name(setting)} has no effect without --{needed}; add that")
         else:
             overruled[setting.option] = Overruled(setting=kept.pop(setting.option), by="")
     return Decision(
@@ -186,8 +186,8 @@ def _contradiction(rival: _Rival) -> str:
     return f"{source.file}: {source.table and f'[{source.table}] '}{names}"
 
 
-def _name(setting: Setting, term: str) -> str:
-    """Return what a setting is called where it stands, with its value if a term names that."""
+def _name(setting: Setting, term: str = "") -> str:
+    """Return what a setting is called where it stands, with its value if the term names that."""
     is_named = isinstance(setting.value, str) and term == f"{setting.option}={setting.value}"
     match setting.source.place:
         case "command line":

@@ -19,10 +19,9 @@ _LEAST = 4
 class SessionArchive:
     """The archive folder of a session.
 
-    ``session`` is the session's file, which need not be there; ``may_be_elsewhere`` says that a
-    store has a session of that id at another place, or could not be read, or is not there, or that
-    somebody packed the file.
-    ``modified`` is in seconds since the epoch.
+    ``session`` is the session's file, which need not exist; ``modified`` is in seconds since the
+    epoch. ``may_be_elsewhere`` says that a store has a session of that id at another place, that a
+    store is missing or could not be read, or that the file was packed.
     """
 
     folder: Path

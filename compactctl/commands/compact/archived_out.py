@@ -13,7 +13,7 @@ from compactctl.store.files.disk_errors import written_before
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import STANDARD_INPUT
-from compactctl.store.publish.overwrite import check_outside_archives, is_same_place
+from compactctl.store.publish.overwrite import check_output, is_same_place
 from compactctl.store.publish.publish import write_output
 
 
@@ -32,13 +32,7 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
                 f"--archived-out {archived_out}: is where the transcript is, or its archive; "
                 "name another file"
             )
-    if not Path(archived_out).parent.is_dir():
-        raise UsageError(
-            f"--archived-out {archived_out}: its folder does not exist; create it first"
-        )
-    check_outside_archives(archived_out)
-    if Path(archived_out).is_dir():
-        raise UsageError(f"--archived-out {archived_out}: is a folder; name a file")
+    check_output(archived_out, f"--archived-out {archived_out}")
     if Path(archived_out).exists() and not options.force:
         raise UsageError(f"--archived-out {archived_out}: is there already; overwrite it with -f")
 

@@ -66,11 +66,10 @@ class StatsOptions:
 class StatsResult:
     """What a transcript holds and how full it makes the window.
 
-    ``requests`` are the next ones, one for each conversation, and ``usage`` is that of the largest
-    against the base of the measure's limits;
-    ``categories`` are what is counted of that one, and ``breakdown`` covers the text and media of
-    all of them. ``size`` tells counted,
-    inferred and unexplained tokens apart, and ``health`` whether the counts can be right.
+    ``requests`` are the next ones, one for each conversation. ``usage`` is that of the largest
+    against the base of the measure's limits, and ``categories`` are its counted tokens;
+    ``breakdown`` covers the text and media of all conversations. ``size`` tells counted, inferred
+    and unexplained tokens apart, and ``health`` whether the counts can be right.
     ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
     ``added`` those of texts that the client itself adds to what the file holds; what the counter's

@@ -25,6 +25,21 @@ def check_outside_archives(path: str | os.PathLike[str]) -> None:
         raise UsageError(f"{path}: is among the archives of a transcript; name a file elsewhere")
 
 
+def check_output(path: str | os.PathLike[str], shown: str = "") -> None:
+    """Raise UsageError for a place that no output can have, force or not; ``shown`` is its name.
+
+    It is a folder, its folder does not exist, or it is among archives.
+    """
+    shown = shown or str(path)
+    place = os.path.realpath(path)
+    # Unlike those of Path, these do not raise for names that no file can have.
+    if os.path.isdir(place):  # noqa: PTH112
+        raise UsageError(f"{shown}: is a folder; name a file")
+    if not os.path.isdir(os.path.dirname(place)):  # noqa: PTH112, PTH120
+        raise UsageError(f"{shown}: its folder does not exist; create it first")
+    check_outside_archives(path)
+
+
 def check_overwrite(path: Path, known: Iterable[Digest], *, links: int = 1) -> None:
     """Raise unless the file at ``path``, if there is one, may give way to an output.
 

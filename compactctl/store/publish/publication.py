@@ -62,10 +62,6 @@ class Publication:
     def _folder(self) -> Path:
         return archive_folder(self.place.path)
 
-    @property
-    def _archive(self) -> Archive:
-        return Archive(self._folder)
-
     def run(self) -> Published:
         """Write the archives, then the transcript; take everything away again after an error."""
         draft = TempFile(self.fs, self.place.path)
@@ -150,7 +146,9 @@ class Publication:
         if not path.exists():
             return None
         sha256 = sha256_of(path)
-        return None if sha256 == self.content.digest.sha256 else self._archive.outcome_only(sha256)
+        if sha256 == self.content.digest.sha256:
+            return None
+        return Archive(self._folder).outcome_only(sha256)
 
     def _complete(self, draft: TempFile) -> Growth:
         if self.place.input is not None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from compactctl.errors import IntegrityError, UsageError
+from compactctl.errors import IntegrityError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.archive.lock import locked_folder
@@ -21,7 +21,7 @@ from compactctl.store.files.lines import STANDARD_INPUT, Source
 from compactctl.store.files.modes import strictest_mode
 from compactctl.store.files.temp_file import TempFile
 from compactctl.store.publish.overwrite import (
-    check_outside_archives,
+    check_output,
     check_overwrite,
     check_unarchived,
 )
@@ -115,11 +115,7 @@ def write_output(  # noqa: PLR0913 - each is said by some caller
         sys.stdout.buffer.flush()
         return ()
     place = Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
-    if place.is_dir() or not place.parent.is_dir():
-        raise UsageError(
-            f"{path}: is a folder, or in one that does not exist; name a file elsewhere"
-        )
-    check_outside_archives(place)
+    check_output(place, str(path))
     if place.exists() and not place.is_file():
         with disk_errors(Path(path), "the output is not complete"), place.open("wb") as stream:
             stream.writelines(content.pieces)
