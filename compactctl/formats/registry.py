@@ -7,6 +7,7 @@ from typing import Any
 
 from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageError, suggestion
 from compactctl.formats.agent_code import AgentCode
+from compactctl.formats.ai_sdk import AISdk
 from compactctl.formats.anthropic_messages import AnthropicMessages
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.formats.claude_code.appending import ClaudeAppending
@@ -41,6 +42,7 @@ ALL_FORMATS: tuple[Format, ...] = (
     OpenCode(),
     Roo(),
     Cline(),
+    AISdk(),
     AnthropicMessages(),
     NeuroLink(),
     OpenAIChat(),

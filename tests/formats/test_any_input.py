@@ -30,6 +30,7 @@ KEYS = (
     "session_id", "message_type", "message_data", "events", "responses", "archived", "branch",
     "requests", "requestId", "toolCallRounds", "toolCallResults", "kind", "k", "v",
     "prompts", "logs",
+    "toolInvocations", "toolInvocation", "toolCallId", "state", "details", "approval",
     "projectHash", "toolCalls", "functionCall", "functionResponse", "parts", "inlineData", "tokens",
 )  # fmt: skip
 WORDS = (
@@ -40,7 +41,9 @@ WORDS = (
     "compacted", "turn_context", "token_count", "thread_rolled_back", "attachment", "progress",
     "compact_boundary", "microcompact_boundary", "queued_command", "u1", "u2", "u3", "base64",
     "USER", "TOOL", '[{"id":"u1"}, 1]',
-    "data:image/png;base64,iVBORw0KGgo=", "\ud800", '{"name":"f"}', "gemini",
+    "tool-read", "dynamic-tool", "tool-invocation", "output-available", "output-denied", "result",
+    "data:text/plain;base64,eA=", "data:image/png;base64,iVBORw0KGgo=", "\ud800",
+    '{"name":"f"}', "gemini",
 )  # fmt: skip
 
 values = st.recursive(

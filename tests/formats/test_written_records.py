@@ -12,6 +12,7 @@ from formats.codex.rollouts import call, message, output, record, tokens
 from formats.gemini_cli.talks import SESSION, apart, put
 from formats.jsonl import decoded, file_lines, raw_lines, texts
 from formats.known import OURS, Known, each_known
+from formats.logs import ui_messages as ui
 from formats.neurolink_talk import TALK as NEUROLINK
 from formats.openai_talk import TALK as OPENAI
 from formats.openai_talk import answered as openai_answer
@@ -95,6 +96,8 @@ CASES = (
     Case("spring rows", talk(row), range(4), 6),
     Case("spring document", [{"session": {"id": "s1"}, "events": talk(row)}], range(4), 6),
     Case("agent-code document", [session(NOTE, *AGENT_CODE)], range(4), 6),
+    Case("ai-sdk lines", ui.talk(), range(4), 5),
+    Case("ai-sdk array", [ui.older_talk()], range(4), 5),
     Case("neurolink lines", [*LINK, *LINK[1:3], *LINK[3:5]], range(6), 9),
     Case("neurolink array", [[*LINK, *LINK[1:3], *LINK[3:5]]], range(6), 9),
 )
@@ -107,7 +110,8 @@ def test_the_new_file_says_what_the_edits_say(case: Case, layout: Layout) -> Non
 
     assert texts(again.effective) == expected
     assert SUMMARY in expected
-    assert STUB in expected
+    # Calls and results of some formats stand in one record with the answer.
+    assert any(STUB in said for said in expected)
     assert orphans(again.effective) == frozenset()
     assert again.warnings == ()
     assert again.opaque == ()

@@ -217,6 +217,51 @@ BEDROCK = (
 )
 
 
+class UITalk(Talk):
+    """UI messages of the AI SDK, one per line: a call and its result are one part."""
+
+    def message(self, role: str, *parts: Record) -> None:
+        self.records.append({"id": f"m{self.number()}", "role": role, "parts": [*parts]})
+
+    def user(self, *parts: Record) -> None:
+        self.message("user", *parts)
+
+    def say(self, words: str) -> None:
+        self.user(text(words))
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
+        call = {"type": f"tool-{tool}", "toolCallId": f"c{self.number()}", "input": arguments}
+        returned = (
+            {"state": "output-error", "errorText": result}
+            if failed
+            else {"state": "output-available", "output": result}
+        )
+        self.message("assistant", {"type": "step-start"}, {**call, **returned})
+
+    def deny(self, words: str) -> None:
+        """Write a call that the user did not approve, and why."""
+        call = {"type": "tool-Write", "toolCallId": f"c{self.number()}", "input": {"path": "a"}}
+        denied = {"id": "q", "approved": False, "reason": words}
+        self.message("assistant", {**call, "state": "output-denied", "approval": denied})
+
+
+UI = table(
+    "ai-sdk",
+    opening={
+        "text": said("{words}"),
+        **in_blocks(
+            UITalk.user,
+            {"type": "file", "mediaType": "image/png", "url": f"data:image/png;base64,{PNG}"},
+        ),
+        **around(REMINDER),
+    },
+    request={"steered": said(STEERED)},
+    instruction={"system": lambda t, w: t.message("system", text(w))},
+    answer={"question": asked(ANSWERED)},
+    objection={"refusal": refused(TURNED_DOWN), "not approved": lambda t, w: t.deny(w)},
+)
+
+
 class NeuroLinkTalk(Talk):
     """NeuroLink chat messages, one per line."""
 

@@ -8,6 +8,7 @@ from voices.apis import (
     NEUROLINK,
     OPENAI,
     SPRING,
+    UI,
     AnthropicTalk,
     BedrockRequest,
     BedrockTalk,
@@ -15,6 +16,7 @@ from voices.apis import (
     OpenAITalk,
     SpringRows,
     SpringTalk,
+    UITalk,
 )
 from voices.editors import CLINE, VSCODE, ClineTalk, RooTalk, VsCodeTalk
 from voices.place import Talk
@@ -43,6 +45,7 @@ PLACES = (
     *ANTHROPIC,
     *OPENAI,
     *BEDROCK,
+    *UI,
     *NEUROLINK,
     *SPRING,
     *CLAUDE,
@@ -61,6 +64,7 @@ TALKS: Mapping[str, type[Talk]] = {
     "openai-chat": OpenAITalk,
     "openai-chat bedrock": BedrockTalk,
     "anthropic-messages bedrock": BedrockRequest,
+    "ai-sdk": UITalk,
     "neurolink": NeuroLinkTalk,
     "spring-ai": SpringTalk,
     "spring-ai rows": SpringRows,

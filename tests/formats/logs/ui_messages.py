@@ -1,0 +1,73 @@
+"""UI messages of the AI SDK: of version 5 with parts alone, of version 4 with copies beside."""
+
+from typing import Any
+
+Record = dict[str, Any]
+
+
+def text(said: str) -> Record:
+    return {"type": "text", "text": said}
+
+
+def tool(name: str, call_id: str, output: object, **fields: object) -> Record:
+    """Return a call of version 5 with its result in one part."""
+    call = {"type": f"tool-{name}", "toolCallId": call_id, "input": {"path": "a.py"}}
+    return {**call, "state": "output-available", "output": output, **fields}
+
+
+def ui(name: str, role: str, *parts: Record, **fields: object) -> Record:
+    return {"id": name, "role": role, "parts": [*parts], **fields}
+
+
+def invocation(call_id: str, result: object) -> Record:
+    """Return a call of version 4 with its result."""
+    called = {"toolCallId": call_id, "toolName": "read", "args": {"path": "a.py"}}
+    return {"state": "result", "step": 0, **called, "result": result}
+
+
+def older(name: str, result: object, said: str) -> Record:
+    """Return an answer of version 4, which holds everything twice."""
+    called = invocation(f"c-{name}", result)
+    parts = [{"type": "tool-invocation", "toolInvocation": called}, text(said)]
+    return {"id": name, "createdAt": "2026-01-01T00:00:00Z", "role": "assistant", "content": said,
+            "parts": parts, "toolInvocations": [called], "revisionId": "r"}  # fmt: skip
+
+
+def _asked(turn: int) -> str:
+    return f"Check the gate once more, part {turn}: is level {turn} right?"
+
+
+def talk(turns: int = 4, lines: int = 8) -> list[Record]:
+    """Return a talk in which every turn reads the same file and runs a command."""
+    source = "\n".join(f"LEVEL_{n} = {n * 17 % 23}  # above the sill" for n in range(lines))
+    return [
+        message
+        for turn in range(turns)
+        for message in (
+            ui(f"u{turn}", "user", text(_asked(turn))),
+            ui(
+                f"a{turn}",
+                "assistant",
+                {"type": "step-start"},
+                tool("read", f"c{turn}", source),
+                {"type": "step-start"},
+                tool("shell", f"d{turn}", f"run {turn}: " + "sluice and gate agree; " * 9),
+                {"type": "step-start"},
+                text(f"Level {turn} is right; I changed nothing."),
+            ),
+        )
+    ]
+
+
+def older_talk(turns: int = 4) -> list[Record]:
+    """Return the same as version 4 stores it, with results that are objects."""
+    return [
+        message
+        for turn in range(turns)
+        for message in (
+            {"id": f"u{turn}", "role": "user", "content": _asked(turn)},
+            older(
+                f"a{turn}", {"lines": [f"level {n} of {turn}" for n in range(40)]}, "It is right."
+            ),
+        )
+    ]
