@@ -40,6 +40,7 @@ def _newest_answer(messages: Sequence[Message], *, is_reported: bool) -> int | N
     for index in reversed(range(len(messages))):
         message = messages[index]
         is_answer = message.role == "assistant" and not message.synthetic
-        if is_answer and (message.usage is not None or not is_reported):
+        is_told = message.usage is not None and message.usage.context > 0
+        if is_answer and (is_told or not is_reported):
             return index
     return None

@@ -1,10 +1,11 @@
 """Task histories of Cline and of Roo Code, and sessions of Cline's SDK."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from compactctl.formats.cline.client_texts import ENVIRONMENT
 from compactctl.formats.cline.reader import ClineReader
 from compactctl.formats.content.anthropic import new_content, text_content
 from compactctl.formats.content.rewritten import rewritten
@@ -38,10 +39,11 @@ class Cline:
     unsent: tuple[UnsentRule, ...] = ()
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise Anthropic messages that also carry a time, a model or its metrics."""
+        """Recognise Anthropic messages of which some hold what only the client writes."""
         messages = sample_messages(records)
         known = [message for message in messages if _is_message(message)]
-        return len(known) * 2 > len(messages) and any(map(_is_own, known))
+        is_session = any("agent" in record and "sessionId" in record for record in records)
+        return len(known) * 2 > len(messages) and (is_session or _are_own(known))
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -90,14 +92,28 @@ def _is_message(record: Mapping[str, Any]) -> bool:
     return record.get("role") in _ROLES and isinstance(record.get("content"), str | list)
 
 
-def _is_own(record: Mapping[str, Any]) -> bool:
-    time = isinstance(record.get("ts"), int | float)
-    return time or any(isinstance(record.get(n), Mapping) for n in ("modelInfo", "metrics"))
+def _are_own(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether messages have the client's metrics, or times and its description of the editor.
+
+    Times alone are in anybody's log, and the description alone in a gateway's.
+    """
+    if any(isinstance(m.get(name), Mapping) for m in messages for name in ("modelInfo", "metrics")):
+        return True
+    is_timed = any(isinstance(message.get("ts"), int | float) for message in messages)
+    return is_timed and any(
+        _is_roo(message) or any(ENVIRONMENT in text for text in _texts(message))
+        for message in messages
+    )
 
 
 def _is_roo(record: Mapping[str, Any]) -> bool:
     if OWN_KEY not in record and any(record.get(mark) is True for mark in _ROO_MARKS):
         return True
-    blocks = list_or_empty(record.get("content"))
+    return any(_ROO_STATE.search(text) for text in _texts(record))
+
+
+def _texts(record: Mapping[str, Any]) -> Iterator[str]:
+    content = record.get("content")
+    blocks = [{"text": content}] if isinstance(content, str) else list_or_empty(content)
     texts = (block.get("text") for block in blocks if isinstance(block, Mapping))
-    return any(isinstance(text, str) and _ROO_STATE.search(text) for text in texts)
+    return (text for text in texts if isinstance(text, str))

@@ -21,8 +21,9 @@ COUNTS = CountFields(
 class TokenCounts:
     """Takes in token counts; the same numbers come again and count once.
 
-    ``line`` is that of the newest, None before one that can be edited. Sums over the session that
-    never grow are not sums: a server that reports nothing, or the same of each request, sends them.
+    ``line`` is that of the newest, None where that cannot be edited or tells of no tokens. Sums
+    over the session that never grow are not sums: a server that reports nothing, or the same of
+    each request, sends them.
     """
 
     def __init__(self) -> None:
@@ -43,14 +44,15 @@ class TokenCounts:
         window = info.get("model_context_window")
         if isinstance(window, int) and window > 0:
             self.window = window
-        if isinstance(info.get("last_token_usage"), Mapping):
-            self.line = decoded.index if decoded.damage is None else None
+        last = object_or_empty(info.get("last_token_usage"))
+        if last:
+            is_told = last.get("total_tokens") or last.get("input_tokens")
+            self.line = decoded.index if is_told and decoded.damage is None else None
         total = info.get("total_token_usage")
         if total is None or (total == self._total and (self._grows or not is_due)):
             return None
         self._grows = self._total is not None and total != self._total
         self._total = total
-        last = object_or_empty(info.get("last_token_usage"))
         context, output = integer_or_none(last.get("input_tokens")) or 0, last.get("output_tokens")
         is_estimate = not context and not output and integer_or_none(last.get("total_tokens"))
         if not last or is_estimate:

@@ -9,6 +9,9 @@ _PREFIX = re.compile(
     r"(?:(?:us-gov|us|eu|apac|global|jp|au|ca|sa)\.)?"
     r"(?:(?:anthropic|amazon|google|meta|minimax|mistral|moonshotai|moonshot|openai|qwen|zai)\.)?"
 )
+# A fine-tuned model, as OpenAI and Mistral name it, "ft:gpt-4.1-2025-04-14:acme::x", and as Azure
+# does, "gpt-4o-mini-2024-07-18.ft-0a1b…": the base model is what counts.
+_FINE_TUNED = re.compile(r"^ft:([^:]+).*|\.ft-[-\w]+$", re.DOTALL)
 # What may stand behind the name of a model and still be that model: dates and versions of it, its
 # size where the weights are open, and a tag. The loop never goes back, or a hostile name would cost
 # as many ways as it can be read.
@@ -25,7 +28,7 @@ def plain_name(name: str | None) -> str:
 
 def bare_name(path: str) -> str:
     """Strip what stands in front of a model's own name; write versions with dashes."""
-    last = path.rpartition("/")[2].removeprefix("~")
+    last = _FINE_TUNED.sub(r"\1", path.rpartition("/")[2].removeprefix("~"))
     return dashed(_PREFIX.sub("", last, count=1))
 
 

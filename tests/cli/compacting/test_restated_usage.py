@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cli.asking import Ask, Sample
+from false_usage import LIES, with_usage
 from formats.opencode import sessions as opencode
 from formats.pi import sessions as pi
 
@@ -109,6 +110,19 @@ def test_the_client_finds_the_size_of_what_is_left(
     assert (now[output], now.get("cost")) == (was[output], was.get("cost"))
     assert ask("rewind", small).code == 0
     assert small.read_bytes() == before
+
+
+@EACH
+def test_nothing_is_told_where_the_provider_reported_nothing(
+    ask: Ask, sample: Sample, tmp_path: Path, client: str
+) -> None:
+    whole = CLIENTS[client](sample, tmp_path)
+    silent = tmp_path / f"silent{whole.suffix}"
+    silent.write_bytes(with_usage(whole.read_bytes(), LIES["zero"], in_sums=True))
+    outcome = ask("compact", silent, "--stages", "truncate", "--keep", "30%", "--json")
+    told = json.loads(outcome.out)
+    assert told["restatedUsage"] is None
+    assert b'"reported"' not in Path(told["output"]).read_bytes()
 
 
 @EACH

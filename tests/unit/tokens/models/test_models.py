@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -216,6 +218,19 @@ def test_one_model_under_its_many_names(name: str) -> None:
     model = resolve_model(name)
     assert (model.family, model.factor) == ("Claude up to 4.6", 1.18)
     assert (model.window, model.max_output, model.known) == (200_000, 64_000, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("ft:gpt-3.5-turbo-0125:acme::x", "gpt-3.5-turbo-0125"),
+        ("ft:gpt-4.1-2025-04-14:acme:triage:BxYz12:ckpt-step-64", "gpt-4.1-2025-04-14"),
+        ("openai/ft:gpt-4o-mini-2024-07-18:acme::x", "gpt-4o-mini-2024-07-18"),
+        ("gpt-4o-mini-2024-07-18.ft-0a1b2c", "gpt-4o-mini-2024-07-18"),
+    ],
+)
+def test_a_fine_tuned_model_has_the_window_of_its_base(name: str, base: str) -> None:
+    assert replace(resolve_model(name), name=base) == resolve_model(base)
 
 
 @pytest.mark.parametrize(
