@@ -16,6 +16,7 @@ from compactctl.cli.options.values import ParsedText
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
+from compactctl.errors import NotUnderstoodError
 from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 from compactctl.tokens.trigger import Trigger, parse_trigger
@@ -29,7 +30,8 @@ DUE = 1
 _HELP = """Tell whether a compaction is due: exit 0 for no, 1 for yes.
 
 FILE is a transcript or a session (compactctl sessions); without it, or with -, standard input is
-read. The next request is measured as by stats, and the trigger is asked.
+read. The next request is measured as by stats, and the trigger is asked. Exit 4 where too much of
+the file's text stands in fields that are not read to tell.
 """
 
 
@@ -76,4 +78,6 @@ def command(
     with working("measuring", path, shown_as):
         result = check(options)
     emit(result, shown_as)
+    if result.is_unsure:
+        return NotUnderstoodError.exit_code
     return DUE if result.due else 0

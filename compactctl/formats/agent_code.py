@@ -89,6 +89,8 @@ class AgentCode:
 class _SessionReader(ChatLogReader):
     """Tells notes for the screen from messages that say nothing."""
 
+    is_open = False
+
     def silent(self, record: Mapping[str, Any]) -> str:
         """Return what a record is that holds nothing to send."""
         return "note" if record.get("type") == _NOTE else super().silent(record)

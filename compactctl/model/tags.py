@@ -20,7 +20,8 @@ _FIELDS = (
     ("editId", "edit_id"),
     ("editParent", "edit_parent"),
 )
-_NAMES = frozenset({OWN_KEY, *(name for name, _ in _FIELDS)})
+TAG_NAMES = frozenset({OWN_KEY, *(name for name, _ in _FIELDS)})
+"""The fields of a record that compactctl writes."""
 _OWN_FIELDS = (
     ("op", "operation", str),
     ("through", "through", str),
@@ -34,7 +35,7 @@ _OWN_FIELDS = (
 
 def tags_of(record: Mapping[str, Any]) -> Tags:
     """Read the tags at the top level of a record; values of a wrong type count as absent."""
-    if _NAMES.isdisjoint(record):
+    if TAG_NAMES.isdisjoint(record):
         return NO_TAGS
     own = record.get(OWN_KEY)
     found: dict[str, Any] = {}

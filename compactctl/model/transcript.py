@@ -32,6 +32,32 @@ class Opaque:
     damage: str
 
 
+# The share of a file's text that may be left aside without a word.
+_LITTLE_TEXT = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """Text in fields that a format does not know, in bytes of UTF-8.
+
+    ``fields`` has the bytes by the field's name, the most first; ``read`` is the text that was
+    read.
+    """
+
+    fields: Mapping[str, int] = field(default_factory=dict)
+    read: int = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes that were not read."""
+        return sum(self.fields.values())
+
+    @property
+    def is_much(self) -> bool:
+        """Whether this is more than a tenth of the file's text: sizes are then too small."""
+        return self.n_bytes > _LITTLE_TEXT * (self.n_bytes + self.read)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
     """How many records of a kind there are and how many bytes they take on disk."""
@@ -113,6 +139,7 @@ class Transcript:
             written before it.
         meta: records that never reach the model, by kind.
         opaque: lines that are carried without being understood.
+        unread: text in fields that the format does not know, hidden messages included.
         model: the model in force at the end, when the file says so.
         window: context window in tokens, when the file says so.
         client_version: version of the client that wrote the newest record, when the file says so.
@@ -143,6 +170,7 @@ class Transcript:
     copies: tuple[Copy, ...] = ()
     meta: Mapping[str, Volume] = field(default_factory=dict)
     opaque: tuple[Opaque, ...] = ()
+    unread: Unread = Unread()
     model: str | None = None
     window: int | None = None
     client_version: str | None = None

@@ -99,6 +99,7 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
         lines=24,
         bytes=len(data),
         opaque_lines=0,
+        unread_bytes=0,
         tools={use.tool: use.call_tokens + use.result_tokens for use in expected.breakdown.tools},
         reread=sum(file.tokens for file in expected.breakdown.rereads),
         orphans=0,

@@ -145,7 +145,7 @@ format recognizes is skipped and counted; --strict fails it.
     type=ParsedText(parse_flags),
     metavar="LIST",
     default="",
-    help="Exit with 1 when a file has one of these: opaque (lines that are not understood), "
+    help="Exit with 1 when a file has one of these: opaque (lines, or much text, not understood), "
     "orphans (tool calls or results without the other half), errors (of tools), over-window, "
     "usage (reported sizes that cannot be true).",
 )

@@ -76,5 +76,7 @@ def _limit(field: str, context: click.Context, parameter: click.Parameter, value
 def strict_option(function: F) -> F:
     """Add ``--strict``."""
     return click.option(
-        "--strict", is_flag=True, help="Fail (exit 4) when a line is not understood."
+        "--strict",
+        is_flag=True,
+        help="Fail (exit 4) when a line, or more than a tenth of the text, is not understood.",
     )(function)

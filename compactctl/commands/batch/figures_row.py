@@ -42,6 +42,7 @@ def figures_row(
         lines=figures.lines,
         bytes=figures.n_bytes,
         opaque_lines=figures.opaque_lines,
+        unread_bytes=figures.unread.n_bytes,
         tools=figures.tools,
         reread=figures.reread,
         began=figures.began,
@@ -88,7 +89,7 @@ def _saved_by(stages: Iterable[StageRecord]) -> dict[str, int]:
 
 
 def _flags(figures: Figures, window: int) -> Iterator[Flag]:
-    if figures.opaque_lines:
+    if figures.opaque_lines or figures.unread.is_much:
         yield "opaque"
     if figures.orphans:
         yield "orphans"

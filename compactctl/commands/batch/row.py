@@ -47,6 +47,7 @@ class BatchRow:
             ``tokens_before``.
         lines, bytes: of the unpacked input.
         opaque_lines: lines that were carried without being understood.
+        unread_bytes: text in fields that the format does not know.
         tools: tokens of calls and results by tool, before.
         reread: tokens of reads of files that were read again later.
         began, ended: when the first and the last message were written, in seconds since 1970.
@@ -91,6 +92,7 @@ class BatchRow:
     lines: int | None = None
     bytes: int | None = None
     opaque_lines: int | None = None
+    unread_bytes: int | None = None
     tools: Mapping[str, int] = field(default_factory=dict)
     reread: int | None = None
     began: float | None = None

@@ -11,6 +11,7 @@ from compactctl.commands.planning.run_stages import PlanOutcome, size_to_reach
 from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, Left, details_of
 from compactctl.commands.sizing.figures import figures_of
 from compactctl.errors import DoesNotFitError
+from compactctl.history.unread import unread_text
 from compactctl.model.edit import Edit, Insert
 from compactctl.model.message import MessageId
 from compactctl.model.operation import Digest
@@ -89,6 +90,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         notes=outcome.notes,
         not_due=outcome.not_due,
         warnings=(
+            *filter(None, (unread_text(loaded.transcript.unread),)),
             *loaded.transcript.warnings,
             *_doubt(job),
             *_held(job),

@@ -59,6 +59,11 @@ class CheckResult:
         return bool(self.fired_in)
 
     @property
+    def is_unsure(self) -> bool:
+        """Whether compaction is not due by what was read, and much text was not read."""
+        return bool(self.stats.unread) and not self.due
+
+    @property
     def fired(self) -> str:
         """The condition that holds, "" when none does."""
         return self.trigger.fired(self.fired_in[0]) if self.fired_in else ""

@@ -22,6 +22,7 @@ from compactctl.history.breakdown import Breakdown, breakdown
 from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import steps
+from compactctl.history.unread import unread_text
 from compactctl.history.usage.belief import ESTIMATE_ERROR
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.health import Health
@@ -70,7 +71,8 @@ class StatsResult:
     against the base of the measure's limits, and ``categories`` are its counted tokens;
     ``breakdown`` covers the text and media of all conversations. ``size`` tells counted, inferred
     and unexplained tokens apart, and ``health`` whether the counts can be right.
-    ``text_bytes`` is the size of the text the model reads, in UTF-8. ``extra_prompt`` and
+    ``text_bytes`` is the size of the text the model reads, in UTF-8; ``unread`` says what text was
+    not read where that is so much that the sizes are too small, else "". ``extra_prompt`` and
     ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
     ``added`` those of texts that the client itself adds to what the file holds; what the counter's
     system adds to a system prompt that was given is ``extra_system_frame``.
@@ -94,6 +96,7 @@ class StatsResult:
     size: ContextSize
     health: Health | None
     text_bytes: int
+    unread: str = ""
     extra_prompt: int = 0
     extra_files: int = 0
     extra_system_frame: int = 0
@@ -157,6 +160,7 @@ def stats(options: StatsOptions) -> StatsResult:
         size=size,
         health=health_check(size, transcript, measured),
         text_bytes=_text_bytes(messages),
+        unread=unread_text(transcript.unread),
         extra_prompt=_extra(measured, messages, "--prompt", frame),
         extra_system_frame=frame if options.extras.system else 0,
         extra_files=_extra(measured, messages, "--attach"),

@@ -11,6 +11,7 @@ from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode, decode_lines, is_value
 from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
+from compactctl.history.unread import unread_text
 from compactctl.model.counts import own_object
 from compactctl.model.message import JsonPath
 from compactctl.model.tags import OWN_MARK
@@ -160,7 +161,15 @@ def scan(
 
 
 def check_strict(transcript: Transcript, path: str) -> None:
-    """Raise NotUnderstoodError naming the first lines that are carried without understanding."""
+    """Raise NotUnderstoodError naming what is carried without understanding.
+
+    That are the first such lines, or the fields that hold much text.
+    """
+    unread = unread_text(transcript.unread)
+    if unread:
+        raise NotUnderstoodError(
+            f"{Path(path).name}: {unread}; leave out --strict to measure the rest"
+        )
     if not transcript.opaque:
         return
     shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])

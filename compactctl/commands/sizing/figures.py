@@ -11,7 +11,7 @@ from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
 from compactctl.history.pairs import orphans
 from compactctl.history.turns import steps
-from compactctl.model.transcript import Transcript
+from compactctl.model.transcript import Transcript, Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +20,12 @@ class Figures:
 
     ``unseen`` are the tokens that every request has beside it, ``largest`` those of the largest
     conversation with them; ``is_doubted`` tells that reported usage is not believed.
-    ``lines``, ``n_bytes`` and ``opaque_lines`` are of the whole file,
-    unpacked. ``orphans`` are tool calls without a result and the other way round, ``tool_errors``
-    results that say that the call failed. ``tools`` are the tokens of calls and results by tool,
-    ``reread`` those of reads of files that were read again later; ``project`` is the session's
-    working folder, ``began`` and ``ended`` when its first and last messages were written, in
-    seconds since 1970.
+    ``lines``, ``n_bytes``, ``opaque_lines`` and ``unread``, the text in fields that the format does
+    not know, are of the whole file, unpacked. ``orphans`` are tool calls without a result and the
+    other way round, ``tool_errors`` results that say that the call failed. ``tools`` are the tokens
+    of calls and results by tool, ``reread`` those of reads of files that were read again later;
+    ``project`` is the session's working folder, ``began`` and ``ended`` when its first and last
+    messages were written, in seconds since 1970.
     """
 
     tokens: int
@@ -38,6 +38,7 @@ class Figures:
     lines: int
     n_bytes: int
     opaque_lines: int
+    unread: Unread
     categories: Mapping[Category, int]
     orphans: int
     tool_errors: int
@@ -66,6 +67,7 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
         lines=transcript.n_lines,
         n_bytes=transcript.n_bytes,
         opaque_lines=len({opaque.line for opaque in transcript.opaque}),
+        unread=transcript.unread,
         categories=found.categories,
         orphans=sum(len(orphans(conversation)) for conversation in conversations),
         tool_errors=sum(result.is_error for message in history for result in message.results),

@@ -15,6 +15,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.unread import UnreadText
 from compactctl.model.message import JsonPath, Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
@@ -46,6 +47,9 @@ class ChatLogReader:
     ``members`` is what documents call the array of their records.
     """
 
+    is_open = True
+    """Whether others than one client write the format, so that records have unknown fields."""
+
     def __init__(
         self, name: str, start: Callable[[int], Conversation], members: str = "messages"
     ) -> None:
@@ -58,19 +62,21 @@ class ChatLogReader:
         self._cwd: str | None = None
         self._count = 0
         self._bare: Conversation | None = None
+        self._unread = UnreadText()
+        self._records: dict[JsonPath, str] = {}
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order."""
         for decoded in lines:
             self.gather.line(decoded)
             for value in decoded.values:
-                self._value(value, decoded)
+                self._measured(value, decoded)
         messages = tuple(self.gather.messages)
         spoken = (message.model for message in reversed(messages) if message.model)
         model = next(spoken, None) or self._model
         sent = self.sent(messages)
         facts = {"model": model, "window": self._window, "cwd": self._cwd}
-        return self.gather.transcript(self.name, sent, **facts)
+        return self.gather.transcript(self.name, sent, unread=self._unread.total(), **facts)
 
     def silent(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002 - formats that have several kinds look at it
         """Return what a record is that holds nothing to send, in words."""
@@ -82,6 +88,14 @@ class ChatLogReader:
     def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Return what of all messages the next request would send, tags aside: all of them."""
         return messages
+
+    def _measured(self, value: object, decoded: Decoded) -> None:
+        """Take in a value, and what of its text was not read."""
+        first, self._records = len(self.gather.messages), {}
+        self._value(value, decoded)
+        if self.is_open:
+            parts = (part for message in self.gather.messages[first:] for part in message.parts)
+            self._unread.value(value, parts, self._records)
 
     def _value(self, value: object, decoded: Decoded) -> None:
         if isinstance(value, Mapping) and isinstance(value.get(self.members), list):
@@ -132,6 +146,7 @@ class ChatLogReader:
     ) -> Message | None:
         record = object_or_empty(value)
         draft = conversation.message(record, path)
+        self._records[path] = _kind(record) if draft is None else ""
         if draft is not None and draft.parts:
             message = self.gather.message(
                 draft, record, decoded, element=path, conversation=conversation.number
@@ -157,6 +172,12 @@ class ChatLogReader:
             element=path,
             conversation=conversation.number,
         )
+
+
+def _kind(record: Mapping[str, Any]) -> str:
+    """Return what a record is called that is not understood; "" where only its fields tell."""
+    kinds = (f"{key}: {record[key]}" for key in ("role", "type") if text_or_none(record.get(key)))
+    return next(kinds, "")
 
 
 def sample_messages(

@@ -83,6 +83,8 @@ class SpringAi:
 class _EventReader(ChatLogReader):
     """Leaves out what is archived, and what belongs to subagents in a session of the main agent."""
 
+    is_open = False
+
     def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - those of any reader
         super().__init__(*arguments)
         self._archived: set[MessageId] = set()

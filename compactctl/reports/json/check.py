@@ -27,7 +27,7 @@ def check_json(result: CheckResult) -> dict[str, Any]:
         "dueConversationCount": len(result.fired_in),
         "withinBudget": usage.tokens <= usage.available,
         "estimatedInputTokens": usage.tokens,
-        **doubt_fields(result.stats.size, result.stats.health),
+        **doubt_fields(result.stats),
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
         "level": result.level,

@@ -2,14 +2,21 @@
 
 from typing import Any
 
-from compactctl.commands.sizing.context_size import ContextSize
-from compactctl.history.usage.health import Health
+from compactctl.commands.inspect.stats import StatsResult
 from compactctl.reports.rendering.json_document import fields_of
 
 
-def doubt_fields(size: ContextSize, health: Health | None) -> dict[str, Any]:
+def doubt_fields(result: StatsResult) -> dict[str, Any]:
     """Return in which range the next request lies, who sends more, and what is doubted."""
+    size, health, unread = result.size, result.health, result.transcript.unread
     return {
+        "unreadText": {
+            "bytes": unread.n_bytes,
+            "readBytes": unread.read,
+            "fields": dict(unread.fields),
+        }
+        if result.unread
+        else None,
         "estimatedInputRange": size.range,
         "doubtedUsage": size.doubt or None,
         "unreportedBy": size.unreported or None,

@@ -46,7 +46,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         "overheadExactness": "calibrated" if result.size.source else None,
         "recordedRequests": 0 if calibration is None else len(calibration.requests),
         "observedRatio": None if result.health is None else result.health.ratio,
-        **doubt_fields(result.size, result.health),
+        **doubt_fields(result),
         "messageCount": result.messages,
         "turnCount": result.turns,
         "stepCount": result.steps,
@@ -61,7 +61,7 @@ def stats_json(result: StatsResult) -> dict[str, Any]:
         **round_fields(result.rounds, result.costs),
         "file": {**_file(transcript), "textBytes": result.text_bytes},
         "roundsOut": result.rounds_out,
-        "warnings": [*transcript.warnings, *result.warnings],
+        "warnings": [*filter(None, (result.unread,)), *transcript.warnings, *result.warnings],
     }
     is_above_warning = usage.level in ("warning", "critical", "over")
     document["as"] = told_as(STATS, {**document, "isAboveWarning": is_above_warning})

@@ -40,6 +40,7 @@ COLUMNS: Mapping[str, str] = {
     "lines": "int64",
     "bytes": "int64",
     "opaque_lines": "int64",
+    "unread_bytes": "int64",
     "tools": "large_string",
     "reread": "int64",
     "began": "float64",

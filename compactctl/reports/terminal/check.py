@@ -6,7 +6,12 @@ from compactctl.commands.inspect.check import CheckResult
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, plural, share_text
 from compactctl.reports.rendering.wording import base_text, counter_text
-from compactctl.reports.terminal.sections.doubts import doubt_facts, health_facts, request_text
+from compactctl.reports.terminal.sections.doubts import (
+    doubt_facts,
+    health_facts,
+    request_text,
+    unread_facts,
+)
 from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.stats import conversation_facts, request_name, stats_messages
 from compactctl.tokens.fit import fit_of
@@ -22,9 +27,11 @@ _STYLES: dict[str, TextStyle] = {
 def check_screen(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield what to print: the answer first, then what it rests on."""
     answer = "compaction is not due"
-    if result.due:
+    if result.is_unsure:
+        answer = "whether compaction is due is unknown"
+    elif result.due:
         answer = f"compaction is due: {_fired_text(result)}"
-    style: TextStyle = "bold red" if result.due else "bold"
+    style: TextStyle = "bold red" if result.due or result.is_unsure else "bold"
     yield Accent(f"{path_name(result.stats.path)}: {answer}", style)
     yield Facts(tuple(_facts(result)))
     yield from (Accent(line, _STYLES.get(result.level, "")) for line in result.text.splitlines())
@@ -51,7 +58,9 @@ def _facts(result: CheckResult) -> Iterator[Fact]:
     verdict = "" if fit_of(usage.tokens, measured.limits).fits else f": {TOO_LARGE}"
     size = result.stats.size
     name = request_name(result.stats)
-    yield Fact(name, f"{request_text(usage.tokens, size.unreported)}, {share}{verdict}")
+    unread = result.stats.unread
+    yield from unread_facts(unread)
+    yield Fact(name, f"{request_text(usage.tokens, size.unreported or unread)}, {share}{verdict}")
     yield from doubt_facts(size)
     yield from conversation_facts(result.stats)
     yield from fit_facts(measured, usage.tokens)

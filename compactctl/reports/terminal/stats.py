@@ -19,7 +19,12 @@ from compactctl.reports.terminal.sections.breakdown import (
     tool_uses,
     unsent_records,
 )
-from compactctl.reports.terminal.sections.doubts import doubt_facts, health_facts, request_text
+from compactctl.reports.terminal.sections.doubts import (
+    doubt_facts,
+    health_facts,
+    request_text,
+    unread_facts,
+)
 from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
 from compactctl.reports.terminal.sections.rounds import rounds_screen
 from compactctl.reports.terminal.sections.session_graph import session_graph
@@ -105,12 +110,12 @@ def _request_facts(result: StatsResult) -> Iterator[Fact]:
     verdict, style = _LEVELS[usage.level]
     if not fit_of(usage.tokens, result.measure.limits).fits:
         verdict = TOO_LARGE
+    elif result.unread and usage.level == "none":
+        verdict = "how much room is left is unknown"
     verdict = verdict.format(base=f"{usage.available:,}")
-    yield Fact(
-        request_name(result),
-        f"{request_text(usage.tokens, result.size.unreported)}: {verdict}",
-        style,
-    )
+    yield from unread_facts(result.unread)
+    size = request_text(usage.tokens, result.size.unreported or result.unread)
+    yield Fact(request_name(result), f"{size}: {verdict}", style)
     yield from doubt_facts(result.size)
     yield from conversation_facts(result)
     yield from fit_facts(result.measure, usage.tokens)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from compactctl.commands.sizing.context_size import ContextSize
 from compactctl.history.usage.health import Health
 from compactctl.reports.rendering.screen import Fact, TextStyle
-from compactctl.reports.rendering.text import plural
+from compactctl.reports.rendering.text import line_text, plural
 from compactctl.reports.rendering.wording import tokens_text
 
 _VERDICTS: dict[str, tuple[str, TextStyle]] = {
@@ -15,8 +15,14 @@ _VERDICTS: dict[str, tuple[str, TextStyle]] = {
 
 
 def request_text(tokens: int, unreported: str) -> str:
-    """Return the size of a request; ``unreported`` names the client that sends more, if any."""
+    """Return the size of a request; ``unreported`` tells why there is more, if there is."""
     return f"{tokens_text(tokens)} or more" if unreported else tokens_text(tokens)
+
+
+def unread_facts(unread: str) -> Iterator[Fact]:
+    """Yield what text was not read, as ``unread_text`` says it, if that was much."""
+    if unread:
+        yield Fact("incomplete", line_text(unread), "bold red")
 
 
 def doubt_facts(size: ContextSize) -> Iterator[Fact]:

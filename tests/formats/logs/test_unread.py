@@ -1,0 +1,142 @@
+"""Text that a format of plain messages leaves aside: measured by field, said, and failing gates.
+
+The fields are named so that no format will ever read them.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from formats.jsonl import raw_lines, read
+
+from compactctl.__main__ import run
+from compactctl.history.unread import unread_text
+from compactctl.model.transcript import Unread
+
+PROSE = "the tide gauge at the north quay was read at dawn; " * 20
+SAID = {"role": "user", "content": "What does the gauge at the north quay say this morning?"}
+BLOCK = {"type": "text", "text": "What does the gauge at the north quay say?"}
+CALL = {"type": "tool_use", "id": "c", "name": "read", "input": {}}
+
+
+def fields(*records: object, name: str = "openai-chat") -> dict[str, int]:
+    return dict(read(name, *records).unread.fields)
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        ({**SAID, "zq_body": PROSE}, "zq_body"),
+        ({**SAID, "zq_rows": [{"zq_inner": {"zq_text": PROSE}}]}, "zq_rows"),
+        ({**SAID, "content": [{**BLOCK, "zq_note": PROSE}]}, "zq_note"),
+        ({"messages": [SAID], "zq_answer": {"zq_text": PROSE}}, "zq_answer"),
+        ({"messages": [{**SAID, "zq_body": PROSE}]}, "zq_body"),
+        ([{**SAID, "zq_body": PROSE}], "zq_body"),
+        ({"role": "zq", "content": PROSE}, "role: zq"),
+        ({"type": "zq", "content": PROSE}, "type: zq"),
+        ({"zq_request": {"messages": [{"role": "user", "content": PROSE}]}}, "zq_request"),
+        ({"role": "assistant", "content": None, "zq_body": PROSE}, "zq_body"),
+        ({**SAID, "zq_body": "北の岸壁の潮位計は夜明けに読み取られた。" * 9}, "zq_body"),
+        ({**SAID, "zq_body": json.dumps({"path": "a.py"}) * 9}, "zq_body"),
+    ],
+)
+def test_text_in_unknown_fields_is_measured_by_field(record: object, field: str) -> None:
+    assert [*fields(record)] == [field]
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic-messages", "neurolink"])
+def test_formats_of_plain_messages_measure_it(name: str) -> None:
+    assert fields({**SAID, "id": "a", "zq_body": PROSE}, name=name) == {"zq_body": len(PROSE)}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"zq_id": "chatcmpl-8fJq2l0bQf3Jv7tY9pWcX1dZr6uKs4mN"},
+        {"zq_data": "aGFyYm9y" * 400},
+        {"zq_link": "https://example.org/quay/north?gauge=7&at=dawn#readings"},
+        {"zq_title": "Readings of the north quay"},
+        {"zq_number": 3.5, "zq_flag": True, "zq_null": None},
+        {"zq_copy": SAID["content"]},
+        {"metadata": {"zq_note": PROSE}},
+        {"usage": {"zq_note": PROSE}},
+        {"compactctl": {"zq_note": PROSE}},
+    ],
+)
+def test_what_is_no_text_or_for_no_model_is_not(beside: dict[str, object]) -> None:
+    assert fields({**SAID, **beside}) == {}
+
+
+def test_all_that_a_message_says_is_read() -> None:
+    called = {"role": "assistant", "content": [BLOCK, {**CALL, "input": {"metadata": PROSE}}]}
+    answer = {"type": "tool_result", "tool_use_id": "c", "content": [{"zq_block": PROSE}]}
+    found = read("anthropic-messages", called, {"role": "user", "content": [answer]}).unread
+    assert found.fields == {}
+    assert found.read == len(BLOCK["text"]) + 2 * len(PROSE)
+
+
+def test_a_tenth_of_the_text_is_said_by_nobody() -> None:
+    assert unread_text(Unread(fields={"a": 100}, read=900)) == ""
+    assert (
+        unread_text(Unread(fields={"a": 101}, read=900)) == "101 bytes of text in `a` was not read"
+    )
+
+
+def test_fields_are_named_the_largest_first() -> None:
+    many = Unread(fields={"a": 9_000, "b": 800, "c": 70, "d": 6, "e": 5})
+    expected = "10 kB of text in `a`, `b`, `c` and 2 other fields was not read"
+    assert unread_text(many) == expected
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(raw_lines({**SAID, "zq_body": PROSE}, SAID)))
+    return path
+
+
+SENTENCE = "1 kB of text in `zq_body` was not read"
+Captured = pytest.CaptureFixture[str]
+
+
+def test_stats_says_it_above_the_number(log: Path, capsys: Captured) -> None:
+    assert run(["stats", str(log)]) == 0
+    shown = capsys.readouterr().out
+    assert 0 < shown.index(SENTENCE) < shown.index("next request")
+    assert "tokens or more: how much room is left is unknown" in shown
+    assert "plenty of room" not in shown
+
+
+def test_documents_have_it(log: Path, capsys: Captured) -> None:
+    for command, code in (("stats", 0), ("check", 4)):
+        assert run([command, str(log), "--json"]) == code
+        document = json.loads(capsys.readouterr().out)
+        unread = document["unreadText"]
+        assert unread["fields"] == {"zq_body": unread["bytes"]} == {"zq_body": len(PROSE)}
+        assert unread["readBytes"] == 2 * len(SAID["content"])
+
+
+def test_check_fails_unless_compaction_is_due_anyway(log: Path, capsys: Captured) -> None:
+    assert run(["check", str(log)]) == 4
+    shown = capsys.readouterr().out
+    assert "whether compaction is due is unknown" in shown
+    assert SENTENCE in shown
+    assert run(["check", str(log), "--trigger", "turns>1"]) == 1
+
+
+@pytest.mark.parametrize("command", ["stats", "compact", "check", "batch"])
+def test_strict_fails(log: Path, capsys: Captured, command: str) -> None:
+    assert run([command, str(log), "--strict"]) == 4
+    assert SENTENCE in "".join(capsys.readouterr())
+
+
+def test_batch_flags_the_row(log: Path, capsys: Captured) -> None:
+    assert run(["batch", str(log), "--fail-on", "opaque", "--json"]) == 1
+    [row] = json.loads(capsys.readouterr().out)["files"]
+    assert (row["status"], row["flags"], row["unreadBytes"]) == ("flagged", ["opaque"], len(PROSE))
+
+
+def test_compact_warns_and_carries_the_field(log: Path, capsys: Captured, tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
+    assert run(["compact", str(log), "--stages", "truncate", "-o", str(output)]) == 0
+    assert f"warning: {SENTENCE}" in capsys.readouterr().err
