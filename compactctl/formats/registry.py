@@ -16,6 +16,7 @@ from compactctl.formats.codex.adapter import Codex
 from compactctl.formats.codex.appending import CodexAppending
 from compactctl.formats.copilot_cli.adapter import CopilotCli
 from compactctl.formats.format import Appending, Format
+from compactctl.formats.gemini_api import GeminiApi
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
@@ -43,6 +44,7 @@ ALL_FORMATS: tuple[Format, ...] = (
     Roo(),
     Cline(),
     AISdk(),
+    GeminiApi(),
     AnthropicMessages(),
     NeuroLink(),
     OpenAIChat(),

@@ -30,6 +30,8 @@ KEYS = (
     "session_id", "message_type", "message_data", "events", "responses", "archived", "branch",
     "requests", "requestId", "toolCallRounds", "toolCallResults", "kind", "k", "v",
     "prompts", "logs",
+    "contents", "systemInstruction", "functionDeclarations", "candidates", "usageMetadata",
+    "thought", "thoughtSignature", "inline_data", "fileData", "mimeType",
     "toolInvocations", "toolInvocation", "toolCallId", "state", "details", "approval",
     "projectHash", "toolCalls", "functionCall", "functionResponse", "parts", "inlineData", "tokens",
 )  # fmt: skip
@@ -70,6 +72,9 @@ shaped = st.one_of(
     st.builds(lambda role, rest: {**rest, "role": role}, st.sampled_from(WORDS), records),
     st.builds(
         lambda inner, rest: {**rest, "messages": inner}, st.lists(records, max_size=3), records
+    ),
+    st.builds(
+        lambda inner, rest: {**rest, "contents": inner}, st.lists(records, max_size=3), records
     ),
     st.lists(records, max_size=3),
 )  # fmt: skip

@@ -262,6 +262,46 @@ UI = table(
 )
 
 
+class ContentsTalk(Talk):
+    """Contents of the Gemini API, one per line: answers stand in the user's contents."""
+
+    def user(self, *parts: Record) -> None:
+        self.records.append({"role": "user", "parts": [*parts]})
+
+    def say(self, words: str) -> None:
+        self.user({"text": words})
+
+    def call(self, tool: str, arguments: Record) -> None:
+        part = {"functionCall": {"name": tool, "args": arguments}}
+        self.records.append({"role": "model", "parts": [part]})
+
+    def step(self, tool: str, arguments: Record, result: Any, *, failed: bool = False) -> None:
+        self.call(tool, arguments)
+        response = {"error" if failed else "output": result}
+        self.user({"functionResponse": {"name": tool, "response": response}})
+
+    def look(self, words: str) -> None:
+        """Write a step with words behind its result."""
+        self.call("Bash", {"command": "ls"})
+        answer = {"name": "Bash", "response": {"output": "a.py"}}
+        self.user({"functionResponse": answer}, {"text": words})
+
+
+CONTENTS = table(
+    "gemini-api",
+    opening={
+        "text": said("{words}"),
+        "with a picture": lambda t, w: t.user(
+            {"inlineData": {"mimeType": "image/png", "data": PNG}}, {"text": w}
+        ),
+        **around(REMINDER),
+    },
+    request={"behind a result": lambda t, w: t.look(w), "steered": said(STEERED)},
+    answer={"question": asked(ANSWERED)},
+    objection={"refusal": refused(TURNED_DOWN)},
+)
+
+
 class NeuroLinkTalk(Talk):
     """NeuroLink chat messages, one per line."""
 

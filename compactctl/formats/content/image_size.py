@@ -21,7 +21,8 @@ def base64_bytes(data: str) -> int:
 def image_size(data: str) -> tuple[int, int]:
     """Return width and height in pixels, (0, 0) when the header is not understood."""
     try:
-        head = base64.b64decode(data[: min(len(data), _HEADER_CHARS) // 4 * 4])
+        # Google's SDK writes the alphabet that is safe in URLs; this reads both.
+        head = base64.urlsafe_b64decode(data[: min(len(data), _HEADER_CHARS) // 4 * 4])
     except (binascii.Error, ValueError):
         return (0, 0)
     for read in (_png, _gif, _webp, _jpeg):

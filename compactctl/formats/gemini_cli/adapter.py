@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from compactctl.formats.content.gemini import new_content
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.gemini_cli.reader import NAME, GeminiReader
 from compactctl.formats.gemini_cli.replay import REWIND, SET, is_session
 from compactctl.formats.records.decode import Decoded
 from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, MediaPart, Message, Part, Synthetic, ToolResultPart
+from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import EACH, UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
 
-_NAMED = ("id", "name")
 _SHOWN = ("toolCalls", EACH, "resultDisplay")
 _UNSENT = (
     UnsentRule(kind="copies", where=of_type("gemini"), path=_SHOWN),
@@ -59,15 +59,4 @@ class GeminiCli:
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
-        return rewritten(message.parts[part], current, text, _new_content)
-
-
-def _new_content(old: Part, current: Any, text: str) -> object:  # noqa: ANN401 - JSON is any value
-    if isinstance(old, ToolResultPart):
-        if old.path[-1] == "functionResponse":
-            named = {name: current[name] for name in _NAMED if name in current}
-            return {**named, "response": {"output": text}}
-        return {"output": text} if old.path[-1] == "response" else text
-    if isinstance(old, MediaPart) or isinstance(current, Mapping):
-        return {"text": text}
-    return text
+        return rewritten(message.parts[part], current, text, new_content)

@@ -13,6 +13,7 @@ import pytest
 from archives.talks import TALKS, Talk
 from formats.agent_code import sessions as agent_code
 from formats.gemini_cli import talks as gemini
+from formats.logs import contents
 from formats.logs import ui_messages as ui
 from formats.spring_ai import events as spring
 from formats.squeeze import ALL, plan
@@ -48,6 +49,7 @@ def _documents() -> Iterator[Talk]:
     documents = {
         "spring-ai": {"events": numbered},
         "agent-code": agent_code.session(agent_code.NOTE, *agent_code.repeated(6)),
+        "gemini-api": {"contents": contents.talk(6)},
         "ai-sdk": {"id": "chat", "messages": ui.talk(6)},
         "vscode-copilot-chat": export(*long_chat()),
     }

@@ -1,0 +1,236 @@
+"""Contents of the Gemini API and of Vertex AI: in requests, on lines, or as an array."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compactctl.formats.content.call_queue import CallQueue
+from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
+from compactctl.formats.content.rewritten import rewritten
+from compactctl.formats.content.tool_definitions import tool_definitions
+from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    list_or_empty,
+    object_or_empty,
+    text_or_empty,
+    text_or_none,
+)
+from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.model.counts import CountFields
+from compactctl.model.message import (
+    JsonPath,
+    Message,
+    Part,
+    ReasoningPart,
+    ReportedUsage,
+    Role,
+    Synthetic,
+    ToolCallPart,
+    ToolResultPart,
+)
+from compactctl.model.tags import tags_of
+from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
+from compactctl.pipeline.writer import Beside
+
+_MEMBERS = "contents"
+_ROLES: Mapping[str, Role] = {
+    # A request of one question may leave the role out.
+    "": "user",
+    "user": "user",
+    "model": "assistant",
+    # Of answers to calls, in older requests.
+    "function": "tool",
+    "tool": "tool",
+    "system": "system",
+}
+# What a part may hold; parts of other APIs say in ``type`` or ``kind`` what they are.
+_HELD = (
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "thoughtSignature",
+)
+_DISCRIMINATORS = frozenset({"type", "kind", "part_kind"})
+_DERIVED = re.compile(r"call-\d+-\d+")
+
+
+class GeminiApi:
+    """Reads and writes contents as the Gemini API takes them."""
+
+    name = "gemini-api"
+    title = "Gemini API contents"
+    reads_arrays = True
+    writes_pairs = True
+    parent_path: JsonPath | None = None
+    counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognise contents with Gemini's parts, bare with a role or in ``contents``."""
+        messages = sample_messages(records, _MEMBERS)
+        contents = [message for message in messages if _is_content(message)]
+        return bool(contents) and len(contents) * 2 >= len(messages)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return ChatLogReader(self.name, _GeminiConversation, _MEMBERS).read(lines)
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id: records of this format have none."""
+        return message.id
+
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - contents have one shape
+        """Build a content of the user's or the model's: there are none of the system here.
+
+        The API takes names in camel case beside those in snake case, too.
+        """
+        said = {"text": message.text}
+        # A file without ids joins an answer to its call by order.
+        named = {} if _DERIVED.fullmatch(message.call_id) else {"id": message.call_id}
+        called = {**named, "name": message.tool}
+        if message.kind == "result":
+            answer = {**called, "response": {"output": message.text}}
+            return {"role": "user", "parts": [{"functionResponse": answer}]}
+        if message.kind == "call":
+            return {"role": "model", "parts": [said, {"functionCall": {**called, "args": {}}}]}
+        return {"role": "model" if message.role == "assistant" else "user", "parts": [said]}
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+        return rewritten(message.parts[part], current, text, new_content)
+
+
+class _GeminiConversation:
+    """Joins answers to calls by id, or by name and order where there are no ids."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.tools: dict[str, str] = {}
+        self.queue = CallQueue(f"call-{number}-")
+
+    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
+        # The Python SDK puts what stands beside the contents into ``config``.
+        for around, at in ((document, ()), (object_or_empty(document.get("config")), ("config",))):
+            path: JsonPath = (*at, "tools")
+            definitions = tuple(_definitions(around.get("tools"), path))
+            if definitions:
+                yield path, MessageDraft(role="system", parts=definitions, injected=True)
+            key = key_of(around, "systemInstruction")
+            path = (*at, key)
+            parts = _system_parts(around.get(key), path)
+            if parts:
+                yield path, MessageDraft(role="system", parts=parts, fixed="system prompt")
+
+    def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
+        role = _role(record)
+        if role is None or not isinstance(record.get("parts"), list):
+            return None
+        self.queue.begin(tags_of(record))
+        parts = content_parts(record["parts"], (*path, "parts"), thoughts=True)
+        parts = tuple(map(self._joined, parts))
+        are_results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
+        return MessageDraft(role="tool" if are_results else role, parts=parts)
+
+    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
+        response, path = _response(document)
+        candidates = list_or_empty(response.get("candidates"))
+        record = object_or_empty(candidates[0]).get("content") if candidates else None
+        if not isinstance(record, Mapping):
+            return None
+        path = (*path, "candidates", 0, "content")
+        draft = self.message(record, path)
+        if draft is None or not draft.parts:
+            return None
+        return path, replace(
+            draft,
+            role="assistant",
+            fixed="the logged answer to the request",
+            response_id=text_or_none(field_of(response, "responseId")),
+            model=text_or_none(field_of(response, "modelVersion")),
+            usage=_usage(response, draft.parts),
+        )
+
+    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
+        return _usage(_response(document)[0], ())
+
+    def _joined(self, part: Part) -> Part:
+        match part:
+            case ToolCallPart():
+                name = part.call_id or self.queue.call(part.tool)
+                self.tools[name] = part.tool
+                return replace(part, call_id=name)
+            case ToolResultPart():
+                name = part.call_id or self.queue.result(part.tool)
+                return replace(part, call_id=name, tool=part.tool or self.tools.get(name, ""))
+            case _:
+                return part
+
+
+def _definitions(tools: object, path: JsonPath) -> Iterator[Part]:
+    for index, tool in enumerate(list_or_empty(tools)):
+        key = key_of(object_or_empty(tool), "functionDeclarations")
+        declared = object_or_empty(tool).get(key)
+        if isinstance(declared, list):
+            yield from tool_definitions(declared, (*path, index, key))
+        else:
+            # A tool that the provider runs.
+            yield from (replace(d, path=(*path, index)) for d in tool_definitions([tool], path))
+
+
+def _system_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
+    if isinstance(value, Mapping) and "parts" in value:
+        value, path = value["parts"], (*path, "parts")
+    return content_parts(value, path, thoughts=True)
+
+
+def _response(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], JsonPath]:
+    """Return a logged response and where it stands: beside the request, or among its fields."""
+    response = document.get("response")
+    return (response, ("response",)) if isinstance(response, Mapping) else (document, ())
+
+
+def _usage(response: Mapping[str, Any], parts: Sequence[Part]) -> ReportedUsage | None:
+    """Return what a response reports; ``parts`` are those of the answer.
+
+    Thoughts are counted beside the answer, and are sent again as far as they are stored.
+    """
+    usage = object_or_empty(field_of(response, "usageMetadata"))
+    context = integer_or_none(field_of(usage, "promptTokenCount"))
+    if context is None:
+        return None
+    said = integer_or_none(field_of(usage, "candidatesTokenCount"))
+    thought = max(0, integer_or_none(field_of(usage, "thoughtsTokenCount")) or 0)
+    is_stored = any(isinstance(part, ReasoningPart) for part in parts)
+    return ReportedUsage(
+        context=context,
+        output=None if said is None else said + thought,
+        growth=said if thought and not is_stored else None,
+        reasoning=thought,
+        cache_read=integer_or_none(field_of(usage, "cachedContentTokenCount")),
+    )
+
+
+def _role(record: Mapping[str, Any]) -> Role | None:
+    role = record.get("role")
+    return _ROLES.get("" if role is None else text_or_empty(role) or "?")
+
+
+def _is_content(record: Mapping[str, Any]) -> bool:
+    parts = [part for part in list_or_empty(record.get("parts")) if isinstance(part, Mapping)]
+    return _role(record) is not None and any(map(_is_part, parts)) and all(map(_is_plain, parts))
+
+
+def _is_part(part: Mapping[str, Any]) -> bool:
+    return any(field_of(part, name) is not None for name in _HELD)
+
+
+def _is_plain(part: Mapping[str, Any]) -> bool:
+    return _DISCRIMINATORS.isdisjoint(part)
