@@ -20,6 +20,7 @@ from compactctl.formats.gemini_api import GeminiApi
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
+from compactctl.formats.openai_responses.adapter import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.appending import PiAppending
@@ -45,6 +46,8 @@ ALL_FORMATS: tuple[Format, ...] = (
     Cline(),
     AISdk(),
     GeminiApi(),
+    # Before all that take messages: some of its items are nothing else.
+    OpenAIResponses(),
     AnthropicMessages(),
     NeuroLink(),
     OpenAIChat(),

@@ -25,8 +25,7 @@ OURS = (
     Known("codex/codex-0.142-images-compacted2.jsonl", "codex"),
     Known("codex/codex-0.142-spark-121k-compacted2.jsonl", "codex"),
     Known("codex/codex-0.58-2025-11.jsonl", "codex"),
-    # The items of a rollout without their envelope, as the oldest clients wrote them.
-    Known("openai-responses/items-from-codex-small.jsonl", "codex", 1),
+    Known("openai-responses/items-from-codex-small.jsonl", "openai-responses", 1),
     Known("anthropic-messages/from-cc-2.1.119.one-message-per-line.jsonl", "anthropic-messages"),
     # One tool message answers several calls at once.
     Known("openai-chat/hf-messages-reasoning-tools.jsonl", "openai-chat", 26),

@@ -32,6 +32,7 @@ KEYS = (
     "prompts", "logs",
     "contents", "systemInstruction", "functionDeclarations", "candidates", "usageMetadata",
     "thought", "thoughtSignature", "inline_data", "fileData", "mimeType",
+    "instructions", "previous_response_id", "conversation", "providerData", "callId", "object",
     "toolInvocations", "toolInvocation", "toolCallId", "state", "details", "approval",
     "projectHash", "toolCalls", "functionCall", "functionResponse", "parts", "inlineData", "tokens",
 )  # fmt: skip
@@ -43,6 +44,7 @@ WORDS = (
     "compacted", "turn_context", "token_count", "thread_rolled_back", "attachment", "progress",
     "compact_boundary", "microcompact_boundary", "queued_command", "u1", "u2", "u3", "base64",
     "USER", "TOOL", '[{"id":"u1"}, 1]',
+    "function_call_result", "hosted_tool_call", "mcp_list_tools", "response", "response.completed",
     "tool-read", "dynamic-tool", "tool-invocation", "output-available", "output-denied", "result",
     "data:text/plain;base64,eA=", "data:image/png;base64,iVBORw0KGgo=", "\ud800",
     '{"name":"f"}', "gemini",

@@ -24,10 +24,18 @@ ROO = [{"type": "text", "text": "<environment_details>\n# Current Mode\n<slug>co
 STATE = "<environment_details>\n# Current Context Size (Tokens)\n1 (0%)\n\n# Current Mode\ncode\n"
 ACTING = "<environment_details>\n# Current Mode\nACT MODE\n</environment_details>"
 ITEM = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
+# The header of a rollout without envelopes.
+OLDEST = {"id": "s", "timestamp": "2025-06-01T00:00:00Z", "instructions": None}
 
 OWN: list[tuple[str, list[Any]]] = [
     ("codex", [{"timestamp": "t", "type": "session_meta", "payload": {"id": "s"}}]),
-    ("codex", [{"type": "message", "role": "user", "content": TEXT}, ITEM]),
+    ("codex", [OLDEST, {"type": "message", "role": "user", "content": TEXT}, ITEM]),
+    ("codex", [{"record_type": "state"}, ITEM]),
+    ("openai-responses", [{"type": "message", "role": "user", "content": TEXT}, ITEM]),
+    ("openai-responses", [HI, ITEM, HI, HI]),
+    ("openai-responses", [[HI, ITEM]]),
+    ("openai-responses", [{"input": "hi", "instructions": "Be brief."}]),
+    ("openai-responses", [{"object": "response", "output": []}]),
     ("claude-code", [{"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "s"}]),
     ("claude-code", [{"type": "summary", "summary": "t", "leafUuid": "u"}]),
     ("anthropic-messages", [{"role": "assistant", "content": CALL}]),

@@ -13,6 +13,7 @@ from formats.gemini_cli.talks import SESSION, apart, put
 from formats.jsonl import decoded, file_lines, raw_lines, texts
 from formats.known import OURS, Known, each_known
 from formats.logs import contents
+from formats.logs import response_items as responses
 from formats.logs import ui_messages as ui
 from formats.neurolink_talk import TALK as NEUROLINK
 from formats.openai_talk import TALK as OPENAI
@@ -99,6 +100,9 @@ CASES = (
     Case("agent-code document", [session(NOTE, *AGENT_CODE)], range(4), 6),
     Case("gemini-api lines", contents.talk(), range(4), 6),
     Case("gemini-api request", [{"contents": contents.talk(ids=True)}], range(4), 6),
+    Case("responses lines", responses.talk(3), range(4), 6),
+    Case("responses array", [responses.js_talk(3)], range(4), 6),
+    Case("responses request", [responses.request(responses.talk(3))], range(1, 5), 7),
     Case("ai-sdk lines", ui.talk(), range(4), 5),
     Case("ai-sdk array", [ui.older_talk()], range(4), 5),
     Case("neurolink lines", [*LINK, *LINK[1:3], *LINK[3:5]], range(6), 9),

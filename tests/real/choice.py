@@ -21,7 +21,7 @@ from compactctl.model.message import Message
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "transcripts"
 # Folders of the clients whose files are read: some are named otherwise than their format.
-READ = {known.name for known in ALL_FORMATS} | {"mini-swe-agent", "openai-responses"}
+READ = {known.name for known in ALL_FORMATS} | {"mini-swe-agent"}
 # Big enough for every stage to find something to do, small enough to be tried on every change.
 _USUAL_BYTES = 100_000
 # The screen and bookkeeping files that clients keep beside a history.

@@ -31,6 +31,7 @@ from voices.terminals import (
     GEMINI,
     OPENCODE,
     PI,
+    RESPONSES,
     AgentCodeTalk,
     ClaudeTalk,
     CodexItems,
@@ -39,6 +40,7 @@ from voices.terminals import (
     GeminiTalk,
     OpenCodeTalk,
     PiTalk,
+    ResponsesTalk,
 )
 
 from compactctl.formats.registry import ALL_FORMATS
@@ -55,6 +57,7 @@ PLACES = (
     *AGENT_CODE,
     *CODEX,
     *CODEX_ITEMS,
+    *RESPONSES,
     *COPILOT,
     *GEMINI,
     *OPENCODE,
@@ -76,6 +79,7 @@ TALKS: Mapping[str, type[Talk]] = {
     "agent-code": AgentCodeTalk,
     "codex": CodexTalk,
     "codex items": CodexItems,
+    "openai-responses": ResponsesTalk,
     "copilot-cli": CopilotTalk,
     "gemini-cli": GeminiTalk,
     "opencode": OpenCodeTalk,

@@ -347,6 +347,25 @@ CODEX_ITEMS = table(
 )
 
 
+class ResponsesTalk(CodexTalk):
+    """Items as code that calls the API stores them, one per line."""
+
+    def lines(self) -> list[Record]:
+        return [record["payload"] for record in self.records[1:]]
+
+
+RESPONSES = table(
+    "openai-responses",
+    opening={"item": said("{words}"), "behind a picture": lambda t, w: t.picture(w)},
+    request={"between call and output": lambda t, w: t.meanwhile(w)},
+    instruction={
+        "developer": lambda t, w: t.message("developer", w),
+        "system": lambda t, w: t.message("system", w),
+    },
+    answer={"request_user_input": asked(LISTED_ANSWERS, "request_user_input")},
+)
+
+
 class CopilotTalk(Talk):
     """A session of Copilot CLI."""
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from compactctl.formats.codex.items import is_item
 from compactctl.formats.codex.reader import ENVELOPES, CodexReader
 from compactctl.formats.codex.usage import COUNTS
 from compactctl.formats.content.openai import new_content
+from compactctl.formats.content.response_items import is_item
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import text_or_empty
@@ -53,11 +53,11 @@ class Codex:
     unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise the envelope, or bare items as the oldest rollouts have them."""
+        """Recognize the envelope, or bare items with a header or state of the oldest rollouts."""
         enveloped = [r for r in records if _kind(r) in ENVELOPES and _has_payload(r)]
         bare = [r for r in records if "type" in r and is_item(r)]
-        special = [r for r in bare if _kind(r) != "message"]
-        known = max(len(enveloped), len(bare) if special else 0)
+        begun = any(map(_is_oldest, records))
+        known = max(len(enveloped), len(bare) if begun else 0)
         return known > 0 and known * 2 >= len(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
@@ -88,6 +88,14 @@ class Codex:
 
 def _kind(record: Mapping[str, Any]) -> str:
     return text_or_empty(record.get("type"))
+
+
+def _is_oldest(record: Mapping[str, Any]) -> bool:
+    """Tell whether this is the header of a rollout without envelopes, or a state in it."""
+    is_header = "instructions" in record and all(
+        isinstance(record.get(name), str) for name in ("id", "timestamp")
+    )
+    return is_header or record.get("record_type") == "state"
 
 
 def _has_payload(record: Mapping[str, Any]) -> bool:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compactctl.formats.codex.header import header_parts
-from compactctl.formats.codex.items import is_item, item_draft, item_kind
 from compactctl.formats.codex.responses import Responses
 from compactctl.formats.codex.sent import CodexHistory, without_ended_reasoning
 from compactctl.formats.codex.usage import COUNTS, TokenCounts
+from compactctl.formats.content.response_items import is_item, item_draft, item_kind
 from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
@@ -158,6 +158,9 @@ class CodexReader:
         elif not draft.parts:
             self.gather.meta(f"response_item/{kind} without content", size)
         else:
+            if draft.role == "system" and path:
+                # In an envelope, the client or one of its hooks wrote what has this role.
+                draft = replace(draft, injected=True)
             draft = responses.joined(draft, self.model)
             message = self.gather.message(draft, record, decoded, element=element)
             self.tools.update((call.call_id, call.tool) for call in message.calls)

@@ -4,34 +4,31 @@ from dataclasses import replace
 
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.response_names import ResponseNames
 from compactctl.model.message import ReportedUsage
 
 
 class Responses:
-    """Groups what the model said up to the first output: parallel calls are one response."""
+    """Tells the items of one response, and takes in what it cost."""
 
     def __init__(self, gather: TranscriptBuilder, prefix: str = "response-") -> None:
         self._gather = gather
-        self._prefix = prefix
-        self._count = 0
-        self._open = False
+        self._names = ResponseNames(prefix)
+        self._name: str | None = None
         self._known = False
         self._newest: int | None = None
         self._early: ReportedUsage | None = None
 
     def joined(self, draft: MessageDraft, model: str | None) -> MessageDraft:
         """Return the draft as part of its response; to be called right before it is taken in."""
-        if draft.role != "assistant" or draft.summary:
-            self._open = False
+        name = self._names.name(draft)
+        if name is None:
             return draft
-        if not self._open:
-            self._open = True
-            self._count += 1
-            self._known = False
+        self._known = self._known and name == self._name
+        self._name = name
         self._newest = len(self._gather.messages)
         usage, self._early = self._early, None
         self._known = self._known or usage is not None
-        name = f"{self._prefix}{self._count}"
         return replace(draft, response_id=name, model=model, usage=usage)
 
     @property
@@ -54,6 +51,6 @@ class Responses:
 
     def close(self) -> None:
         """End the newest response: a compaction or a rollback parts it from what follows."""
-        self._open = False
+        self._names.close()
         self._newest = None
         self._early = None

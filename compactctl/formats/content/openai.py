@@ -62,10 +62,13 @@ def content_text(parts: tuple[Part, ...]) -> str:
 
 
 def result_content(content: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
-    """Return the text and the media of a tool's result; of an object, its JSON text."""
-    if content is not None and not isinstance(content, str | list):
+    """Return the text and the media of a tool's result; of any other object, its JSON text."""
+    if _is_content(content):
+        parts = tuple(_parts(content, path))
+    elif content is not None and not isinstance(content, str | list):
         return text_and_media(content, path)
-    parts = content_parts(content, path)
+    else:
+        parts = content_parts(content, path)
     return content_text(parts), tuple(part for part in parts if isinstance(part, MediaPart))
 
 
@@ -73,14 +76,16 @@ def new_content(part: Part, current: object, text: str, *, kind: str = "text") -
     """Return ``text`` as the content of a part: an item in place of media, else like ``current``.
 
     A list becomes a list of one item, shaped like the first text in it, else of type ``kind``.
-    The API takes no objects as content.
+    An object stays one only where it is a text of the Agents SDK: the API takes none as content.
     """
     if isinstance(part, MediaPart):
         return _new_item({}, text, kind)
     other = new_other_result(part.path, current, text)
-    if other is not None or not isinstance(current, list):
-        return text if other is None else other
-    return [_new_item(next(filter(_is_text, current), {}), text, kind)]
+    if other is not None:
+        return other
+    if isinstance(current, list):
+        return [_new_item(next(filter(_is_text, current), {}), text, kind)]
+    return {**object_or_empty(current), "text": text} if _is_content(current) else text
 
 
 def text_content(like: object, text: str) -> object:
@@ -197,6 +202,11 @@ def _is_text(item: object) -> bool:
     if not isinstance(item, Mapping) or not _text_key(item):
         return False
     return text_or_empty(item.get("type")) in _TEXTS
+
+
+def _is_content(value: Any) -> bool:  # noqa: ANN401 - JSON is any value
+    """Whether a tool's result is one text, as the Agents SDK for JavaScript stores it."""
+    return isinstance(value, Mapping) and value.get("type") == "text" and "text" in value
 
 
 def _text_key(item: Mapping[str, Any]) -> str:

@@ -1,10 +1,11 @@
-"""Calls and results of tools as Bedrock, the AI SDK and Haystack store them.
+"""The names under which APIs and libraries store calls of tools and their results, as one table.
 
 They have the fields of everybody else's under other names, in messages that are else those of the
 APIs of OpenAI or Anthropic.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from compactctl.formats.content.unknown_block import text_and_media
@@ -12,6 +13,47 @@ from compactctl.formats.records.json_text import json_text
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
 from compactctl.model.message import CallId, JsonPath, MediaPart, ToolCallPart, ToolResultPart
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallNames:
+    """The fields of a call or of a result; of several names for one, the first that is there.
+
+    ``content`` is what a call gives the tool, or what the tool returned. ``about`` is the object
+    that holds the id and the tool, where they do not stand beside the content.
+    """
+
+    call_id: tuple[str, ...]
+    tool: tuple[str, ...]
+    content: tuple[str, ...]
+    about: str = ""
+
+
+# Each is the type of a block, or the field of a block under which the others stand.
+CALLS: Mapping[str, CallNames] = {
+    # Bedrock Converse.
+    "toolUse": CallNames(call_id=("toolUseId",), tool=("name",), content=("input",)),
+    # Haystack; LangChain has the fields in the block itself.
+    "tool_call": CallNames(
+        call_id=("id",), tool=("tool_name", "name"), content=("arguments", "args")
+    ),
+    # The AI SDK, whose versions before 5 have the last name.
+    "tool-call": CallNames(call_id=("toolCallId",), tool=("toolName",), content=("input", "args")),
+    # OpenAI's Responses API, and its Agents SDK for JavaScript.
+    "function_call": CallNames(
+        call_id=("call_id", "callId"), tool=("name",), content=("arguments",)
+    ),
+}
+RESULTS: Mapping[str, CallNames] = {
+    "toolResult": CallNames(call_id=("toolUseId",), tool=(), content=("content",)),
+    "tool_call_result": CallNames(
+        call_id=("id",), tool=("tool_name",), content=("result",), about="origin"
+    ),
+    "tool-result": CallNames(
+        call_id=("toolCallId",), tool=("toolName",), content=("output", "result")
+    ),
+    "function_call_output": CallNames(call_id=("call_id",), tool=("name",), content=("output",)),
+    "function_call_result": CallNames(call_id=("callId",), tool=("name",), content=("output",)),
+}
 # Where Bedrock keeps the content of a result.
 _BEDROCK_CONTENT = ("toolResult", "content")
 _AI_SDK_ERRORS = ("error-text", "error-json")
@@ -19,22 +61,14 @@ _AI_SDK_ERRORS = ("error-text", "error-json")
 
 def other_call(block: Mapping[str, Any], path: JsonPath) -> ToolCallPart | None:
     """Return the call in a block of one of these shapes; None for any other block."""
-    if isinstance(block.get("toolUse"), Mapping):
-        return _call(block["toolUse"], (*path, "toolUse"), "toolUseId", "name", "input")
-    if isinstance(block.get("tool_call"), Mapping):
-        return _call(block["tool_call"], (*path, "tool_call"), "id", "tool_name", "arguments")
-    if block.get("type") == "tool-call":
-        key = "input" if "input" in block else "args"
-        return _call(block, path, "toolCallId", "toolName", key)
-    return None
-
-
-def _call(
-    call: Mapping[str, Any], path: JsonPath, call_id: str, tool: str, arguments: str
-) -> ToolCallPart:
+    found = _named(block, path, CALLS)
+    if found is None:
+        return None
+    names, call, path = found
+    arguments = first_name(call, names.content)
     return ToolCallPart(
-        call_id=CallId(text_or_empty(call.get(call_id))),
-        tool=text_or_empty(call.get(tool)),
+        call_id=CallId(first_text(call, names.call_id)),
+        tool=first_text(call, names.tool),
         arguments=json_text(call.get(arguments, {})),
         embedded=call.get("providerExecuted") is True,
         path=(*path, arguments),
@@ -43,59 +77,66 @@ def _call(
 
 def other_result(block: Mapping[str, Any], path: JsonPath) -> ToolResultPart | None:
     """Return the result in a block of one of these shapes; None for any other block."""
-    if isinstance(block.get("toolResult"), Mapping):
-        return _bedrock_result(block["toolResult"], (*path, *_BEDROCK_CONTENT))
-    if isinstance(block.get("tool_call_result"), Mapping):
-        return _haystack_result(block["tool_call_result"], (*path, "tool_call_result", "result"))
-    if block.get("type") == "tool-result":
-        return _ai_sdk_result(block, path)
+    found = _named(block, path, RESULTS)
+    if found is None:
+        return None
+    names, result, path = found
+    about = object_or_empty(result.get(names.about)) if names.about else result
+    content = first_name(result, names.content)
+    value, path = result.get(content, ""), (*path, content)
+    text, media = _content(value, path)
+    return ToolResultPart(
+        call_id=CallId(first_text(about, names.call_id)),
+        tool=first_text(about, names.tool),
+        text=text,
+        is_error=_is_error(result, value),
+        embedded=result.get("providerExecuted") is True,
+        media=media,
+        path=path,
+    )
+
+
+def first_name(holder: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """Return the first of the names that a field has, else the first one."""
+    return next((name for name in names if name in holder), names[0])
+
+
+def first_text(holder: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """Return the first text under one of the names, "" without one."""
+    return next((text for name in names if (text := text_or_empty(holder.get(name)))), "")
+
+
+def _named(
+    block: Mapping[str, Any], path: JsonPath, table: Mapping[str, CallNames]
+) -> tuple[CallNames, Mapping[str, Any], JsonPath] | None:
+    """Return the names for a block, the object that has them, and where that stands."""
+    names = table.get(text_or_empty(block.get("type")))
+    if names is not None:
+        return names, block, path
+    for field, names in table.items():
+        if isinstance(block.get(field), Mapping):
+            return names, block[field], (*path, field)
     return None
 
 
-def _bedrock_result(result: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
+def _content(value: Any, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:  # noqa: ANN401 - JSON is any value
+    """Return the text and the media of a result, which versions 5 and up of the AI SDK type."""
+    if path[-2:] != _BEDROCK_CONTENT:
+        return text_and_media(value["value"] if _is_typed(value) else value, path)
     texts: list[str] = []
     media: list[MediaPart] = []
-    for item in map(object_or_empty, list_or_empty(result.get("content"))):
+    for item in map(object_or_empty, list_or_empty(value)):
         text, found = text_and_media(item.get("text", item.get("json", item)), path)
         texts.append(text)
         media += found
-    return ToolResultPart(
-        call_id=CallId(text_or_empty(result.get("toolUseId"))),
-        tool="",
-        text="\n".join(texts),
-        is_error=result.get("status") == "error",
-        media=tuple(media),
-        path=path,
-    )
+    return "\n".join(texts), tuple(media)
 
 
-def _haystack_result(result: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
-    origin = object_or_empty(result.get("origin"))
-    text, media = text_and_media(result.get("result", ""), path)
-    return ToolResultPart(
-        call_id=CallId(text_or_empty(origin.get("id"))),
-        tool=text_or_empty(origin.get("tool_name")),
-        text=text,
-        is_error=result.get("error") is True,
-        media=media,
-        path=path,
-    )
-
-
-def _ai_sdk_result(block: Mapping[str, Any], path: JsonPath) -> ToolResultPart:
-    """Return a result, which versions before 5 keep as any value without a type."""
-    key = "output" if "output" in block else "result"
-    value, path = block.get(key, ""), (*path, key)
-    kind = value.get("type") if _is_typed(value) else ""
-    text, media = text_and_media(value["value"] if _is_typed(value) else value, path)
-    return ToolResultPart(
-        call_id=CallId(text_or_empty(block.get("toolCallId"))),
-        tool=text_or_empty(block.get("toolName")),
-        text=text,
-        is_error=block.get("isError") is True or kind in _AI_SDK_ERRORS,
-        embedded=block.get("providerExecuted") is True,
-        media=media,
-        path=path,
+def _is_error(result: Mapping[str, Any], value: Any) -> bool:  # noqa: ANN401 - JSON is any value
+    return (
+        any(result.get(name) is True for name in ("isError", "error"))
+        or result.get("status") == "error"
+        or (_is_typed(value) and value["type"] in _AI_SDK_ERRORS)
     )
 
 

@@ -16,6 +16,7 @@ from formats.copilot_cli import sessions as copilot
 from formats.gemini_cli.talks import SESSION, apart
 from formats.jsonl import decoded, raw_lines
 from formats.logs import contents
+from formats.logs import response_items as responses
 from formats.logs import ui_messages as ui
 from formats.neurolink_talk import TALK as NEUROLINK
 from formats.openai_talk import TALK as OPENAI
@@ -55,6 +56,7 @@ TALKS: Mapping[str, list[Any]] = {
     "opencode": [opencode_session()],
     "gemini-api": contents.talk(1),
     "ai-sdk": ui.talk(1),
+    "openai-responses": responses.talk(1),
 }
 ROWS = {"rows": list(range(40))}
 # A list whose first item only looks like a text.
