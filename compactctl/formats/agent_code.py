@@ -103,13 +103,17 @@ class _AgentCodeConversation:
         self.number = number
         self.tools: dict[str, str] = {}
 
-    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, MessageDraft]]:  # noqa: ARG002 - a session stores no request
+    def opening(
+        self,
+        request: Mapping[str, Any],  # noqa: ARG002 - a session stores no request
+        path: JsonPath,  # noqa: ARG002
+    ) -> Iterable[tuple[JsonPath, MessageDraft]]:
         return ()
 
-    def answer(self, document: Mapping[str, Any]) -> None:
+    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
         """A session stores no request, so there is no answer to one."""
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - a session's usage is a sum over requests
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - a session's usage is a sum over requests
         return None
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:

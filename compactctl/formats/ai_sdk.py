@@ -1,6 +1,6 @@
 """UI messages of the AI SDK, as apps keep their chats: rows of a database, arrays or documents."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.ai_sdk_parts import (
@@ -11,8 +11,9 @@ from compactctl.formats.content.ai_sdk_parts import (
 )
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
-from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -20,7 +21,6 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     FilePart,
     JsonPath,
@@ -33,8 +33,6 @@ from compactctl.model.message import (
     TextPart,
     ToolResultPart,
 )
-from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
@@ -42,30 +40,25 @@ _ROLES: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "
 _DATA = "data"
 
 
-class AISdk:
+class AISdk(ApiFormat):
     """Reads and writes the UI messages of versions 4 and newer."""
 
     name = "ai-sdk"
     title = "AI SDK UI messages"
-    reads_arrays = True
     writes_pairs = False
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
-    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise messages with parts of a type, or with ``toolInvocations``."""
-        messages = sample_messages(records)
+    def fits(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        request: Mapping[str, Any],  # noqa: ARG002 - the messages show it
+    ) -> DialectFit | None:
+        """Recognize messages with parts of a type, or with ``toolInvocations``."""
         chat = [message for message in messages if _is_message(message)]
-        return any(map(_is_own, chat)) and len(chat) * 2 >= len(messages)
+        return "own" if any(map(_is_own, chat)) and len(chat) * 2 >= len(messages) else None
 
-    def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines; see ``Format.read``."""
-        return ChatLogReader(self.name, _UIConversation).read(lines)
-
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id, which becomes the record's."""
-        return message.id
+    def start(self, number: int) -> Conversation:
+        """Begin to read the conversation of a number."""
+        return _UIConversation(number)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message with the fields for its text that its neighbour has."""
@@ -92,14 +85,17 @@ class _UIConversation:
     def __init__(self, number: int) -> None:
         self.number = number
 
-    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        definitions = tool_definitions(document.get("tools"), ("tools",))
+    def opening(
+        self, request: Mapping[str, Any], path: JsonPath
+    ) -> Iterator[tuple[JsonPath, MessageDraft]]:
+        tools, prompt = (*path, "tools"), (*path, "system")
+        definitions = tool_definitions(request.get("tools"), tools)
         if definitions:
-            yield ("tools",), MessageDraft(role="system", parts=definitions, injected=True)
-        system = text_or_empty(document.get("system"))
+            yield tools, MessageDraft(role="system", parts=definitions, injected=True)
+        system = text_or_empty(request.get("system"))
         if system:
-            said = TextPart(text=system, path=("system",))
-            yield ("system",), MessageDraft(role="system", parts=(said,), fixed="system prompt")
+            said = TextPart(text=system, path=prompt)
+            yield prompt, MessageDraft(role="system", parts=(said,), fixed="system prompt")
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         if not _is_message(record):
@@ -113,10 +109,10 @@ class _UIConversation:
             model=text_or_none(metadata.get("model")) if role == "assistant" else None,
         )
 
-    def answer(self, document: Mapping[str, Any]) -> None:
+    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
         """An app keeps the answer as the newest message."""
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - no field is the same with every provider
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - no field is the same with every provider
         """Messages report no usage that is the same with every provider."""
         return None
 

@@ -1,15 +1,15 @@
 """Anthropic messages: one per line, a request per line or as a document, or an array."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts, new_content, text_content
 from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
-from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     list_or_empty,
     object_or_empty,
@@ -17,7 +17,6 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -28,11 +27,10 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
-_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
+# Instructions to change in the middle of a conversation are the system's.
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 # Blocks that no other format stores in a message's content.
 _BLOCKS = (
     "tool_use",
@@ -44,39 +42,30 @@ _BLOCKS = (
 )
 
 
-class AnthropicMessages:
+class AnthropicMessages(ApiFormat):
     """Reads and writes messages as Anthropic's API takes them."""
 
     name = "anthropic-messages"
     title = "Anthropic messages"
-    reads_arrays = True
-    writes_pairs = True
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
-    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise user and assistant messages with Anthropic's blocks or ``system`` field."""
-        messages = sample_messages(records)
-        if not messages or not all(_is_message(message) for message in messages):
-            return False
-        requests = (r for r in records if isinstance(r.get("messages"), list))
-        system = any(isinstance(r.get("system"), str | list) for r in requests)
-        responses = (object_or_empty(record.get("response")) for record in records)
-        is_logged = any(_is_response(response) for response in responses)
-        return (
-            system
-            or is_logged
-            or any(_has_blocks(message) or _is_response(message) for message in messages)
-        )
+    def fits(
+        self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
+    ) -> DialectFit | None:
+        """Recognize a ``system`` field, tools, blocks or answers as only this API has them."""
+        known = [message for message in messages if _is_message(message)]
+        if not known or len(known) * 2 < len(messages):
+            return None
+        if isinstance(request.get("system"), str | list) or any(map(_is_response, messages)):
+            return "own"
+        if any("input_schema" in object_or_empty(t) for t in list_or_empty(request.get("tools"))):
+            return "own"
+        # Here the system prompt stands beside the messages; later ones may be of the system.
+        starts = messages[0].get("role") != "system" and len(known) == len(messages)
+        return "own" if starts and any(map(_has_blocks, messages)) else "shared"
 
-    def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines; see ``Format.read``."""
-        return ChatLogReader(self.name, _AnthropicConversation).read(lines)
-
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id: records of this format have none."""
-        return message.id
+    def start(self, number: int) -> Conversation:
+        """Begin to read the conversation of a number."""
+        return _AnthropicConversation(number)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message of the user's or the assistant's: there are none of the system here.
@@ -105,13 +94,16 @@ class _AnthropicConversation:
         self.number = number
         self.tools: dict[str, str] = {}
 
-    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        definitions = tool_definitions(document.get("tools"), ("tools",))
+    def opening(
+        self, request: Mapping[str, Any], path: JsonPath
+    ) -> Iterator[tuple[JsonPath, MessageDraft]]:
+        tools, prompt = (*path, "tools"), (*path, "system")
+        definitions = tool_definitions(request.get("tools"), tools)
         if definitions:
-            yield ("tools",), MessageDraft(role="system", parts=definitions, injected=True)
-        system = content_parts(document.get("system"), ("system",))
+            yield tools, MessageDraft(role="system", parts=definitions, injected=True)
+        system = content_parts(request.get("system"), prompt)
         if system:
-            yield ("system",), MessageDraft(role="system", parts=system, fixed="system prompt")
+            yield prompt, MessageDraft(role="system", parts=system, fixed="system prompt")
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -120,17 +112,18 @@ class _AnthropicConversation:
         content, path = record.get("content"), (*path, "content")
         if role == "assistant":
             return self._response(record, content_parts(content, path))
+        if role == "system":
+            return MessageDraft(role=role, parts=content_parts(content, path))
         return self._input(content_parts(content, path, self.tools))
 
-    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
-        response = document.get("response")
-        draft = self.message(response, ("response",)) if isinstance(response, Mapping) else None
-        if draft is None or not draft.parts:
-            return None
-        return ("response",), replace(draft, fixed="the logged answer to the request")
+    def answer(
+        self, answer: Mapping[str, Any], path: JsonPath
+    ) -> tuple[JsonPath, MessageDraft] | None:
+        draft = self.message(answer, path)
+        return None if draft is None else (path, draft)
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
-        return reported_usage(document)
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
+        return reported_usage(answer)
 
     def _response(self, record: Mapping[str, Any], parts: tuple[Part, ...]) -> MessageDraft:
         calls = (part for part in parts if isinstance(part, ToolCallPart))

@@ -1,7 +1,7 @@
 """Contents of the Gemini API and of Vertex AI: in requests, on lines, or as an array."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +9,9 @@ from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.gemini import content_parts, field_of, key_of, new_content
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
-from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -19,7 +20,6 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -32,11 +32,8 @@ from compactctl.model.message import (
     ToolResultPart,
 )
 from compactctl.model.tags import tags_of
-from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
-_MEMBERS = "contents"
 _ROLES: Mapping[str, Role] = {
     # A request of one question may leave the role out.
     "": "user",
@@ -62,30 +59,24 @@ _DISCRIMINATORS = frozenset({"type", "kind", "part_kind"})
 _DERIVED = re.compile(r"call-\d+-\d+")
 
 
-class GeminiApi:
+class GeminiApi(ApiFormat):
     """Reads and writes contents as the Gemini API takes them."""
 
     name = "gemini-api"
     title = "Gemini API contents"
-    reads_arrays = True
-    writes_pairs = True
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
-    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise contents with Gemini's parts, bare with a role or in ``contents``."""
-        messages = sample_messages(records, _MEMBERS)
-        contents = [message for message in messages if _is_content(message)]
-        return bool(contents) and len(contents) * 2 >= len(messages)
+    def fits(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        request: Mapping[str, Any],  # noqa: ARG002 - the contents show it
+    ) -> DialectFit | None:
+        """Recognize contents with Gemini's parts, or an answer with ``candidates``."""
+        contents = [each for each in messages if _is_content(each) or "candidates" in each]
+        return "own" if contents and len(contents) * 2 >= len(messages) else None
 
-    def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines; see ``Format.read``."""
-        return ChatLogReader(self.name, _GeminiConversation, _MEMBERS).read(lines)
-
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id: records of this format have none."""
-        return message.id
+    def start(self, number: int) -> Conversation:
+        """Begin to read the conversation of a number."""
+        return _GeminiConversation(number)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - contents have one shape
         """Build a content of the user's or the model's: there are none of the system here.
@@ -116,18 +107,21 @@ class _GeminiConversation:
         self.tools: dict[str, str] = {}
         self.queue = CallQueue(f"call-{number}-")
 
-    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
+    def opening(
+        self, request: Mapping[str, Any], path: JsonPath
+    ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         # The Python SDK puts what stands beside the contents into ``config``.
-        for around, at in ((document, ()), (object_or_empty(document.get("config")), ("config",))):
-            path: JsonPath = (*at, "tools")
-            definitions = tuple(_definitions(around.get("tools"), path))
+        config = object_or_empty(request.get("config"))
+        for around, at in ((request, path), (config, (*path, "config"))):
+            tools: JsonPath = (*at, "tools")
+            definitions = tuple(_definitions(around.get("tools"), tools))
             if definitions:
-                yield path, MessageDraft(role="system", parts=definitions, injected=True)
+                yield tools, MessageDraft(role="system", parts=definitions, injected=True)
             key = key_of(around, "systemInstruction")
-            path = (*at, key)
-            parts = _system_parts(around.get(key), path)
+            prompt: JsonPath = (*at, key)
+            parts = _system_parts(around.get(key), prompt)
             if parts:
-                yield path, MessageDraft(role="system", parts=parts, fixed="system prompt")
+                yield prompt, MessageDraft(role="system", parts=parts, fixed="system prompt")
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -139,27 +133,27 @@ class _GeminiConversation:
         are_results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
         return MessageDraft(role="tool" if are_results else role, parts=parts)
 
-    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
-        response, path = _response(document)
-        candidates = list_or_empty(response.get("candidates"))
+    def answer(
+        self, answer: Mapping[str, Any], path: JsonPath
+    ) -> tuple[JsonPath, MessageDraft] | None:
+        candidates = list_or_empty(answer.get("candidates"))
         record = object_or_empty(candidates[0]).get("content") if candidates else None
         if not isinstance(record, Mapping):
             return None
         path = (*path, "candidates", 0, "content")
         draft = self.message(record, path)
-        if draft is None or not draft.parts:
+        if draft is None:
             return None
         return path, replace(
             draft,
             role="assistant",
-            fixed="the logged answer to the request",
-            response_id=text_or_none(field_of(response, "responseId")),
-            model=text_or_none(field_of(response, "modelVersion")),
-            usage=_usage(response, draft.parts),
+            response_id=text_or_none(field_of(answer, "responseId")),
+            model=text_or_none(field_of(answer, "modelVersion")),
+            usage=_usage(answer, draft.parts),
         )
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
-        return _usage(_response(document)[0], ())
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
+        return _usage(answer, ())
 
     def _joined(self, part: Part) -> Part:
         match part:
@@ -189,12 +183,6 @@ def _system_parts(value: object, path: JsonPath) -> tuple[Part, ...]:
     if isinstance(value, Mapping) and "parts" in value:
         value, path = value["parts"], (*path, "parts")
     return content_parts(value, path, thoughts=True)
-
-
-def _response(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], JsonPath]:
-    """Return a logged response and where it stands: beside the request, or among its fields."""
-    response = document.get("response")
-    return (response, ("response",)) if isinstance(response, Mapping) else (document, ())
 
 
 def _usage(response: Mapping[str, Any], parts: Sequence[Part]) -> ReportedUsage | None:

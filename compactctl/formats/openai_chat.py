@@ -17,8 +17,9 @@ from compactctl.formats.content.openai import (
 from compactctl.formats.content.openai_reasoning import reasoning_parts
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.content.tool_definitions import tool_definitions
-from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
-from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.api_format import ApiFormat
+from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.dialect import DialectFit
 from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
@@ -27,7 +28,6 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -43,8 +43,6 @@ from compactctl.model.message import (
     is_replaceable,
 )
 from compactctl.model.tags import tags_of
-from compactctl.model.transcript import Transcript
-from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
 
 _ROLES: Mapping[str, Role] = {
@@ -58,32 +56,30 @@ _ROLES: Mapping[str, Role] = {
 # Of ``prompt_tokens``, as LiteLLM and DeepSeek report it beside or in place of OpenAI's details.
 _CACHE_READ = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
 _CONTENTS = ("content", "tool_calls", "function_call")
+_OWN_ROLES = ("developer", "tool", "function")
+_OWN_FIELDS = ("tool_calls", "function_call", "choices")
 
 
-class OpenAIChat:
+class OpenAIChat(ApiFormat):
     """Reads and writes chat messages as OpenAI's API takes them."""
 
     name = "openai-chat"
     title = "OpenAI chat messages"
-    reads_arrays = True
-    writes_pairs = True
-    parent_path: JsonPath | None = None
-    counts: CountFields | None = None
-    unsent: tuple[UnsentRule, ...] = ()
 
-    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise objects with a chat role and content or calls, bare or in ``messages``."""
-        messages = sample_messages(records)
+    def fits(
+        self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
+    ) -> DialectFit | None:
+        """Recognize roles, calls, choices or tools that only this API has, or plain messages."""
+        if "functions" in request or any(map(_is_tool, list_or_empty(request.get("tools")))):
+            return "own"
+        if any(map(_is_own, messages)):
+            return "own"
         chat = [m for m in messages if _role(m) and any(name in m for name in _CONTENTS)]
-        return bool(chat) and len(chat) * 2 >= len(messages)
+        return "shared" if chat and len(chat) * 2 >= len(messages) else None
 
-    def read(self, lines: Iterable[Decoded]) -> Transcript:
-        """Read all lines; see ``Format.read``."""
-        return ChatLogReader(self.name, _OpenAIConversation).read(lines)
-
-    def new_id(self, message: Synthetic) -> str:
-        """Return the message's own id: records of this format have none."""
-        return message.id
+    def start(self, number: int) -> Conversation:
+        """Begin to read the conversation of a number."""
+        return _OpenAIConversation(number)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message with content of the same shape as its neighbour's."""
@@ -114,11 +110,13 @@ class _OpenAIConversation:
         self.tools: dict[str, str] = {}
         self.queue = CallQueue(f"call-{number}-")
 
-    def opening(self, document: Mapping[str, Any]) -> Iterator[tuple[JsonPath, MessageDraft]]:
+    def opening(
+        self, request: Mapping[str, Any], path: JsonPath
+    ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         for key in ("tools", "functions"):
-            parts = tool_definitions(document.get(key), (key,))
+            parts = tool_definitions(request.get(key), (*path, key))
             if parts:
-                yield (key,), MessageDraft(role="system", parts=parts, injected=True)
+                yield (*path, key), MessageDraft(role="system", parts=parts, injected=True)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -138,24 +136,23 @@ class _OpenAIConversation:
             usage=_usage(record, parts) if role == "assistant" else None,
         )
 
-    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
-        response = object_or_empty(document.get("response"))
-        choices = list_or_empty(response.get("choices"))
+    def answer(
+        self, answer: Mapping[str, Any], path: JsonPath
+    ) -> tuple[JsonPath, MessageDraft] | None:
+        choices = list_or_empty(answer.get("choices"))
         record = object_or_empty(choices[0]).get("message") if choices else None
         if not isinstance(record, Mapping):
             return None
-        path: JsonPath = ("response", "choices", 0, "message")
+        path = (*path, "choices", 0, "message")
         draft = self.message(record, path)
-        if draft is None or not draft.parts:
+        if draft is None:
             return None
-        fixed = "the logged answer to the request"
-        name, model = (text_or_none(response.get(key)) for key in ("id", "model"))
-        usage = _usage(response, draft.parts)
-        return path, replace(draft, fixed=fixed, response_id=name, model=model, usage=usage)
+        name, model = (text_or_none(answer.get(key)) for key in ("id", "model"))
+        usage = _usage(answer, draft.parts)
+        return path, replace(draft, response_id=name, model=model, usage=usage)
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
-        response = document.get("response")
-        return _usage(response if isinstance(response, Mapping) else document)
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
+        return _usage(answer)
 
     def _result(
         self, record: Mapping[str, Any], path: JsonPath, parts: Sequence[Part]
@@ -231,6 +228,15 @@ def _usage(record: Mapping[str, Any], parts: Sequence[Part] = ()) -> ReportedUsa
         cache_read=next((tokens for tokens in read if isinstance(tokens, int)), None),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
     )
+
+
+def _is_own(message: Mapping[str, Any]) -> bool:
+    """Tell whether a message, or an answer as the API gives it, is of this API alone."""
+    return message.get("role") in _OWN_ROLES or any(name in message for name in _OWN_FIELDS)
+
+
+def _is_tool(tool: Any) -> bool:  # noqa: ANN401 - JSON is any value
+    return isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping)
 
 
 def _role(record: Mapping[str, Any]) -> Role | None:

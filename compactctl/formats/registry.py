@@ -24,11 +24,23 @@ from compactctl.formats.openai_responses.adapter import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.appending import PiAppending
+from compactctl.formats.records.api_format import ApiFormat, ApiLog
 from compactctl.formats.records.cut_off import completed
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.dialect import Ambiguous
 from compactctl.formats.spring_ai.adapter import SpringAi
 from compactctl.formats.unsupported import foreign_file, foreign_records
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
+
+# The first of those that read a conversation alike is taken.
+DIALECTS: tuple[ApiFormat, ...] = (
+    OpenAIChat(),
+    AnthropicMessages(),
+    GeminiApi(),
+    AISdk(),
+)
+_API_LOG = ApiLog(DIALECTS)
+_OF_APIS: tuple[Format, ...] = (*DIALECTS, _API_LOG)
 
 ALL_FORMATS: tuple[Format, ...] = (
     # Before Codex: its oldest rollouts hold bare items, and pi has entries of the same types.
@@ -44,13 +56,10 @@ ALL_FORMATS: tuple[Format, ...] = (
     OpenCode(),
     Roo(),
     Cline(),
-    AISdk(),
-    GeminiApi(),
     # Before all that take messages: some of its items are nothing else.
     OpenAIResponses(),
-    AnthropicMessages(),
     NeuroLink(),
-    OpenAIChat(),
+    *_OF_APIS,
 )
 
 # Formats whose sessions can be changed by appending to them.
@@ -113,6 +122,8 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     if foreign is not None:
         raise NotUnderstoodError(f"{where}: {foreign}; --format forces one of {_names()}")
     fitting = _fitting(first)
+    if isinstance(fitting, Ambiguous):
+        raise NotUnderstoodError(f"{where}: {fitting.words}")
     if fitting is not None:
         return fitting
     if not any(isinstance(line.values[0], Mapping | list) for line in opening if not line.damage):
@@ -125,15 +136,17 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     raise NotATranscriptError(f"{where}: {what}; name one with --format ({_names()})")
 
 
-def _fitting(first: Sequence[Any]) -> Format | None:
-    """Return the first format that recognizes these values."""
+def _fitting(first: Sequence[Any]) -> Format | Ambiguous | None:
+    """Return the first format that recognizes these values; dialects are tried together."""
     records = _records(first)
     # A stray array among records is damage, and does not make the file one of arrays.
     arrays = not any(isinstance(value, Mapping) for value in first)
     for candidate in ALL_FORMATS:
+        if candidate in _OF_APIS:
+            continue
         if (candidate.reads_arrays or not arrays) and candidate.sniff(records):
             return candidate
-    return None
+    return _API_LOG.of(_records(first, deep=True))
 
 
 def _check_whole(head: bytes, where: str) -> None:
@@ -146,16 +159,21 @@ def _check_whole(head: bytes, where: str) -> None:
     value = completed(head)
     fitting = None if value is None else _fitting([value])
     if value:
-        begins = "" if fitting is None else f"begins as {fitting.name} and "
+        known = None if isinstance(fitting, Ambiguous) else fitting
+        begins = "" if known is None else f"begins as {known.name} and "
         raise NotUnderstoodError(
             f"{where}: {begins}is not whole JSON; it was cut off or overwritten, so restore it "
             "from a backup"
         )
 
 
-def _records(first: Sequence[Any]) -> list[Mapping[str, Any]]:
-    """Return the objects among values, those in arrays included."""
+def _records(first: Sequence[Any], *, deep: bool = False) -> list[Mapping[str, Any]]:
+    """Return the objects among values, those in arrays included; ``deep``: in arrays of arrays."""
     items = (item for value in first for item in (value if isinstance(value, list) else [value]))
+    if deep:
+        items = (
+            item for value in items for item in (value if isinstance(value, list) else [value])
+        )
     return list(islice((item for item in items if isinstance(item, Mapping)), SNIFFED_RECORDS))
 
 

@@ -239,6 +239,8 @@ class Message:
         aside: a subagent's, whose context is its own.
         rank: where it stands among messages of several states of a transcript, whose lines mean
             nothing to one another; None in one state.
+        dialect: the name of the format whose shape the record has, in files of several; None in
+            all others.
     """
 
     id: MessageId
@@ -260,6 +262,7 @@ class Message:
     time: float | None = None
     aside: bool = False
     rank: int | None = None
+    dialect: str | None = None
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:

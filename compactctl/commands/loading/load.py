@@ -66,6 +66,10 @@ def loaded_from(
     """Read what was opened as ``path``. Raises NotUnderstoodError."""
     lines, chosen = split(source.lines, path, format_name, limits)
     transcript = parse(lines, chosen)
+    if format_name is not None:
+        _check_understood(transcript, path)
+    if transcript.format != chosen.name:
+        chosen = format_named(transcript.format)
     return Loaded(source=replace(source, lines=lines), format=chosen, transcript=transcript)
 
 
@@ -157,7 +161,20 @@ def scan(
     if first and (first[0].damage is not None or not any(each.values for each in first)):
         return load(path, format_name, limits).transcript
     chosen = format_named(format_name) if format_name else detect(first, path)
-    return chosen.read(chain(first, decoded))
+    transcript = chosen.read(chain(first, decoded))
+    if format_name is not None:
+        _check_understood(transcript, path)
+    return transcript
+
+
+def _check_understood(transcript: Transcript, where: str) -> None:
+    """Raise NotUnderstoodError where the format that was asked for has none of the records."""
+    if transcript.opaque and not transcript.messages:
+        first = transcript.opaque[0]
+        raise NotUnderstoodError(
+            f"{where}: nothing in it is {transcript.format} (line {first.line + 1}: "
+            f"{first.damage}); leave out --format to have the format detected"
+        )
 
 
 def check_strict(transcript: Transcript, path: str) -> None:

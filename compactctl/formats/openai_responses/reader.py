@@ -11,8 +11,9 @@ from compactctl.formats.openai_responses.exchange import (
     is_progress,
     reported,
 )
-from compactctl.formats.records.chat_log import ChatLogReader
+from compactctl.formats.records.chat_log import ChatLogReader, LogRow
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import list_or_empty
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.response_names import ResponseNames
@@ -29,16 +30,20 @@ class ItemConversation:
         self.response: str | None = None
         self.model: str | None = None
 
-    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, MessageDraft]]:  # noqa: ARG002 - see ``Exchange.opening``
+    def opening(
+        self,
+        request: Mapping[str, Any],  # noqa: ARG002 - see ``Exchange.opening``
+        path: JsonPath,  # noqa: ARG002
+    ) -> Iterable[tuple[JsonPath, MessageDraft]]:
         """What is sent before the items is told by their ``Exchange``."""
         return ()
 
-    def answer(self, document: Mapping[str, Any]) -> None:
+    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
         """A response is a list of items, which ``ResponsesReader`` reads as such."""
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
         """Return the usage of a response; see ``reported``."""
-        return reported(document)
+        return reported(answer)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         """Return what an item says, as part of its response; see ``item_draft``."""
@@ -97,14 +102,25 @@ class ResponsesReader(ChatLogReader):
         rest = (at for at in range(len(messages)) if at in path or at not in logged)
         return tuple(messages[at] for at in (*opening, *rest))
 
-    def _value(self, value: object, decoded: Decoded) -> None:
-        exchange = exchange_in(value) if isinstance(value, Mapping) else None
-        if isinstance(value, Mapping) and is_progress(value):
+    def row(self, value: Mapping[str, Any]) -> LogRow | None:
+        """Return where items stand in a request, a response or an event of a stream."""
+        found = is_progress(value) or exchange_in(value) is not None
+        return LogRow((), (self.members,)) if found else None
+
+    def _document(
+        self,
+        document: Mapping[str, Any],
+        row: LogRow,  # noqa: ARG002 - an exchange tells it
+        path: JsonPath,
+        decoded: Decoded,
+    ) -> None:
+        exchange = exchange_in(document)
+        if is_progress(document) or exchange is None:
             self.gather.meta("event of a stream", decoded.n_bytes)
-        elif exchange is not None:
-            self._exchange(exchange, decoded)
+        elif path:
+            self.gather.opaque(decoded, "a request in an array", json_size(document))
         else:
-            super()._value(value, decoded)
+            self._exchange(exchange, decoded)
 
     def _exchange(self, exchange: Exchange, decoded: Decoded) -> None:
         before = self._before(exchange)
@@ -113,7 +129,7 @@ class ResponsesReader(ChatLogReader):
                 f"line {decoded.index + 1}: what {exchange.previous} answered is not in the file,"
                 " and what was sent up to it is not counted"
             )
-        conversation = before.conversation if before else ItemConversation(self._next().number)
+        conversation = before.conversation if before else ItemConversation(self._next())
         start = len(self.gather.messages)
         for path, draft in exchange.opening():
             self._beside(draft, path, conversation, decoded)

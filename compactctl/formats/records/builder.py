@@ -142,7 +142,7 @@ class TranscriptBuilder:
             links=tuple(self._links()),
             pointers=tuple(self.pointers),
             meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},
-            opaque=tuple(self._opaque),
+            opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
             compactions=tuple(self.compactions),
             warnings=tuple(self.warnings),
             model=model,
@@ -177,6 +177,7 @@ def message_of(
         usage=draft.usage,
         time=time_of(record) if draft.time is None else draft.time,
         aside=draft.aside,
+        dialect=draft.dialect,
     )
 
 

@@ -1,12 +1,13 @@
 """Reads the containers that formats of plain messages share.
 
 (a) one message per line, (b) an object with ``messages`` per line, (c) one such object as a
-document, (d) an array of messages. Every container is a conversation of its own; all bare lines
-together are one.
+document, (d) an array of messages, (e) an array of (b) or (d). Every container is a conversation
+of its own; all bare lines together are one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
@@ -24,21 +25,37 @@ _SAMPLE = 50
 
 
 class Conversation(Protocol):
-    """Understands the records of one conversation, in their order; ``number`` counts from 0."""
+    """Understands the records of one conversation, in their order; ``number`` counts from 0.
+
+    Each path is that of a value in its line, so that what is read of it can be edited there.
+    """
 
     number: int
 
-    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, MessageDraft]]:
-        """Return what a request sends before its messages, with the path where it stands."""
+    def opening(
+        self, request: Mapping[str, Any], path: JsonPath
+    ) -> Iterable[tuple[JsonPath, MessageDraft]]:
+        """Return what a request at ``path`` sends before its messages, and where that stands."""
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         """Return what a record at ``path`` says, None when it is not a message."""
 
-    def answer(self, document: Mapping[str, Any]) -> tuple[JsonPath, MessageDraft] | None:
-        """Return the logged answer to a request, with the path where it stands."""
+    def answer(
+        self, answer: Mapping[str, Any], path: JsonPath
+    ) -> tuple[JsonPath, MessageDraft] | None:
+        """Return what an API answered at ``path``, and where the message in it stands."""
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:
-        """Return the usage reported for a document whose newest message is the answer."""
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:
+        """Return the usage that an answer reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """Where things stand in an object: the request, its messages, and the answer if it has one."""
+
+    request: JsonPath
+    messages: JsonPath
+    answer: JsonPath | None = None
 
 
 class ChatLogReader:
@@ -61,7 +78,10 @@ class ChatLogReader:
         self._window: int | None = None
         self._cwd: str | None = None
         self._count = 0
-        self._bare: Conversation | None = None
+        self._bare: list[tuple[object, Decoded]] = []
+        self._bare_number = 0
+        # The name of its dialect by the number of a conversation, in logs that may hold several.
+        self.dialects: dict[int, str] = {}
         self._unread = UnreadText()
         self._records: dict[JsonPath, str] = {}
 
@@ -70,13 +90,18 @@ class ChatLogReader:
         for decoded in lines:
             self.gather.line(decoded)
             for value in decoded.values:
-                self._measured(value, decoded)
-        messages = tuple(self.gather.messages)
-        spoken = (message.model for message in reversed(messages) if message.model)
+                self._take_in(value, decoded)
+        self._read_bare()
+        sent = self.sent(tuple(self.gather.messages))
+        self.gather.messages.sort(key=lambda message: message.line)
+        spoken = (message.model for message in reversed(self.gather.messages) if message.model)
         model = next(spoken, None) or self._model
-        sent = self.sent(messages)
         facts = {"model": model, "window": self._window, "cwd": self._cwd}
-        return self.gather.transcript(self.name, sent, unread=self._unread.total(), **facts)
+        return self.gather.transcript(self.called(), sent, unread=self._unread.total(), **facts)
+
+    def called(self) -> str:
+        """Return the name of the format that the file turned out to have."""
+        return self.name
 
     def silent(self, record: Mapping[str, Any]) -> str:  # noqa: ARG002 - formats that have several kinds look at it
         """Return what a record is that holds nothing to send, in words."""
@@ -89,39 +114,93 @@ class ChatLogReader:
         """Return what of all messages the next request would send, tags aside: all of them."""
         return messages
 
-    def _measured(self, value: object, decoded: Decoded) -> None:
-        """Take in a value, and what of its text was not read."""
+    def row(self, value: Mapping[str, Any]) -> LogRow | None:
+        """Return where things stand in an object that holds messages, None for any other."""
+        found = isinstance(value.get(self.members), list)
+        return LogRow((), (self.members,)) if found else None
+
+    def begin(
+        self,
+        number: int,
+        messages: Sequence[Any],  # noqa: ARG002 - readers of several dialects look at them
+        request: Mapping[str, Any],  # noqa: ARG002
+        answer: Mapping[str, Any],  # noqa: ARG002
+    ) -> Conversation | str:
+        """Return who reads the conversation of a number, or why it cannot be read."""
+        return self.start(number)
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count - 1
+
+    def _take_in(self, value: object, decoded: Decoded) -> None:
+        if self._is_container(value):
+            self._measure(value, lambda: self._container(value, (), decoded))
+            return
+        if not self._bare:
+            self._bare_number = self._next()
+        self._bare.append((value, decoded))
+
+    def _read_bare(self) -> None:
+        """Read the bare lines: what they are together shows at the end."""
+        if self._bare:
+            conversation = self.begin(self._bare_number, [value for value, _ in self._bare], {}, {})
+            for value, decoded in self._bare:
+                self._measure(value, partial(self._record, value, (), conversation, decoded))
+
+    def _measure(self, value: object, read: Callable[[], object]) -> None:
+        """Take in a value by ``read``, and what of its text was not read."""
         first, self._records = len(self.gather.messages), {}
-        self._value(value, decoded)
+        read()
         if self.is_open:
             parts = (part for message in self.gather.messages[first:] for part in message.parts)
             self._unread.value(value, parts, self._records)
 
-    def _value(self, value: object, decoded: Decoded) -> None:
-        if isinstance(value, Mapping) and isinstance(value.get(self.members), list):
-            self._document(value, self._next(), decoded)
-        elif isinstance(value, list):
-            self._members(value, (), self._next(), decoded)
-        else:
-            self._bare = self._bare or self._next()
-            self._record(value, (), self._bare, decoded)
+    def _container(self, value: Any, path: JsonPath, decoded: Decoded) -> None:  # noqa: ANN401 - JSON is any value
+        row = self.row(value) if isinstance(value, Mapping) else None
+        if row is not None:
+            self._document(value, row, path, decoded)
+            return
+        if not value or sum(map(self._is_container, value)) * 2 < len(value):
+            self._members(value, path, self.begin(self._next(), value, {}, {}), decoded)
+            return
+        for index, item in enumerate(value):
+            if self._is_container(item):
+                self._container(item, (*path, index), decoded)
+            else:
+                self.gather.opaque(decoded, "a record that is not a conversation", json_size(item))
 
-    def _next(self) -> Conversation:
-        self._count += 1
-        return self.start(self._count - 1)
+    def _is_container(self, value: object) -> bool:
+        is_row = isinstance(value, Mapping) and self.row(value) is not None
+        return is_row or isinstance(value, list)
 
     def _document(
-        self, document: Mapping[str, Any], conversation: Conversation, decoded: Decoded
+        self, document: Mapping[str, Any], row: LogRow, path: JsonPath, decoded: Decoded
     ) -> None:
-        for path, draft in conversation.opening(document):
-            self._beside(draft, path, conversation, decoded)
-        newest = self._members(document[self.members], (self.members,), conversation, decoded)
-        answer = conversation.answer(document)
-        if answer is not None:
-            self._beside(answer[1], answer[0], conversation, decoded)
+        messages, request, answer = exchange(document, row)
+        conversation = self.begin(self._next(), messages, request, answer)
+        if isinstance(conversation, str):
+            self.gather.opaque(decoded, conversation, json_size(document) if path else None)
+            return
+        for place, draft in conversation.opening(request, (*path, *row.request)):
+            self._beside(draft, place, conversation, decoded)
+        newest = self._members(messages, (*path, *row.messages), conversation, decoded)
+        said = self.answer(answer, (*path, *(row.answer or ())), conversation)
+        usage = conversation.usage(answer)
+        if said is not None:
+            place, draft = said
+            draft = replace(draft, fixed="the logged answer to the request")
+            self._beside(draft, place, conversation, decoded)
         elif newest and newest.role == "assistant" and newest.usage is None:
-            self.gather.messages[-1] = replace(newest, usage=conversation.usage(document))
+            self.gather.messages[-1] = replace(newest, usage=usage)
         self._facts(document)
+
+    def answer(
+        self, answer: Mapping[str, Any], path: JsonPath, conversation: Conversation
+    ) -> tuple[JsonPath, MessageDraft] | None:
+        """Return the logged answer to a request, with the path where it stands."""
+        said = conversation.answer(answer, path) if answer else None
+        return said if said and said[1].parts else None
 
     def _facts(self, document: Mapping[str, Any]) -> None:
         self._model = text_or_none(document.get("model")) or self._model
@@ -131,7 +210,11 @@ class ChatLogReader:
             self._window = window
 
     def _members(
-        self, values: Sequence[Any], path: JsonPath, conversation: Conversation, decoded: Decoded
+        self,
+        values: Sequence[Any],
+        path: JsonPath,
+        conversation: Conversation | str,
+        decoded: Decoded,
     ) -> Message | None:
         """Take in the elements of an array; return the last one's message."""
         newest = None
@@ -142,18 +225,19 @@ class ChatLogReader:
         return newest
 
     def _record(
-        self, value: object, path: JsonPath, conversation: Conversation, decoded: Decoded
+        self, value: object, path: JsonPath, conversation: Conversation | str, decoded: Decoded
     ) -> Message | None:
         record = object_or_empty(value)
+        size = json_size(value) if path else decoded.n_bytes
+        if isinstance(conversation, str):
+            self.gather.opaque(decoded, conversation, size)
+            return None
         draft = conversation.message(record, path)
         self._records[path] = _kind(record) if draft is None else ""
         if draft is not None and draft.parts:
-            message = self.gather.message(
-                draft, record, decoded, element=path, conversation=conversation.number
-            )
+            message = self._message(draft, record, path, conversation, decoded)
             self.taken(message, record)
             return message
-        size = json_size(value) if path else decoded.n_bytes
         if draft is None:
             self.gather.opaque(decoded, "a record that is not a message", size)
         else:
@@ -165,12 +249,20 @@ class ChatLogReader:
     ) -> None:
         """Take in what stands beside the messages of a document; its place is its id."""
         name = f"{conversation.number}-{'.'.join(map(str, path))}"
-        self.gather.message(
-            replace(draft, name=name),
-            {},
-            decoded,
-            element=path,
-            conversation=conversation.number,
+        self._message(replace(draft, name=name), {}, path, conversation, decoded)
+
+    def _message(
+        self,
+        draft: MessageDraft,
+        record: Mapping[str, Any],
+        path: JsonPath,
+        conversation: Conversation,
+        decoded: Decoded,
+    ) -> Message:
+        number = conversation.number
+        dialect = self.dialects.get(number)
+        return self.gather.message(
+            replace(draft, dialect=dialect), record, decoded, element=path, conversation=number
         )
 
 
@@ -178,6 +270,22 @@ def _kind(record: Mapping[str, Any]) -> str:
     """Return what a record is called that is not understood; "" where only its fields tell."""
     kinds = (f"{key}: {record[key]}" for key in ("role", "type") if text_or_none(record.get(key)))
     return next(kinds, "")
+
+
+def exchange(
+    document: Mapping[str, Any], row: LogRow
+) -> tuple[Sequence[Any], Mapping[str, Any], Mapping[str, Any]]:
+    """Return the messages of a row, the request that they stand in, and the answer."""
+    answer = {} if row.answer is None else object_or_empty(value_at(document, row.answer))
+    request = object_or_empty(value_at(document, row.request))
+    return value_at(document, row.messages), request, answer
+
+
+def value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any value
+    """Return the value at a path of names, None where there is none."""
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
 
 
 def sample_messages(

@@ -80,14 +80,18 @@ class SpringConversation:
     def __init__(self, number: int) -> None:
         self.number = number
 
-    def opening(self, document: Mapping[str, Any]) -> Iterable[tuple[JsonPath, MessageDraft]]:  # noqa: ARG002 - a session stores no request
+    def opening(
+        self,
+        request: Mapping[str, Any],  # noqa: ARG002 - a session stores no request
+        path: JsonPath,  # noqa: ARG002
+    ) -> Iterable[tuple[JsonPath, MessageDraft]]:
         """A session stores no request."""
         return ()
 
-    def answer(self, document: Mapping[str, Any]) -> None:
+    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> None:
         """A session stores no request, so there is no answer to one."""
 
-    def usage(self, document: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - events tell no usage
+    def usage(self, answer: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002 - events tell no usage
         """Events tell no usage."""
         return None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from archives.talks import TALKS, Talk
+from formats import anthropic_talk, openai_talk
 from formats.agent_code import sessions as agent_code
 from formats.gemini_cli import talks as gemini
 from formats.logs import contents
@@ -45,6 +46,11 @@ def _documents() -> Iterator[Talk]:
     """Yield a talk for each format that the archives of earlier versions do not have."""
     log_lines = [json.dumps(each).encode() + b"\n" for each in gemini.logged()]
     yield Talk("gemini-cli", b"".join(log_lines[:-6]), b"".join(log_lines[-6:]))
+    rows = (
+        {"system": "s", "messages": anthropic_talk.TALK * 6},
+        {"messages": openai_talk.TALK * 6},
+    )
+    yield Talk("api-log", b"".join(json.dumps(row).encode() + b"\n" for row in rows))
     events = [event for _ in range(6) for event in spring.talk(spring.event)]
     numbered = [{**event, "id": f"e{number}"} for number, event in enumerate(events)]
     documents = {

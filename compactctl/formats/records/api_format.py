@@ -1,0 +1,141 @@
+"""Formats of logs of requests to the APIs of models: one for each dialect, and one for all."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compactctl.formats.records.api_reader import API_LOG, ApiLogReader
+from compactctl.formats.records.chat_log import Conversation, exchange
+from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.dialect import Ambiguous, DialectFit, dialect_fits
+from compactctl.formats.records.envelope import row_of
+from compactctl.model.counts import CountFields
+from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.transcript import Transcript
+from compactctl.model.unsent import UnsentRule
+from compactctl.pipeline.writer import Beside
+
+
+class _Log:
+    """What all logs of requests have in common: their records have no ids and no links."""
+
+    name: str
+    title: str
+    reads_arrays = True
+    writes_pairs = True
+    parent_path: JsonPath | None = None
+    counts: CountFields | None = None
+    unsent: tuple[UnsentRule, ...] = ()
+
+    def new_id(self, message: Synthetic) -> str:
+        """Return the message's own id: records of these formats have none."""
+        return message.id
+
+
+class ApiFormat(_Log, ABC):
+    """Reads and writes the messages of one API, wherever a row has them.
+
+    A dialect is a subclass that stands in ``DIALECTS`` of the registry::
+
+        class Acme(ApiFormat):
+            name, title = "acme", "Acme messages"
+            def fits(self, messages, request): return "own" if "acme" in request else None
+            def start(self, number): return AcmeConversation(number)
+            def new_record(self, message, beside): ...
+            def new_value(self, message, part, current, text): ...
+    """
+
+    @abstractmethod
+    def fits(
+        self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
+    ) -> DialectFit | None:
+        """Tell whether these are messages of this API; see ``Dialect.fits``."""
+
+    @abstractmethod
+    def start(self, number: int) -> Conversation:
+        """Begin to read the conversation of a number."""
+
+    @abstractmethod
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+        """Build a message in the shape of its neighbor; see ``Writer.new_record``."""
+
+    @abstractmethod
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content in the shape of the current one; see ``Writer.new_value``."""
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognize records of which at least half are of this API, as a row or bare."""
+        return bool(_judged((self,), records).dialects)
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return ApiLogReader(self.name, (self,), self).read(lines)
+
+
+class ApiLog(_Log):
+    """Reads and writes logs whose rows are of several dialects, each row in its own.
+
+    ``usual`` is the one that the first rows have: then this is its format, until another is found.
+    """
+
+    def __init__(self, dialects: Sequence[ApiFormat], usual: ApiFormat | None = None) -> None:
+        self.name = API_LOG if usual is None else usual.name
+        self.title = "logs of requests to several APIs" if usual is None else usual.title
+        self.writes_pairs = all(dialect.writes_pairs for dialect in dialects)
+        self._dialects = dialects
+        self._usual = usual
+        self._named = {dialect.name: dialect for dialect in dialects}
+
+    def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
+        """Recognize records of which at least half are of some API."""
+        return bool(_judged(self._dialects, records).dialects)
+
+    def of(self, records: Sequence[Mapping[str, Any]]) -> "ApiLog | Ambiguous | None":
+        """Return the format of what begins with these records, None when at most half fit."""
+        judged = _judged(self._dialects, records)
+        if not judged.dialects:
+            return judged.doubt
+        return ApiLog(self._dialects, judged.dialects[0]) if len(judged.dialects) == 1 else self
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines; see ``Format.read``."""
+        return ApiLogReader(self.name, self._dialects, self._usual).read(lines)
+
+    def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
+        """Build a message as the API of its neighbor takes it; see ``Writer.new_record``."""
+        return self._dialect(beside.anchor).new_record(message, beside)
+
+    def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
+        """Return new content as the message's API takes it; see ``Writer.new_value``."""
+        return self._dialect(message).new_value(message, part, current, text)
+
+    def _dialect(self, message: Message) -> ApiFormat:
+        return self._named[message.dialect or self._dialects[0].name]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The dialects of some records, if these have one for the most part, and what fits several."""
+
+    dialects: tuple[ApiFormat, ...]
+    doubt: Ambiguous | None
+
+
+def _judged(dialects: Sequence[ApiFormat], records: Sequence[Mapping[str, Any]]) -> _Judged:
+    rows = [row_of(record) for record in records]
+    bare = [record for record, row in zip(records, rows, strict=True) if row is None]
+    weighed = [
+        (dialect_fits(dialects, *exchange(record, row)), 1)
+        for record, row in zip(records, rows, strict=True)
+        if row is not None
+    ]
+    if bare:
+        weighed.append((dialect_fits(dialects, bare, {}, {}), len(bare)))
+    usual = next((each.own[0] for each, _ in weighed if len(each.own) == 1), None)
+    chosen = [(each.choose(usual), weight) for each, weight in weighed]
+    found = [each for each, _ in chosen if isinstance(each, ApiFormat)]
+    fitting = sum(weight for each, weight in chosen if isinstance(each, ApiFormat))
+    doubts = (each for each, _ in chosen if isinstance(each, Ambiguous))
+    known = tuple(dict.fromkeys(found)) if fitting * 2 >= len(records) else ()
+    return _Judged(known, next(doubts, None))

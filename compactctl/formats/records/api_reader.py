@@ -1,0 +1,49 @@
+"""Reads logs of requests to the APIs of models, each conversation in the dialect it has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compactctl.formats.records.chat_log import ChatLogReader, Conversation, LogRow
+from compactctl.formats.records.dialect import Ambiguous, Dialect, dialect_fits
+from compactctl.formats.records.envelope import row_of
+
+# What a log of several dialects is called.
+API_LOG = "api-log"
+
+
+class ApiLogReader(ChatLogReader):
+    """Chooses one of ``dialects`` for every conversation.
+
+    ``usual`` is the dialect of what reads the same in several. A log in which other dialects are
+    found as well is called ``api-log``.
+    """
+
+    def __init__(self, name: str, dialects: Sequence[Dialect], usual: Dialect | None) -> None:
+        super().__init__(name, dialects[0].start)
+        self._dialects = dialects
+        self._usual = usual
+
+    def called(self) -> str:
+        """Return the name of the format that the file turned out to have."""
+        return self.name if {*self.dialects.values()} <= {self.name} else API_LOG
+
+    def row(self, value: Mapping[str, Any]) -> LogRow | None:
+        """Return where things stand in an object that holds messages, None for any other."""
+        return row_of(value)
+
+    def begin(
+        self,
+        number: int,
+        messages: Sequence[Any],
+        request: Mapping[str, Any],
+        answer: Mapping[str, Any],
+    ) -> Conversation | str:
+        """Return who reads the conversation of a number, or why it cannot be read."""
+        chosen = dialect_fits(self._dialects, messages, request, answer).choose(self._usual)
+        if isinstance(chosen, Ambiguous):
+            return f"a conversation that {chosen.words}"
+        if chosen is None and len(self._dialects) > 1:
+            return "a conversation of no API that is known"
+        dialect = chosen or self._dialects[0]
+        self.dialects[number] = dialect.name
+        return dialect.start(number)
