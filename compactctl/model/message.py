@@ -197,7 +197,8 @@ class ReportedUsage:
     larger, None where that is the output. Of the context ``cache_read`` was read from the
     provider's cache and ``cache_write`` put into it, None where that was not told; ``cache_hour``
     is what of the latter is to stay there for an hour. ``resent`` adds up what the provider sent to
-    its model again for this answer, after tools of its own; None as a rule.
+    its model again for this answer, after tools of its own; None as a rule. ``is_sum`` tells that
+    the context adds up three numbers of the report: what was new, read and written.
     """
 
     context: int
@@ -208,6 +209,7 @@ class ReportedUsage:
     cache_write: int | None = None
     cache_hour: int = 0
     resent: "ReportedUsage | None" = None
+    is_sum: bool = field(default=False, compare=False)
 
     @property
     def answer(self) -> int | None:

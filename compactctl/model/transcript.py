@@ -123,6 +123,20 @@ class Cleared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A request that the provider refused as too long, on the line of index ``line``.
+
+    It held the first ``sent`` messages of the effective history. ``tokens`` is what the provider
+    counted of it and ``limit`` what it takes, None where it says nothing.
+    """
+
+    line: int
+    sent: int
+    tokens: int | None
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
     """What a format read from a file.
 
@@ -153,6 +167,7 @@ class Transcript:
         warnings: one line each, ready to be shown.
         cleared: the newest report of what the client has cleared content of since, None where
             something was reported afterwards.
+        refusal: the newest request, where the provider refused it as too long.
         split: what the client counted of the effective history, when the file says so.
         holds_overhead: whether the effective history has the system prompt and tool definitions
             as they were sent.
@@ -182,6 +197,7 @@ class Transcript:
     appended: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     cleared: Cleared | None = None
+    refusal: Refusal | None = None
     split: ClientSplit | None = None
     holds_overhead: bool = False
     counts_line: int | None = None

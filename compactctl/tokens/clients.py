@@ -6,7 +6,7 @@ differs a little from what it sends next, so it is about there.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -189,6 +189,26 @@ CLIENTS: tuple[Client, ...] = (
         date="2026-11",
     ),
 )
+
+
+# The window that a client takes a model to have that it does not know, by the first version that
+# takes another one, which stands next; () for none. Claude Code cannot be told by the provider: its
+# published programs return 200,000 up to 2.1.322 (2.1.300, 2.1.319, 2.1.321 and 2.1.322 were
+# looked into; issues of users tell the same of 2.1.173 and 2.1.259), and 1,000,000 from 2.1.323 on
+# (2.1.324 to 2.1.326 and 2.1.332). CLAUDE_CODE_MAX_CONTEXT_TOKENS sets it.
+_ASSUMED: Mapping[str, tuple[tuple[tuple[int, ...], int], ...]] = {
+    "claude-code": (((2, 1, 323), 200_000), ((), 1_000_000)),
+}
+
+
+def assumed_window(format_name: str, version: str | None = None) -> int | None:
+    """Return the window, in tokens, that a client takes an unknown model to have.
+
+    None for clients that are told the model's own; the newest where the version is not known.
+    """
+    number = _number(version)
+    rows = _ASSUMED.get(format_name, ())
+    return next((size for before, size in rows if not before or (number and number < before)), None)
 
 
 def client_of(format_name: str, version: str | None = None) -> Client | None:

@@ -1,6 +1,6 @@
 """What the size of a context means: window, the client's own compaction, and the answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from compactctl.tokens.budget import Budget
@@ -19,18 +19,28 @@ class Limits:
         base: which of them levels and gates refer to.
         client: whose own compaction is known; None without one.
         compacts_at: from about which size on it compacts; None without a client.
+        assumed: the window that it takes the model to have, where it does not know the model.
     """
 
     budget: Budget
     base: Base
     client: Client | None = None
     compacts_at: int | None = None
+    assumed: int | None = None
+
+    @property
+    def due_at(self) -> int | None:
+        """The size where the client would compact in time: no later than if it knew the window."""
+        if self.client is None or self.compacts_at is None:
+            return None
+        in_time = self.client.compacts_at(self.budget)
+        return min(self.compacts_at, self.budget.available if in_time is None else in_time)
 
     @property
     def base_tokens(self) -> int:
         """The size that levels and gates refer to."""
-        if self.base == "client" and self.compacts_at is not None:
-            return self.compacts_at
+        if self.base == "client" and (due := self.due_at) is not None:
+            return due
         return self.budget.window if self.base == "window" else self.budget.available
 
 
@@ -42,12 +52,20 @@ def size_limit(target: int | None, limits: Limits) -> int:
     return limits.base_tokens if target is None else min(target, limits.budget.window)
 
 
-def limits_of(budget: Budget, client: Client | None, wanted: Base = "client") -> Limits:
-    """Return the limits; the available input is the base where the client has none."""
-    limit = None if client is None else client.compacts_at(budget)
+def limits_of(
+    budget: Budget, client: Client | None, wanted: Base = "client", assumed: int | None = None
+) -> Limits:
+    """Return the limits; the available input is the base where the client has none.
+
+    ``assumed`` is the window that the client takes the model to have, None for the budget's.
+    """
+    believed = budget
+    if assumed is not None:
+        believed = replace(budget, window=assumed, max_output=None, for_input=False)
+    limit = None if client is None else client.compacts_at(believed)
     if limit is None:
         return Limits(budget=budget, base="available" if wanted == "client" else wanted)
-    return Limits(budget=budget, base=wanted, client=client, compacts_at=limit)
+    return Limits(budget=budget, base=wanted, client=client, compacts_at=limit, assumed=assumed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

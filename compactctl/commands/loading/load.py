@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compactctl.commands.loading.database_path import is_in_database, read_from_database
+from compactctl.commands.loading.usage import with_usage_once
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode, decode_lines, is_value
@@ -114,7 +115,7 @@ def document_of(
 def parse(lines: Iterable[bytes], chosen: Format) -> Transcript:
     """Read messages from raw lines."""
     raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
-    return chosen.read(decode_lines(raw))
+    return with_usage_once(chosen.read(decode_lines(raw)))
 
 
 def is_tagged(lines: Sequence[bytes], where: str) -> bool:
@@ -161,7 +162,7 @@ def scan(
     if first and (first[0].damage is not None or not any(each.values for each in first)):
         return load(path, format_name, limits).transcript
     chosen = format_named(format_name) if format_name else detect(first, path)
-    transcript = chosen.read(chain(first, decoded))
+    transcript = with_usage_once(chosen.read(chain(first, decoded)))
     if format_name is not None:
         _check_understood(transcript, path)
     return transcript

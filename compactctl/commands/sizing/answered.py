@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from compactctl.history.conversations import conversations_of
-from compactctl.history.usage.belief import plausible
+from compactctl.history.usage.belief import ESTIMATE_ERROR, plausible
+from compactctl.history.usage.counted_twice import growth
 from compactctl.history.usage.requests import requests
 from compactctl.model.transcript import Transcript
 from compactctl.tokens.framing import FramedMeter
@@ -15,11 +16,18 @@ def with_plausible_usage(
 ) -> Transcript:
     """Return a transcript without usage that is too large for what was said up to it.
 
-    Nothing is counted unless a request is larger than a window that is known.
+    Where reports grow far faster than what is counted, one that would fit into the window if it
+    were as much too large shows nothing. Nothing is counted unless a request is larger than a
+    window that is known.
     """
     window = min(model.window, transcript.window or model.window)
     if all(m.usage is None or m.usage.context <= window for m in transcript.messages):
         return transcript
+    excess = max(
+        (growth(requests(each, framed.whole)) or 0.0)
+        for each in (*conversations_of(transcript.effective), ())
+    )
+    most = window * excess if excess > 1 + ESTIMATE_ERROR else 0.0
     shown: set[int] = set()
     for messages in conversations_of(transcript.messages):
         found = requests(messages, framed.whole, framed.visible)
@@ -27,6 +35,7 @@ def with_plausible_usage(
             messages[index].line
             for request in plausible(found, longest_window(model))
             for index in request.members
+            if request.context > most
         )
     kept = (m if m.line in shown else replace(m, usage=None) for m in transcript.messages)
     return replace(transcript, messages=tuple(kept))

@@ -23,9 +23,9 @@ from compactctl.history.usage.belief import (
     judge,
 )
 from compactctl.history.usage.calibration import Calibration, calibrate, trusted
-from compactctl.history.usage.requests import Request, requests
+from compactctl.history.usage.requests import Request, refused_request, requests
 from compactctl.model.message import FilePart, Message
-from compactctl.model.transcript import ClientSplit, Transcript
+from compactctl.model.transcript import ClientSplit, Refusal, Transcript
 from compactctl.tokens.clients import client_of
 from compactctl.tokens.counters.chars import NEUROLINK_TOKENS_PER_MESSAGE, NeuroLinkCounter
 from compactctl.tokens.models.lookup import longest_window
@@ -96,17 +96,22 @@ class ContextSize:
 
 
 def context_size(
-    messages: Sequence[Message], measured: Measure, *, ends_reasoning: bool = False
+    messages: Sequence[Message],
+    measured: Measure,
+    *,
+    ends_reasoning: bool = False,
+    refusal: Refusal | None = None,
 ) -> ContextSize:
     """Measure one conversation: from its newest trustworthy usage, else by counting alone.
 
+    What the provider counted of a request that it refused is a report like any other.
     ``ends_reasoning`` tells that its reasoning is sent only until the turn ends, unless the model
     keeps it. After a compaction, until the provider reports again, the rows are those of the
     compaction.
     """
     counted = measured.meter.total(messages)
     framed = measured.framed
-    reports = believed_reports(messages, measured)
+    reports = believed_reports(messages, measured, refusal)
     doubt = _doubt_text(messages, reports.doubt, measured)
     found = calibrate(
         messages,
@@ -126,19 +131,25 @@ def context_size(
         hidden_reasoning=found.hidden_reasoning,
         frames=frames,
         unexplained=rest,
-        source=f"inferred from the usage reported on {_lines(messages, found)}",
+        source=f"inferred from {_told_on(messages, found, refusal)}",
         calibration=found,
         doubt=doubt,
     )
 
 
-def believed_reports(messages: Sequence[Message], measured: Measure) -> Reports:
+def believed_reports(
+    messages: Sequence[Message], measured: Measure, refusal: Refusal | None = None
+) -> Reports:
     """Return the requests of a conversation whose reported size can be true, and why others cannot.
 
     This alone decides what of the recorded usage any figure rests on.
     """
     framed = measured.framed
-    found = trusted(messages, requests(messages, framed.whole, framed.visible))
+    asked = requests(messages, framed.whole, framed.visible)
+    if refusal is not None and refusal.tokens is not None and refusal.sent:
+        sent = messages[: refusal.sent]
+        asked += (refused_request(sent, refusal.tokens, framed.whole, framed.visible),)
+    found = trusted(messages, asked)
     is_estimate = measured.counter.exactness == "estimate"
     error = ESTIMATE_ERROR if is_estimate else VOCABULARY_ERROR
     reports = judge(found, error, longest_window(measured.model))
@@ -182,6 +193,13 @@ def _doubt_text(messages: Sequence[Message], doubt: Doubt | None, measured: Meas
     return f"{report} {why}; {reports} not believed, the count is used"
 
 
+def _told_on(messages: Sequence[Message], found: Calibration, refusal: Refusal | None) -> str:
+    """Name what a size was inferred from: usage on some lines, or a refusal."""
+    if refusal is not None and not found.requests[-1].members:
+        return f"what the provider counted of the request that it refused, line {refusal.line + 1}"
+    return f"the usage reported on {_lines(messages, found)}"
+
+
 def _lines(messages: Sequence[Message], found: Calibration) -> str:
     """Name the lines of the request that the overhead is from, and of the newest one."""
     first, newest = messages[found.since[0].first].line + 1, found.anchor_line + 1
@@ -221,7 +239,12 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     conversations = conversations_of(transcript.effective)
     if len(conversations) != 1:
         return ContextSize(counted=measured.meter.total(transcript.effective))
-    size = context_size(conversations[0], measured, ends_reasoning=transcript.ends_reasoning)
+    size = context_size(
+        conversations[0],
+        measured,
+        ends_reasoning=transcript.ends_reasoning,
+        refusal=transcript.refusal,
+    )
     if size.calibration is None and transcript.split is not None:
         return _from_split(transcript.split, conversations[0], measured, size)
     if size.source:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from compactctl.commands.sizing.answered import with_plausible_usage
-from compactctl.commands.sizing.window import Window, window_of
+from compactctl.commands.sizing.window import Window, assumed, window_of
 from compactctl.errors import UsageError
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import is_of_system
@@ -116,10 +116,11 @@ def limits_for(
     transcript: Transcript, options: MeasureOptions, model: ModelInfo, framed: FramedMeter
 ) -> Limits:
     """Return the sizes that a context with this model is judged by."""
-    budget = _budget(with_plausible_usage(transcript, model, framed), options, model)
+    shown = with_plausible_usage(transcript, model, framed)
+    budget = _budget(shown, options, model)
     client = client_of(transcript.format, transcript.client_version)
     base = options.base or ("available" if is_of_system(options.profile) else "client")
-    return limits_of(budget, client, base)
+    return limits_of(budget, client, base, None if _given(options) else assumed(shown, model))
 
 
 def _budget(transcript: Transcript, options: MeasureOptions, model: ModelInfo) -> Budget:

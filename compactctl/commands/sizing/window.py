@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.tokens.clients import client_of
+from compactctl.tokens.clients import assumed_window, client_of
 from compactctl.tokens.models.lookup import ModelInfo, window_holding
 
 
@@ -25,14 +25,31 @@ def window_of(transcript: Transcript, model: ModelInfo, *, named: bool = False) 
     """Return the window of the user's table, else the recorded one, else the model's.
 
     ``named`` tells that the model was asked for, whatever the transcript was written with. Of the
-    latter two, a request that was answered shows that they are at least as large as it was.
+    latter two, a request that was answered shows that they are at least as large as it was, and
+    one that was refused since says how large they are.
     """
     if model.own and model.own.window:
         return Window(tokens=model.window, source=f"{model.own.prefix!r} in {model.own.source}")
     if named:
         return _of_model(model, "--model")
+    refusal = transcript.refusal
+    if refusal is not None and refusal.limit is not None:
+        source = f"the provider refused more, line {refusal.line + 1}"
+        return Window(tokens=refusal.limit, source=source)
     found = _recorded(transcript) or _of_model(model, "model in the transcript")
     return _corrected(found, transcript, model)
+
+
+def assumed(transcript: Transcript, model: ModelInfo) -> int | None:
+    """Return the window that the client takes the model to have; None where it knows the model.
+
+    A larger request that was answered shows that it was told otherwise.
+    """
+    window = assumed_window(transcript.format, transcript.client_version)
+    is_known = model.family.startswith("Claude") or bool(model.own and model.own.window)
+    if window is None or is_known or transcript.model is None:
+        return None
+    return window if max(map(_answered, transcript.messages), default=0) <= window else None
 
 
 def shown_by_requests(transcript: Transcript, model: ModelInfo) -> int:

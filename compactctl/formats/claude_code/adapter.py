@@ -27,7 +27,7 @@ from compactctl.formats.records.builder import (
     uuid_for,
 )
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import object_or_empty, text_or_none
+from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
@@ -188,6 +188,8 @@ class _Reader:
                 self.gather.compactions.append(decoded.index)
         else:
             self.pointer(record, decoded)
+        if _is_client_error(record):
+            self.gather.error(_error_text(record), decoded.index, text_or_none(uuid) or "")
         message = self.message(record, decoded)
         if message is None:
             self.gather.meta(_kind(record), decoded.n_bytes)
@@ -322,6 +324,9 @@ class _Reader:
             for link in self.gather.links
         ]
         self.gather.warnings += self.chain.warnings
+        self.gather.errors = [
+            each for each in self.gather.errors if each.name in self.chain.included
+        ]
         overhead = self.requests.overhead(effective, self.gather.messages)
         if overhead is not None:
             self.gather.messages.append(overhead)
@@ -358,6 +363,13 @@ def _is_queued_prompt(record: Mapping[str, Any]) -> bool:
     sender = object_or_empty(attachment.get("origin")).get("kind", "human")
     is_prompt = attachment.get("type") == "queued_command" and attachment.get("isMeta") is not True
     return is_prompt and sender == "human"
+
+
+def _error_text(record: Mapping[str, Any]) -> str:
+    """Return what the client says of a failed request, and what the provider said."""
+    blocks = list_or_empty(object_or_empty(record.get("message")).get("content"))
+    texts = [object_or_empty(block).get("text") for block in blocks]
+    return "\n".join(text for text in (*texts, record.get("errorDetails")) if isinstance(text, str))
 
 
 def _is_client_error(record: Mapping[str, Any]) -> bool:

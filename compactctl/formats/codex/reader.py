@@ -197,6 +197,8 @@ class CodexReader:
             usage = self.counts.take(payload, decoded, is_due=self.responses.is_due)
             if usage is not None:
                 self.responses.cost(usage)
+        if kind == "error":
+            self.gather.error(text_or_none(payload.get("message")), decoded.index)
         turns = payload.get("num_turns")
         if kind == "thread_rolled_back" and isinstance(turns, int):
             self.history.roll_back(min(turns, _MAX_ROLLBACK))

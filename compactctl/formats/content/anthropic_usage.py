@@ -34,6 +34,7 @@ def _reported(usage: Mapping[str, Any]) -> ReportedUsage:
         cache_read=integer_or_none(usage.get("cache_read_input_tokens")),
         cache_write=integer_or_none(usage.get("cache_creation_input_tokens")),
         cache_hour=integer_or_none(kept.get("ephemeral_1h_input_tokens")) or 0,
+        is_sum=True,
     )
 
 

@@ -112,6 +112,9 @@ class CopilotReader:
         elif kind == "session.context_cleared":
             self.gather.compactions.append(line)
             self.history.clear(line, message)
+        elif kind == "session.error":
+            self.gather.error(text_or_none(data.get("message")), line)
+            return
         elif kind == "session.truncation":
             self._truncated(data, line)
         elif kind == "session.snapshot_rewind":

@@ -85,6 +85,9 @@ class GeminiReader:
 
     def _message(self, entry: GeminiRecord, *, is_newest: bool) -> Message | None:
         draft = _draft(entry)
+        if entry.record.get("type") == "error":
+            error = text_or_none(entry.record.get("content"))
+            self.gather.error(error, entry.decoded.index)
         if draft is None or not draft.parts:
             kind = text_or_none(entry.record.get("type")) or "message"
             self._count(entry, f"{kind} that is not sent")

@@ -17,7 +17,7 @@ from compactctl.formats.records.json_values import (
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.timestamps import seconds
 from compactctl.formats.records.usage import joined
-from compactctl.model.counts import CountFields, as_reported
+from compactctl.model.counts import CountFields, as_reported, value_at
 from compactctl.model.message import Message, ReportedUsage
 from compactctl.model.transcript import Cleared, Transcript
 
@@ -72,6 +72,8 @@ class OpenCodeReader:
 
     def _said(self, entry: ContainedRecord) -> OpenCodeRecord | None:
         entry = replace(entry, value=as_reported(entry.record, COUNTS))
+        error = value_at(entry.record, ("info", "error", "data", "message"))
+        self.gather.error(text_or_none(error), entry.decoded.index)
         draft = _draft(entry)
         if draft is None:
             self.gather.opaque(entry.decoded, "a record that is not a message", entry.n_bytes)
@@ -142,6 +144,7 @@ def _reported(tokens: Mapping[str, Any]) -> ReportedUsage:
         reasoning=max(0, integer_or_none(tokens.get("reasoning")) or 0),
         cache_read=integer_or_none(cache.get("read")),
         cache_write=integer_or_none(cache.get("write")),
+        is_sum=True,
     )
 
 

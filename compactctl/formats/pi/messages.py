@@ -104,6 +104,7 @@ def _usage(usage: Mapping[str, Any]) -> ReportedUsage | None:
         output=integer_or_none(usage.get("output")),
         cache_read=integer_or_none(usage.get("cacheRead")),
         cache_write=integer_or_none(usage.get("cacheWrite")),
+        is_sum=True,
     )
 
 

@@ -9,7 +9,7 @@ from compactctl.formats.pi.messages import COUNTS, entry_draft, was_broken_off
 from compactctl.formats.records.answers import answered
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import integer_or_none, text_or_none
+from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.counts import as_reported
 from compactctl.model.transcript import Link, Transcript
@@ -50,6 +50,7 @@ class PiReader:
             replace(link, parent=follows.get(link.id, link.parent)) for link in self.gather.links
         ]
         self.gather.warnings += self.chain.warnings
+        self.gather.errors = [e for e in self.gather.errors if e.name in self.chain.included]
         models = [message.model for message in effective if message.model]
         model = models[-1] if models else self.model
         found = self.gather.transcript(
@@ -71,6 +72,9 @@ class PiReader:
             )
         self._link(entry, decoded)
         node = self.chain.add(entry, decoded.index)
+        if was_broken_off(entry):
+            error = text_or_none(object_or_empty(entry.get("message")).get("errorMessage"))
+            self.gather.error(error, decoded.index, node)
         draft = entry_draft(entry)
         if draft is None:
             self.gather.opaque(decoded, "a message of unknown role")

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -26,9 +26,19 @@ from compactctl.model.message import (
     ToolDefinitionPart,
 )
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
-from compactctl.model.transcript import Link, Opaque, Pointer, Transcript, Volume
+from compactctl.model.transcript import Link, Opaque, Pointer, Refusal, Transcript, Volume
 
 BLANK = "blank line"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestError:
+    """What a provider answered to a request, behind the first ``after`` messages of the file."""
+
+    text: str
+    line: int
+    name: str
+    after: int
 
 
 class TranscriptBuilder:
@@ -46,6 +56,7 @@ class TranscriptBuilder:
         self.compactions: list[int] = []
         self.n_lines = 0
         self.n_bytes = 0
+        self.errors: list[RequestError] = []
         self._opaque: list[Opaque] = []
         self._meta: Counter[str] = Counter()
         self._meta_bytes: Counter[str] = Counter()
@@ -65,6 +76,11 @@ class TranscriptBuilder:
         """Take in a line, or ``n_bytes`` of it, that is carried without being understood."""
         size = decoded.n_bytes if n_bytes is None else n_bytes
         self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
+
+    def error(self, text: str | None, line: int, name: str = "") -> None:
+        """Take in what a provider answered instead of a message, on the record ``name``."""
+        if text:
+            self.errors.append(RequestError(text, line, name, len(self.messages)))
 
     def meta(self, kind: str, n_bytes: int) -> None:
         """Take in a record that never reaches the model."""
@@ -107,6 +123,23 @@ class TranscriptBuilder:
         left = {m.line for m in self.messages if m.tags.edit_parent in rewritten}
         return (link for link in self.links if link.line not in left)
 
+    def _refusal(self, effective: Sequence[Message]) -> Refusal | None:
+        """Return the newest request as refused, where nothing was answered or compacted since."""
+        error = self.errors[-1] if self.errors else None
+        if error is None or any(line > error.line for line in self.compactions):
+            return None
+        before = {message.id for message in self.messages[: error.after]}
+        sent = sum(message.id in before for message in effective)
+        if any(message.usage and message.usage.context > 0 for message in effective[sent:]):
+            return None
+        # Patterns of errors are read from a file, which a session without errors does without.
+        from compactctl.profiles.overflow.overflow import read_overflow
+
+        found = read_overflow(error.text)
+        if not found.overflow:
+            return None
+        return Refusal(line=error.line, sent=sent, tokens=found.prompt, limit=found.limit)
+
     def _finished(
         self, messages: Sequence[Message], questions: Collection[MessageId]
     ) -> tuple[Message, ...]:
@@ -144,6 +177,7 @@ class TranscriptBuilder:
             meta={k: Volume(count=self._meta[k], n_bytes=self._meta_bytes[k]) for k in self._meta},
             opaque=tuple(sorted(self._opaque, key=lambda opaque: opaque.line)),
             compactions=tuple(self.compactions),
+            refusal=self._refusal(shown),
             warnings=tuple(self.warnings),
             model=model,
             **facts,

@@ -23,6 +23,7 @@ def joined(usages: Sequence[ReportedUsage]) -> ReportedUsage:
         cache_read=first.cache_read,
         cache_write=first.cache_write,
         cache_hour=first.cache_hour,
+        is_sum=first.is_sum,
         resent=ReportedUsage(
             context=sum(usage.context for usage in usages[1:]),
             cache_read=_sum(usage.cache_read for usage in usages[1:]),

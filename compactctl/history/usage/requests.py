@@ -17,7 +17,8 @@ class Request:
     """One model response and the request it answers. Sizes are in tokens.
 
     Attributes:
-        first: index of the response's first message; ``members``: indices of all of them.
+        first: index of the response's first message; ``members``: indices of all of them. Of a
+            refused request ``first`` is the last message that was sent, and there are no members.
         context: what the provider reported for everything that was sent.
         output: what it reported for the answer; None when the number is a placeholder. ``growth``
             is what of that makes the context larger, and what else of the answer does.
@@ -96,6 +97,34 @@ def requests(
         for members in responses.values()
     )
     return tuple(request for request in found if request is not None)
+
+
+def refused_request(
+    sent: Sequence[Message],
+    tokens: int,
+    size: Callable[[Message], float],
+    visible: Callable[[Message], float],
+) -> Request:
+    """Return a request that the provider refused as too long, with the ``tokens`` it counted.
+
+    It has no answer; what ``sent`` holds is before it.
+    """
+    return Request(
+        first=len(sent) - 1,
+        members=(),
+        context=tokens,
+        output=None,
+        growth=None,
+        visible=0.0,
+        results=0.0,
+        guessed=0.0,
+        hidden_reasoning=False,
+        before=sum(map(size, sent)),
+        contents=sum(map(visible, sent)),
+        reasoning=0,
+        turn=sum(message.starts_turn for message in sent),
+        usage=ReportedUsage(context=tokens),
+    )
 
 
 def _request(

@@ -62,6 +62,8 @@ def weigh(
     ratios: dict[MessageId, float] = {}
     since, turn = (found.since, found.turn) if found else ((), 0)
     for request in since:
+        if not request.members:
+            continue
         ended = request.ends if request.turn < turn else 0
         answer = [messages[index] for index in request.members]
         hidden |= dict.fromkeys((message.id for message in answer), 0.0)

@@ -20,6 +20,7 @@ class Overflow:
         provider: who answered, where the error tells; None for what is not an overflow.
         actual: tokens sent; None where the error does not say, as for limits of bytes.
         limit: tokens allowed; None likewise.
+        answer: what of ``actual`` was kept for the answer.
         retryable: whether the same request can succeed later; None when that is not known.
         pattern: what in the error decided, as the file of patterns has it; None without one.
         note: what is uncertain about it, or what to do, in words; "" for nothing.
@@ -29,9 +30,15 @@ class Overflow:
     provider: str | None = None
     actual: int | None = None
     limit: int | None = None
+    answer: int = 0
     retryable: bool | None = None
     pattern: str | None = None
     note: str = ""
+
+    @property
+    def prompt(self) -> int | None:
+        """The tokens of the prompt alone; None when unknown."""
+        return None if self.actual is None else self.actual - self.answer
 
     @property
     def gap(self) -> int | None:
@@ -72,7 +79,7 @@ def _overflow(pattern: Pattern, shown: str, known: Patterns) -> Overflow:
     if pattern.unit != "tokens":
         return result
     figures = read_figures(shown, known.figures)
-    return replace(result, actual=figures.actual, limit=figures.limit)
+    return replace(result, actual=figures.actual, limit=figures.limit, answer=figures.answer)
 
 
 def _by_figures(shown: str, known: Patterns) -> Overflow:
@@ -84,6 +91,7 @@ def _by_figures(shown: str, known: Patterns) -> Overflow:
                 overflow=True,
                 actual=figures.actual,
                 limit=figures.limit,
+                answer=figures.answer,
                 retryable=False,
                 pattern=form.text,
             )

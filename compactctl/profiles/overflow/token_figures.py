@@ -8,16 +8,20 @@ from dataclasses import dataclass
 _NUMBER = r"\(?(?<![\d.,_])(\d[\d,_]{0,18})(?![\d_])"
 _SPACE = r"[ \"':]{0,3}"
 _GAP = r"[^\d\n]{0,100}?"
-_PLACE = re.compile(r"\{(actual|limit|other)\}| ?… ?| ")
+_PLACE = re.compile(r"\{(actual|limit|answer|other)\}| ?… ?| ")
 _SEPARATED = re.compile(r"\d+|\d{1,3}(?:[,_]\d{3})+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFigures:
-    """Tokens that were sent and tokens that are allowed; None where the error does not say."""
+    """Tokens that were sent and tokens that are allowed; None where the error does not say.
+
+    ``answer`` is what of the sent ones was kept for the answer.
+    """
 
     actual: int | None = None
     limit: int | None = None
+    answer: int = 0
 
     @property
     def gap(self) -> int | None:
@@ -64,7 +68,9 @@ def _figures(form: Form, match: re.Match[str]) -> TokenFigures:
     numbers: dict[str, int] = {}
     for role, digits in zip(form.roles, match.groups(), strict=True):
         numbers[role] = numbers.get(role, 0) + _number(digits)
-    return TokenFigures(actual=numbers.get("actual"), limit=numbers.get("limit"))
+    answer = numbers.get("answer", 0)
+    actual = numbers["actual"] + answer if "actual" in numbers else None
+    return TokenFigures(actual=actual, limit=numbers.get("limit"), answer=answer)
 
 
 def _number(digits: str) -> int:

@@ -79,6 +79,7 @@ def fit_fields(measured: Measure, tokens: int) -> dict[str, Any]:
         "windowForInput": measured.budget.for_input,
         "client": None if limits.client is None else limits.client.name,
         "compactsAtTokens": limits.compacts_at,
+        "clientWindowTokens": limits.assumed,
         "untilCompactionTokens": fit.until_compaction,
         "answerTokens": fit.answer,
         "base": limits.base,

@@ -61,7 +61,8 @@ def reserve_facts(budget: Budget) -> Iterator[Fact]:
 def base_text(limits: Limits) -> str:
     """Return what levels and gates refer to."""
     if limits.base == "client" and limits.client is not None:
-        return f"where {limits.client.name} compacts"
+        is_late = limits.due_at != limits.compacts_at
+        return f"where {limits.client.name} {'should compact' if is_late else 'compacts'}"
     return BASES[limits.base]
 
 

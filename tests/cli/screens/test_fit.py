@@ -78,6 +78,7 @@ def test_the_figures_are_in_the_documents(ask: Ask, sample: Sample) -> None:
         "windowForInput": True,
         "client": "Codex",
         "compactsAtTokens": 244_800,
+        "clientWindowTokens": None,
         "untilCompactionTokens": 244_800 - tokens,
         "answerTokens": 128_000,
         "base": "client",
