@@ -102,12 +102,11 @@ class ClaudeCode:
     unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise records that carry a session id and one of the client's types."""
+        """Recognize records of the client's types of which some have what only it writes."""
         known = [r for r in records if text_or_none(r.get("type")) in TYPES]
         if not known or len(known) * 2 < len(records):
             return False
-        linked = ("sessionId", "parentUuid", "leafUuid", "messageId")
-        return any(name in record for record in known for name in linked)
+        return any(map(_is_own, known))
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -136,6 +135,13 @@ class ClaudeCode:
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
         return rewritten(message.parts[part], current, text, new_content)
+
+
+def _is_own(record: Mapping[str, Any]) -> bool:
+    """Tell whether the client alone writes such a record: many logs have a type and a session."""
+    if "parentUuid" in record or "leafUuid" in record:
+        return True
+    return "-" in record["type"] and ("sessionId" in record or "messageId" in record)
 
 
 def chain_of(lines: Iterable[Decoded]) -> ClaudeChain:

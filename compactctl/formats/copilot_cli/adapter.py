@@ -9,6 +9,7 @@ from compactctl.formats.copilot_cli.events import new_result
 from compactctl.formats.copilot_cli.media import as_text
 from compactctl.formats.copilot_cli.reader import CopilotReader
 from compactctl.formats.records.decode import Decoded
+from compactctl.formats.records.json_values import text_or_empty
 from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
@@ -23,6 +24,8 @@ from compactctl.model.unsent import UnsentRule, of_type
 from compactctl.pipeline.writer import Beside
 
 _ENVELOPE = frozenset({"type", "data", "id", "timestamp", "parentId"})
+# Some types of events begin so in every session.
+_FAMILIES = ("session.", "assistant.", "tool.", "hook.")
 _UNSENT = (
     UnsentRule(kind="progress", where=of_type("hook.start", "hook.end")),
     UnsentRule(
@@ -45,12 +48,13 @@ class CopilotCli:
     unsent: tuple[UnsentRule, ...] = _UNSENT
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
-        """Recognise the envelope of events; VS Code writes it too, but not what tools gave back."""
+        """Recognize events and their types; VS Code has them too, but not what tools returned."""
         events = [record for record in records if record.keys() >= _ENVELOPE]
         data = [event["data"] for event in events if isinstance(event["data"], Mapping)]
         if any("vscodeVersion" in each for each in data):
             return False
-        return bool(data) and len(data) * 2 >= len(records)
+        is_own = any(text_or_empty(event["type"]).startswith(_FAMILIES) for event in events)
+        return is_own and len(data) * 2 >= len(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""

@@ -62,6 +62,37 @@ FILES: Mapping[str, tuple[list[Block], str, str, Callable[[Block], Any]]] = {
         "ChatCompletionMessageParam",
         lambda record: record,
     ),
+    "openai-responses": (
+        response_items(),
+        "openai.types.responses.response_input_item_param",
+        "ResponseInputItemParam",
+        lambda record: record,
+    ),
+    "openai-responses request": (
+        [{"model": "gpt-5.1", "instructions": "Be brief.", "input": response_items()}],
+        "openai.types.responses.response_create_params",
+        "ResponseCreateParamsNonStreaming",
+        lambda record: record,
+    ),
+    "openai-chat request": (
+        [{"model": "gpt-5.1", "messages": chat_messages()}],
+        "openai.types.chat.completion_create_params",
+        "CompletionCreateParamsNonStreaming",
+        lambda record: record,
+    ),
+    "anthropic-messages request": (
+        [
+            {
+                "model": "claude-sonnet-4-5",
+                "max_tokens": 1000,
+                "system": "Be brief.",
+                "messages": anthropic_messages(),
+            }
+        ],
+        "anthropic.types.beta.message_create_params",
+        "MessageCreateParamsNonStreaming",
+        lambda record: record,
+    ),
     "codex": (
         [item(each["type"], **each) for each in response_items()],
         "openai.types.responses.response_input_item_param",
