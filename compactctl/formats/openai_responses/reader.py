@@ -11,12 +11,13 @@ from compactctl.formats.openai_responses.exchange import (
     is_progress,
     reported,
 )
-from compactctl.formats.records.chat_log import ChatLogReader, LogRow
+from compactctl.formats.records.chat_log import ChatLogReader
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import list_or_empty
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.response_names import ResponseNames
+from compactctl.formats.records.rows.envelope import LogRow
 from compactctl.model.message import JsonPath, Message, ReportedUsage, ToolCallPart
 
 
@@ -141,7 +142,7 @@ class ResponsesReader(ChatLogReader):
         self._places.append(place)
         for name in filter(None, (exchange.response_id, exchange.conversation)):
             self._named[name] = place
-        self._facts(exchange.request or exchange.response)
+        self._facts(exchange.request or exchange.response, LogRow((), None))
 
     def _before(self, exchange: Exchange) -> _Place | None:
         return self._named.get(exchange.previous or exchange.conversation or "")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactctl.formats.records.api_reader import API_LOG, ApiLogReader
-from compactctl.formats.records.chat_log import Conversation, exchange
+from compactctl.formats.records.chat_log import Conversation
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous, DialectFit, dialect_fits
-from compactctl.formats.records.envelope import row_of
+from compactctl.formats.records.rows.envelope import exchange, row_of
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript

@@ -1,11 +1,11 @@
 """Reads logs of requests to the APIs of models, each conversation in the dialect it has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from compactctl.formats.records.chat_log import ChatLogReader, Conversation, LogRow
+from compactctl.formats.records.chat_log import ChatLogReader, Conversation
 from compactctl.formats.records.dialect import Ambiguous, Dialect, dialect_fits
-from compactctl.formats.records.envelope import row_of
+from compactctl.formats.records.rows.envelope import LogRow, row_of
 
 # What a log of several dialects is called.
 API_LOG = "api-log"
@@ -47,3 +47,7 @@ class ApiLogReader(ChatLogReader):
         dialect = chosen or self._dialects[0]
         self.dialects[number] = dialect.name
         return dialect.start(number)
+
+    def others(self, number: int) -> Iterable[Conversation]:
+        """Return readers of all dialects: gateways answer in one whatever they were asked in."""
+        return (dialect.start(number) for dialect in self._dialects)

@@ -6,7 +6,7 @@ of its own; all bare lines together are one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, Protocol
@@ -16,7 +16,10 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.rows.envelope import LogRow, exchange, logged_usage, model_of
+from compactctl.formats.records.rows.logged_answer import said_in
 from compactctl.formats.records.unread import UnreadText
+from compactctl.model.counts import value_at
 from compactctl.model.message import JsonPath, Message, ReportedUsage
 from compactctl.model.transcript import Transcript
 
@@ -49,15 +52,6 @@ class Conversation(Protocol):
         """Return the usage that an answer reports."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
-    """Where things stand in an object: the request, its messages, and the answer if it has one."""
-
-    request: JsonPath
-    messages: JsonPath
-    answer: JsonPath | None = None
-
-
 class ChatLogReader:
     """Reads a file line by line; ``start`` begins the conversation of a number.
 
@@ -78,6 +72,7 @@ class ChatLogReader:
         self._window: int | None = None
         self._cwd: str | None = None
         self._count = 0
+        self._alone = 0
         self._bare: list[tuple[object, Decoded]] = []
         self._bare_number = 0
         # The name of its dialect by the number of a conversation, in logs that may hold several.
@@ -92,6 +87,8 @@ class ChatLogReader:
             for value in decoded.values:
                 self._take_in(value, decoded)
         self._read_bare()
+        if self._alone:
+            self.gather.warnings.append(_alone_words(self._alone))
         sent = self.sent(tuple(self.gather.messages))
         self.gather.messages.sort(key=lambda message: message.line)
         spoken = (message.model for message in reversed(self.gather.messages) if message.model)
@@ -182,28 +179,59 @@ class ChatLogReader:
         if isinstance(conversation, str):
             self.gather.opaque(decoded, conversation, json_size(document) if path else None)
             return
-        for place, draft in conversation.opening(request, (*path, *row.request)):
-            self._beside(draft, place, conversation, decoded)
-        newest = self._members(messages, (*path, *row.messages), conversation, decoded)
-        said = self.answer(answer, (*path, *(row.answer or ())), conversation)
-        usage = conversation.usage(answer)
-        if said is not None:
-            place, draft = said
-            draft = replace(draft, fixed="the logged answer to the request")
-            self._beside(draft, place, conversation, decoded)
-        elif newest and newest.role == "assistant" and newest.usage is None:
+        self._open(document, row, path, conversation, decoded)
+        newest = None
+        if row.messages is None:
+            self._alone += 1
+        else:
+            newest = self._members(messages, (*path, *row.messages), conversation, decoded)
+        answers = self._answers(document, row, path, conversation)
+        for place, said in answers:
+            draft = replace(said, fixed="the logged answer to the request")
+            newest = self._beside(draft, place, conversation, decoded)
+        if newest and newest.role == "assistant" and newest.usage is None:
+            usage = next(_usages(conversation, document, row), None)
             self.gather.messages[-1] = replace(newest, usage=usage)
-        self._facts(document)
+        self._facts(document, row)
 
-    def answer(
-        self, answer: Mapping[str, Any], path: JsonPath, conversation: Conversation
-    ) -> tuple[JsonPath, MessageDraft] | None:
-        """Return the logged answer to a request, with the path where it stands."""
-        said = conversation.answer(answer, path) if answer else None
-        return said if said and said[1].parts else None
+    def _open(
+        self,
+        document: Mapping[str, Any],
+        row: LogRow,
+        path: JsonPath,
+        conversation: Conversation,
+        decoded: Decoded,
+    ) -> None:
+        """Take in what is sent before the messages, each kind from the first place that has it."""
+        kinds: set[str | int] = set()
+        for at in (row.request, *row.beside):
+            opening = conversation.opening(object_or_empty(value_at(document, at)), (*path, *at))
+            for place, draft in opening:
+                if place[-1] not in kinds:
+                    kinds.add(place[-1])
+                    self._beside(draft, place, conversation, decoded)
 
-    def _facts(self, document: Mapping[str, Any]) -> None:
-        self._model = text_or_none(document.get("model")) or self._model
+    def _answers(
+        self, document: Mapping[str, Any], row: LogRow, path: JsonPath, conversation: Conversation
+    ) -> Sequence[tuple[JsonPath, MessageDraft]]:
+        """Return the logged answer, as a rule one message, from the first place that has it."""
+        for place in row.answers:
+            value, at = value_at(document, place), (*path, *place)
+            for reader in (conversation, *self.others(conversation.number)):
+                # Among the fields of a request, an answer is what its API calls it.
+                is_row = isinstance(value, Mapping) and not place
+                said = [reader.answer(value, at)] if is_row else said_in(value, at, reader)
+                found = [each for each in said if each and each[1].parts]
+                if found:
+                    return found
+        return ()
+
+    def others(self, number: int) -> Iterable[Conversation]:  # noqa: ARG002 - of the conversation
+        """Return who else may understand the answer that is logged in a conversation."""
+        return ()
+
+    def _facts(self, document: Mapping[str, Any], row: LogRow) -> None:
+        self._model = model_of(document, row) or self._model
         self._cwd = text_or_none(document.get("cwd")) or self._cwd
         window = document.get("context_window")
         if isinstance(window, int) and not isinstance(window, bool) and window > 0:
@@ -246,10 +274,10 @@ class ChatLogReader:
 
     def _beside(
         self, draft: MessageDraft, path: JsonPath, conversation: Conversation, decoded: Decoded
-    ) -> None:
+    ) -> Message:
         """Take in what stands beside the messages of a document; its place is its id."""
         name = f"{conversation.number}-{'.'.join(map(str, path))}"
-        self._message(replace(draft, name=name), {}, path, conversation, decoded)
+        return self._message(replace(draft, name=name), {}, path, conversation, decoded)
 
     def _message(
         self,
@@ -272,20 +300,20 @@ def _kind(record: Mapping[str, Any]) -> str:
     return next(kinds, "")
 
 
-def exchange(
-    document: Mapping[str, Any], row: LogRow
-) -> tuple[Sequence[Any], Mapping[str, Any], Mapping[str, Any]]:
-    """Return the messages of a row, the request that they stand in, and the answer."""
-    answer = {} if row.answer is None else object_or_empty(value_at(document, row.answer))
-    request = object_or_empty(value_at(document, row.request))
-    return value_at(document, row.messages), request, answer
+def _usages(
+    conversation: Conversation, document: Mapping[str, Any], row: LogRow
+) -> Iterator[ReportedUsage]:
+    """Yield what was reported of a request: with the answer, or beside it."""
+    objects = (value_at(document, path) for path in (*row.answers, row.request, ()))
+    reports = (conversation.usage(each) for each in objects if isinstance(each, Mapping))
+    for usage in (*reports, logged_usage(document)):
+        if usage is not None and usage.context > 0:
+            yield usage
 
 
-def value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any value
-    """Return the value at a path of names, None where there is none."""
-    for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+def _alone_words(number: int) -> str:
+    logged = "answer is" if number == 1 else "answers are"
+    return f"{number:,} {logged} logged without the request; what was sent is not in this file"
 
 
 def sample_messages(

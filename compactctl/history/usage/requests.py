@@ -89,8 +89,10 @@ def requests(
     stored = sums if visible is None else [0.0, *accumulate(map(visible, messages))]
     responses: dict[str, list[int]] = {}
     for index, message in enumerate(messages):
-        if message.response_id is not None:
-            responses.setdefault(message.response_id, []).append(index)
+        # Most logs of plain messages give their answers no ids.
+        name = message.response_id or (message.id if message.usage else None)
+        if name is not None:
+            responses.setdefault(name, []).append(index)
     turns = list(accumulate(int(message.starts_turn) for message in messages))
     found = (
         _request(members, messages, (sizes, sums, stored), visible or size, turns[members[0]])

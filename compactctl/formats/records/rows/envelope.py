@@ -1,0 +1,196 @@
+"""Where the parts of a logged request stand in the row that a gateway, SDK or proxy wrote.
+
+Any dialect may stand in any envelope, so the tables know nothing of the messages themselves.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compactctl.formats.records.json_values import (
+    integer_or_none,
+    list_or_empty,
+    object_or_empty,
+    text_or_none,
+)
+from compactctl.model.counts import value_at
+from compactctl.model.message import JsonPath, ReportedUsage
+
+# What APIs call the messages of a request.
+_MEMBERS = ("messages", "contents")
+# The object that was sent. The first that holds messages counts.
+_REQUESTS: tuple[JsonPath, ...] = (
+    # A request as it was sent; LiteLLM's standard logging payload.
+    (),
+    # Input of batches at OpenAI and Azure.
+    ("body",),
+    # Portkey.
+    ("request", "body"),
+    # Gateways of many kinds; input of batches at Gemini and Vertex AI.
+    ("request",),
+    # Helicone.
+    ("request_body",),
+    ("requestBody",),
+    # Message batches at Anthropic.
+    ("params",),
+    # Logs of invocations and input of batches at Bedrock.
+    ("input", "inputBodyJson"),
+    ("modelInput",),
+    # LangSmith, Weave and MLflow; Langfuse, OpenPipe and Braintrust.
+    ("inputs",),
+    ("input",),
+    # LiteLLM: spend logs, and what its loggers are called with.
+    ("proxy_server_request", "body"),
+    ("proxy_server_request",),
+    ("kwargs",),
+)
+# Langfuse, Braintrust and MLflow may have the messages there without a request around them.
+_LISTS: tuple[JsonPath, ...] = (("input",), ("inputs",))
+# What the API answered, or a text or messages of it. The first that says something counts.
+_ANSWERS: tuple[JsonPath, ...] = (
+    # Portkey; output of batches at OpenAI and Azure.
+    ("response", "body"),
+    # Gateways of many kinds; LiteLLM; output of batches at Gemini and Vertex AI.
+    ("response",),
+    # Helicone.
+    ("response_body",),
+    ("responseBody",),
+    # Message batches at Anthropic.
+    ("result", "message"),
+    # Logs of invocations and output of batches at Bedrock.
+    ("output", "outputBodyJson"),
+    ("modelOutput",),
+    # LangSmith, Weave and MLflow; Langfuse, OpenPipe and Braintrust.
+    ("outputs",),
+    ("output",),
+    # What loggers of LiteLLM are called with.
+    ("response_obj",),
+    # Among the fields of the request, or alone.
+    (),
+)
+# What is sent beside the messages, where a log keeps it apart from them.
+_PARAMETERS: tuple[JsonPath, ...] = (
+    # LiteLLM's standard logging payload, and what its loggers are called with.
+    ("model_parameters",),
+    ("optional_params",),
+    ("kwargs", "optional_params"),
+    # Langfuse.
+    ("modelParameters",),
+    # LangSmith.
+    ("extra", "invocation_params"),
+    ("invocation_params",),
+)
+# Of the request, then of what stands around it: OpenAI and most others, Bedrock, Helicone.
+_MODELS = ("model", "modelId", "request_model")
+# Of all that was sent, and of the answer, where a log tells them apart from what the API reported.
+_USAGE: tuple[tuple[JsonPath, str, str], ...] = (
+    # LiteLLM, Helicone.
+    ((), "prompt_tokens", "completion_tokens"),
+    # Langfuse, in older and newer versions.
+    (("usageDetails",), "input", "output"),
+    (("usage",), "input", "output"),
+    # LangSmith.
+    (("outputs", "usage_metadata"), "input_tokens", "output_tokens"),
+    # Braintrust.
+    (("metrics",), "prompt_tokens", "completion_tokens"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """Where things stand in a row.
+
+    ``messages`` is None where an answer is logged without its request; ``answers`` has all places
+    that may hold one; ``beside`` those where tools and a system prompt may stand apart from the
+    request.
+    """
+
+    request: JsonPath
+    messages: JsonPath | None
+    answers: tuple[JsonPath, ...] = ()
+    beside: tuple[JsonPath, ...] = ()
+
+
+def row_of(value: Mapping[str, Any]) -> LogRow | None:
+    """Return where things stand in an object that holds a request or an answer, else None."""
+    answers = tuple(path for path in _ANSWERS if _may_answer(value_at(value, path)))
+    place = next(_places(value), None)
+    if place is not None:
+        around = ((),) if place[0] else ()
+        beside = (path for path in _PARAMETERS if isinstance(value_at(value, path), Mapping))
+        return LogRow(*place, answers, (*beside, *around))
+    is_bare = _is_message(value)
+    alone = () if is_bare else tuple(p for p in answers if _is_answer(value_at(value, p)))
+    return LogRow((), None, alone) if alone else None
+
+
+def model_of(row: Mapping[str, Any], place: LogRow) -> str | None:
+    """Return the model that was asked, None where the row does not say."""
+    objects = (value_at(row, path) for path in (place.request, (), *place.beside))
+    names = (text_or_none(object_or_empty(each).get(name)) for each in objects for name in _MODELS)
+    return next(filter(None, names), None)
+
+
+def logged_usage(row: Mapping[str, Any]) -> ReportedUsage | None:
+    """Return the usage that a row tells beside the answer, None where there is none."""
+    for path, sent, said in _USAGE:
+        numbers = object_or_empty(value_at(row, path))
+        context = integer_or_none(numbers.get(sent))
+        if context is not None and context > 0:
+            return ReportedUsage(context=context, output=integer_or_none(numbers.get(said)))
+    return None
+
+
+def exchange(
+    row: Mapping[str, Any], place: LogRow
+) -> tuple[list[Any], Mapping[str, Any], Mapping[str, Any]]:
+    """Return the messages of a row, the request that they stand in, and the answer.
+
+    An answer that is logged alone is the only message.
+    """
+    answers = (value_at(row, path) for path in place.answers)
+    answer = next((each for each in answers if isinstance(each, Mapping)), {})
+    request = object_or_empty(value_at(row, place.request))
+    if place.messages is None:
+        return [answer], {}, {}
+    return list_or_empty(value_at(row, place.messages)), request, answer
+
+
+def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
+    """Yield where a request may stand, and its messages."""
+    for path in _REQUESTS:
+        request = object_or_empty(value_at(value, path))
+        for name in _MEMBERS:
+            if isinstance(request.get(name), list) and _are_records(request[name]):
+                yield path, (*path, name)
+        if not path and _is_message(value):
+            return
+    for path in _LISTS:
+        messages = value_at(value, path)
+        if messages and isinstance(messages, list) and _are_records(messages):
+            yield (), path
+
+
+def _are_records(values: list[Any]) -> bool:
+    return not values or any(isinstance(value, Mapping) for value in values)
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("role"), str) and ("content" in value or "parts" in value)
+
+
+def _may_answer(value: object) -> bool:
+    return bool(value) and isinstance(value, Mapping | list | str)
+
+
+def _is_answer(value: object) -> bool:
+    """Tell whether this is an answer as an API gives it: by what holds its message."""
+    answer = object_or_empty(value)
+    choices = (*list_or_empty(answer.get("choices")), *list_or_empty(answer.get("candidates")))
+    held = (*choices, object_or_empty(answer.get("output")))
+    is_message = answer.get("type") == "message" and answer.get("role") == "assistant"
+    return is_message or any(
+        isinstance(object_or_empty(each).get(name), Mapping)
+        for each in held
+        for name in ("message", "content")
+    )
