@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compactctl.model.message import JsonPath, MessageId
+from compactctl.model.paths import value_at
 from compactctl.model.tags import OWN_KEY
 
 # What the provider reported, in the ``compactctl`` object of a record whose counts are restated.
@@ -64,13 +65,6 @@ def own_object(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what only compactctl needs of a record; empty where it says nothing."""
     own = record.get(OWN_KEY)
     return own if isinstance(own, Mapping) else {}
-
-
-def value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any value
-    """Return what stands at ``path``, None where that leads nowhere."""
-    for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
 
 
 def _with_value(record: Mapping[str, Any], path: JsonPath, value: object) -> Mapping[str, Any]:

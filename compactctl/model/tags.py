@@ -1,5 +1,6 @@
 """The names that tags have in a record, and both ways between them and ``Tags``."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,8 +8,8 @@ from compactctl.model.message import NO_TAGS, Tags
 
 # The object that holds what only compactctl needs; its presence makes a tag ours.
 OWN_KEY = "compactctl"
-OWN_MARK = b'"compactctl"'
-"""What a line with such a record has in it; most lines need no parsing to tell."""
+OWN_MARK = re.compile(rb'compactctl\\*"')
+"""What a line with such a record has in it, also inside a text; most need no parsing to tell."""
 
 # Names used by Roo Code and NeuroLink; edit tags follow the same pattern.
 _FIELDS = (

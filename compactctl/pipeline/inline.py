@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from compactctl.model.message import JsonPath, Message, MessageId, Tags
 from compactctl.model.tags import tag_fields
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.quoted import spelled
 from compactctl.pipeline.record_splice import with_appended
-from compactctl.pipeline.spans import element_spans, rebuild, record_span, splice
+from compactctl.pipeline.spans import find_array, rebuild, record_place, splice
 
 
 def take_back(
@@ -77,9 +78,9 @@ class _Eraser:
                 yield self.array_line(data.decode(*_TEXT), messages).encode(*_TEXT)
             else:
                 text = data.decode(*_TEXT)
-                start, end = record_span(text)
-                record = self.record(messages[0], text[start:end])
-                changed = "" if record is None else text[:start] + record + text[end:]
+                place = record_place(text)
+                record = self.record(messages[0], place.cut(text), place.depth)
+                changed = "" if record is None else splice(text, {place.span: record})
                 yield None if record is None else changed.encode(*_TEXT)
 
     def array_line(self, text: str, messages: Sequence[Message]) -> str:
@@ -89,29 +90,31 @@ class _Eraser:
         return text
 
     def array(self, text: str, path: JsonPath, members: Mapping[str | int, Message]) -> str:
-        spans = element_spans(text, path)
+        spans, depth = find_array(text, path)
         items: list[tuple[int | None, str]] = []
-        for position, span in enumerate(spans):
-            record: str | None = text[slice(*span)]
+        for position, (start, end) in enumerate(spans):
+            record: str | None = text[start:end]
             if position in members:
-                record = self.record(members[position], text[slice(*span)])
+                record = self.record(members[position], text[start:end], depth)
             if record is not None:
                 items.append((position, record))
         return splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
 
-    def record(self, message: Message, text: str) -> str | None:
-        """Return a record as it was before these groups; None when they wrote it."""
+    def record(self, message: Message, text: str, depth: int) -> str | None:
+        """Return a record as it was before these groups; None when they wrote it.
+
+        It is spelled as within ``depth`` texts.
+        """
         if any(name in self.groups for name in message.tags.ids):
             return None
         own = tag_fields(_parents(message.tags))
         for field, group in own.items():
             if group in self.groups:
-                text = _without(text, f',"{field}":"{group}"')
+                text = _without(text, spelled(f',"{field}":"{group}"', depth))
                 if field == "editParent":
                     inherited = self.inherited.get(message.id, {})
-                    text = with_appended(
-                        text, {n: g for n, g in inherited.items() if own.get(n) != g}
-                    )
+                    new = {n: g for n, g in inherited.items() if own.get(n) != g}
+                    text = with_appended(text, new, depth)
         return text
 
 

@@ -17,12 +17,14 @@ from typing import Any, Literal
 from compactctl.history.standins import occurrence, record_name, same_named
 from compactctl.model.counts import Restated
 from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.paths import value_at
 from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentPlace
 from compactctl.pipeline.apply import Folded, newest_edit, written_tags
 from compactctl.pipeline.inline_leftovers import hiding_exposed
+from compactctl.pipeline.quoted import Span, ValuePlace, plain, spelled
 from compactctl.pipeline.record_splice import (
     changed,
     dump,
@@ -32,7 +34,7 @@ from compactctl.pipeline.record_splice import (
 )
 from compactctl.pipeline.relink import Placed, Relinked, relink
 from compactctl.pipeline.restated import kept_report, restated
-from compactctl.pipeline.spans import Span, element_spans, line_span, rebuild, record_span, splice
+from compactctl.pipeline.spans import find_array, line_place, rebuild, record_place, splice
 from compactctl.pipeline.unsent import unsent_places, without_unsent
 from compactctl.pipeline.writer import Beside, Writer
 
@@ -135,7 +137,7 @@ class _Page:
         elif index in self.relinked.lines or index in self.relinked.pointers:
             yield _changed_line(self._edited(index, {}, data.decode()), index, data)
         elif self.style.restated is not None and index == self.style.restated.line:
-            yield _changed_line(self._with_counts(data.decode()), index, data)
+            yield _changed_line(self._line_with_counts(data.decode()), index, data)
         else:
             yield NewLine(data, index, kept=True)
 
@@ -205,17 +207,16 @@ class _Page:
 
     def _record_lines(self, index: int, data: bytes, message: Message) -> Iterator[NewLine]:
         text = data.decode()
-        start, end = line_span(text)
-        ending = "\r\n" if text.endswith("\r\n") else "\n"
-        for record in self._new_records(message, text, (start, end)):
-            yield NewLine((record + ending).encode(), None)
-        own = self._own_record(message, text, (start, end))
+        place = line_place(text)
+        for record in self._new_records(message, text, place):
+            yield NewLine(_beside(text, place, record).encode(), None)
+        own = self._own_record(message, text, place)
         if own is not None:
-            new = self._edited(index, {}, text[:start] + own + text[end:])
+            new = self._edited(index, {}, splice(text, {place.span: own}))
             yield _changed_line(new, index, data)
         if self.writer.parent_path is not None:
-            for record in self._stand_in(message, text, (start, end)):
-                yield NewLine((record + ending).encode(), None)
+            for record in self._stand_in(message, text, place):
+                yield NewLine(_beside(text, place, record).encode(), None)
 
     def _before_damage(self, messages: Sequence[Message]) -> Iterator[NewLine]:
         """Yield what is written before a line that cannot be parsed and so stays as it is."""
@@ -239,32 +240,34 @@ class _Page:
         members: Mapping[str | int, Message],
         stale: Container[str | int],
     ) -> str:
-        spans = element_spans(text, path)
+        spans, depth = find_array(text, path)
         items: list[tuple[int | None, str]] = []
-        for position, span in enumerate(spans):
+        for position, (start, end) in enumerate(spans):
             message = members.get(position)
             if position in stale:
                 continue
             if message is None:
-                items.append((position, text[slice(*span)]))
+                items.append((position, text[start:end]))
                 continue
-            items += ((None, record) for record in self._new_records(message, text, span))
-            own = self._own_record(message, text, span)
+            place = ValuePlace(start, end, depth)
+            items += ((None, record) for record in self._new_records(message, text, place))
+            own = self._own_record(message, text, place)
             if own is not None:
                 items.append((position, own))
         return splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
 
-    def _new_records(self, message: Message, text: str, span: Span) -> Iterator[str]:
-        """Yield the records to be inserted before a message's own one."""
+    def _new_records(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
+        """Yield the records to be inserted before a message's own one, spelled as that is."""
         for item in self._written_before(message):
-            yield self._written_record(item, message, _value_at(text, message.element))
+            like = _value_at(text, message.element)
+            yield spelled(self._written_record(item, message, like), place.depth)
         if self.writer.parent_path is None:
-            yield from self._stand_in(message, text, span)
+            yield from self._stand_in(message, text, place)
 
-    def _stand_in(self, message: Message, text: str, span: Span) -> Iterator[str]:
+    def _stand_in(self, message: Message, text: str, place: ValuePlace) -> Iterator[str]:
         """Yield the rewritten record that stands for a message whose own one stays beside it."""
         if self.style.layout == "inline" and message.id in self.folded.replaced:
-            yield self._rewritten(message, text, span, hidden=True)
+            yield self._rewritten(message, text, place, hidden=True)
 
     def _written_record(self, item: Synthetic, message: Message, like: Mapping[str, Any]) -> str:
         parent = self.relinked.written.get(self.writer.new_id(item))
@@ -279,37 +282,43 @@ class _Page:
             record |= self._parent_field(item.id)
         return dump(record)
 
-    def _own_record(self, message: Message, text: str, span: Span) -> str | None:
+    def _own_record(self, message: Message, text: str, place: ValuePlace) -> str | None:
         """Return a message's own record as it stands in the new file, None if it goes."""
-        record = text[slice(*span)]
+        record = place.cut(text)
         if self.style.layout == "split":
             if message.id in self.folded.hidden:
                 return None
             if message.id in self.folded.replaced:
-                record = self._rewritten(message, text, span, hidden=False)
-            return self._with_counts(record) if self._is_restated(message) else record
+                record = self._rewritten(message, text, place, hidden=False)
+            return self._with_counts(record, place.depth) if self._is_restated(message) else record
         if message.id in self.folded.replaced:
-            return with_appended(record, {"editParent": self._edit_group(message)})
-        return with_appended(record, self._parent_field(message.id))
+            return with_appended(record, {"editParent": self._edit_group(message)}, place.depth)
+        return with_appended(record, self._parent_field(message.id), place.depth)
 
-    def _rewritten(self, message: Message, text: str, span: Span, *, hidden: bool) -> str:
-        record = text[slice(*span)]
+    def _rewritten(self, message: Message, text: str, place: ValuePlace, *, hidden: bool) -> str:
+        record, depth = place.cut(text), place.depth
         edits = self.folded.replaced[message.id]
-        record = splice(record, value_changes(record, message, edits, self.writer))
+        record = splice(record, value_changes(record, message, edits, self.writer, depth))
         if not self.style.tags:
             return record
-        own = kept_report(record)
+        own = kept_report(plain(record, depth))
         if self.style.operation:
             own["op"] = self.style.operation
         fields: dict[str, Any] = {"editId": self._edit_group(message)}
         fields |= {OWN_KEY: own} if own else {}
-        record = with_fields(record, self._fields(fields, message))
-        return with_appended(record, self._parent_field(message.id)) if hidden else record
+        record = with_fields(record, self._fields(fields, message), depth)
+        return with_appended(record, self._parent_field(message.id), depth) if hidden else record
 
-    def _with_counts(self, record: str) -> str:
+    def _line_with_counts(self, text: str) -> str:
+        place = line_place(text)
+        return splice(text, {place.span: self._with_counts(place.cut(text), place.depth)})
+
+    def _with_counts(self, record: str, depth: int) -> str:
         """Return a record's text with the counts that tell a client the size of its context."""
         told, fields = self.style.restated, self.writer.counts
-        return record if told is None or fields is None else restated(record, fields, told.tokens)
+        if told is None or fields is None:
+            return record
+        return restated(record, fields, told.tokens, depth)
 
     def _fields(self, fields: Mapping[str, Any], message: Message) -> dict[str, Any]:
         """Return the tags of a record at the place of a message, with what the operation notes."""
@@ -362,8 +371,12 @@ def _origin(item: Synthetic) -> dict[str, Any]:
     return {} if known == {"summarizer": BUILT_IN} else known
 
 
+def _beside(text: str, place: ValuePlace, record: str) -> str:
+    """Return the line of a record that is written beside one, with the same layer around it."""
+    head, tail = text[: place.start].lstrip("\ufeff \t"), text[place.end :].rstrip(" \t\r\n")
+    return f"{head}{record}{tail}" + ("\r\n" if text.endswith("\r\n") else "\n")
+
+
 def _value_at(text: str, element: JsonPath) -> Mapping[str, Any]:
-    value: Any = json.loads(text[slice(*record_span(text))], strict=False)
-    for step in element:
-        value = value[step]
-    return dict(value)
+    place = record_place(text)
+    return dict(value_at(json.loads(plain(place.cut(text), place.depth), strict=False), element))

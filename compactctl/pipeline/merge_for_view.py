@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from compactctl.model.operation import ArchivedLine
 from compactctl.pipeline.record_splice import with_appended
-from compactctl.pipeline.spans import record_span
+from compactctl.pipeline.spans import record_place, splice
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,10 @@ def tag_line(raw: bytes, fields: dict[str, str]) -> bytes:
     """Return a line with tags before the record's closing brace; untouched when it has none."""
     try:
         text = raw.decode()
-        start, end = record_span(text)
+        place = record_place(text)
     except (ValueError, StopIteration, RecursionError):
         return raw
-    if text[start:end][-1:] != "}":
+    record = place.cut(text)
+    if not record.endswith("}"):
         return raw
-    return (text[:start] + with_appended(text[start:end], fields) + text[end:]).encode()
+    return splice(text, {place.span: with_appended(record, fields, place.depth)}).encode()

@@ -6,7 +6,8 @@ from typing import Any
 
 from compactctl.model.edit import Replace
 from compactctl.model.message import JsonPath, Message
-from compactctl.pipeline.spans import Span, find_spans, splice
+from compactctl.pipeline.quoted import Quoted, Span, plain, spelled
+from compactctl.pipeline.spans import find_places, find_spans, splice
 from compactctl.pipeline.writer import Writer
 
 
@@ -22,21 +23,23 @@ def dump(value: Any) -> str:  # noqa: ANN401 - JSON is any value
 
 
 def value_changes(
-    record: str, message: Message, edits: Mapping[int, Replace], writer: Writer
+    record: str, message: Message, edits: Mapping[int, Replace], writer: Writer, depth: int = 0
 ) -> dict[Span, str]:
     """Return the span changes that put the edits' texts in place in a message's own record.
 
-    The work grows with the record, not with the document that it may stand in.
+    The work grows with the record, not with the document that it may stand in. ``depth`` is how
+    many texts the record stands in, which is then given as it is spelled there.
     """
-    depth = len(message.element)
-    paths = {index: message.parts[index].path[depth:] for index in edits}
-    spans = find_spans(record, paths.values())
+    holders = len(message.element)
+    paths = {index: message.parts[index].path[holders:] for index in edits}
+    places = find_places(record, paths.values(), depth)
     changes: dict[Span, str] = {}
     # A value inside another one that is replaced as well is replaced first.
     for index in sorted(edits, key=lambda index: -len(paths[index])):
-        span = spans[paths[index]]
-        current = json.loads(_taken(record, span, changes), strict=False)
-        changes[span] = dump(writer.new_value(message, index, current, edits[index].text))
+        place = places[paths[index]]
+        taken = plain(_taken(record, place.span, changes), place.depth)
+        value = writer.new_value(message, index, json.loads(taken, strict=False), edits[index].text)
+        changes[place.span] = spelled(dump(value), place.depth)
     return changes
 
 
@@ -51,22 +54,35 @@ def _taken(record: str, span: Span, changes: dict[Span, str]) -> str:
     return splice(record[start:end], inner)
 
 
-def with_fields(record: str, fields: Mapping[str, Any]) -> str:
-    """Return an object's text with top-level fields set; new ones go before the closing brace."""
+def with_fields(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
+    """Return an object's text with top-level fields set; new ones go before the closing brace.
+
+    ``depth`` as in ``value_changes``.
+    """
     # Most records have none of them; a key that is spelled with escapes is overruled all the same.
-    there = [(name,) for name in fields if f'"{name}"' in record]
-    spans = find_spans(record, there) if there else {}
-    changes = {spans[(name,)]: dump(fields[name]) for name in fields if (name,) in spans}
-    missing = {name: fields[name] for name in fields if (name,) not in spans}
-    return with_appended(splice(record, changes), missing)
+    there = [(name,) for name in fields if name in record]
+    places = find_places(record, there, depth) if there else {}
+    changes = {
+        place.span: spelled(dump(fields[str(name)]), depth) for (name,), place in places.items()
+    }
+    missing = {name: fields[name] for name in fields if (name,) not in places}
+    return with_appended(splice(record, changes), missing, depth)
 
 
-def with_appended(record: str, fields: Mapping[str, Any]) -> str:
+def with_appended(record: str, fields: Mapping[str, Any], depth: int = 0) -> str:
     """Return an object's text with fields added before the closing brace, whatever it holds."""
     if not fields:
         return record
-    end = record.rindex("}")
-    return f"{record[:end]},{dump(fields)[1:-1]}{record[end:]}"
+    end = _last(record, depth)
+    return f"{record[:end]},{spelled(dump(fields)[1:-1], depth)}{record[end:]}"
+
+
+def _last(record: str, depth: int) -> int:
+    """Return where the last brace of an object is spelled."""
+    if not depth:
+        return record.rindex("}")
+    quoted = Quoted(record, 0, len(record))
+    return quoted.outer(_last(quoted.text, depth - 1))
 
 
 def without_fields(record: str, names: Iterable[str]) -> str:
@@ -103,7 +119,10 @@ def _without_field(record: str, name: str, value: Span) -> str:
     return head.removesuffix(key) + rest.lstrip().removeprefix(",").lstrip()
 
 
-def changed(text: str, values: Iterable[tuple[JsonPath, Any]]) -> dict[Span, str]:
-    """Return the span changes that set values at paths, where they exist."""
+def changed(text: str, values: Iterable[tuple[JsonPath, Any]], depth: int = 0) -> dict[Span, str]:
+    """Return the span changes that set values at paths, where they exist; ``depth`` as above."""
     wanted = dict(values)
-    return {span: dump(wanted[path]) for path, span in find_spans(text, wanted).items()}
+    return {
+        place.span: spelled(dump(wanted[path]), place.depth)
+        for path, place in find_places(text, wanted, depth).items()
+    }

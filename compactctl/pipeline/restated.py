@@ -3,27 +3,29 @@
 import json
 from typing import Any
 
-from compactctl.model.counts import REPORTED, CountFields, own_object, value_at
+from compactctl.model.counts import REPORTED, CountFields, own_object
+from compactctl.model.paths import value_at
 from compactctl.model.tags import OWN_KEY
+from compactctl.pipeline.quoted import plain
 from compactctl.pipeline.record_splice import changed, with_fields
 from compactctl.pipeline.spans import splice
 
 
-def restated(record: str, fields: CountFields, tokens: int) -> str:
+def restated(record: str, fields: CountFields, tokens: int, depth: int = 0) -> str:
     """Return a record's text with counts that come to ``tokens``, and what was reported beside.
 
-    A record without counts, or with these, stays as it is.
+    A record without counts, or with these, stays as it is. ``depth`` as in ``value_changes``.
     """
-    value = json.loads(record, strict=False)
+    value = json.loads(plain(record, depth), strict=False)
     counts = value_at(value, fields.path)
     if not isinstance(counts, dict):
         return record
     told = {(*fields.path, *path): n for path, n in fields.telling(counts, tokens).items()}
-    new = splice(record, changed(record, told.items()))
+    new = splice(record, changed(record, told.items(), depth))
     if new == record:
         return record
     own = own_object(value)
-    return with_fields(new, {OWN_KEY: {**own, REPORTED: own.get(REPORTED, counts)}})
+    return with_fields(new, {OWN_KEY: {**own, REPORTED: own.get(REPORTED, counts)}}, depth)
 
 
 def kept_report(record: str) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NamedTuple
 
 from compactctl.model.message import JsonPath
-
-Span = tuple[int, int]
+from compactctl.pipeline.quoted import Quoted, Span, ValuePlace, spans_within
+from compactctl.pipeline.wrapped import LONGEST_PREFIX, driver_field_of, prefix_length
 
 _BLANK = frozenset(" \t\r\n")
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -21,34 +21,88 @@ _scan_once = _DECODER.scan_once  # type: ignore[attr-defined]
 _HERE = object()
 
 
-def record_span(text: str) -> Span:
-    """Return the span of the JSON value in a line, without byte order mark and blanks."""
+class Array(NamedTuple):
+    """Where the elements of an array stand in a line, and within how many texts."""
+
+    elements: list[Span]
+    depth: int
+
+
+def record_place(text: str) -> ValuePlace:
+    """Return where the JSON value of a line stands, without all that is around it."""
+    quoted = _in_driver(text)
+    if quoted is not None:
+        return quoted.place(record_place(quoted.text))
     start = _record_start(text)
-    return start, _scan_once(text, start)[1]
+    return ValuePlace(start, _scan_once(text, start)[1])
 
 
-def line_span(text: str) -> Span:
-    """Return the same span for a line that is known to hold one JSON value and nothing else."""
-    return _record_start(text), len(text.rstrip(" \t\r\n"))
+def line_place(text: str) -> ValuePlace:
+    """Return the same for a line that is known to hold one JSON value and nothing behind it."""
+    quoted = _in_driver(text)
+    if quoted is not None:
+        return quoted.place(line_place(quoted.text))
+    return ValuePlace(_record_start(text), len(text.rstrip(" \t\r\n")))
+
+
+def _in_driver(text: str) -> Quoted | None:
+    """Return the line that a log driver's record holds, None for any other line."""
+    name = driver_field_of(text)
+    if name is None:
+        return None
+    start, end = _find(text, [(name,)])[(name,)].span
+    return Quoted(text, start + 1, end - 1)
 
 
 def find_spans(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, Span]:
+    """Return the spans of the values at ``paths``; see ``find_places``."""
+    return {path: place.span for path, place in find_places(text, paths).items()}
+
+
+def find_places(text: str, paths: Iterable[JsonPath], depth: int = 0) -> dict[JsonPath, ValuePlace]:
     """Return where the values at ``paths`` stand in a line of JSON.
 
-    A path that is not there is left out. Of duplicate keys the last one counts, as in parsers.
+    A path leads through a text that holds JSON as if the value stood there itself. One that is not
+    there is left out. Of duplicate keys the last one counts, as in parsers. With ``depth``, the
+    text is how JSON is spelled within so many texts.
     """
-    found: dict[JsonPath, Span] = {}
+    quoted = Quoted(text, 0, len(text)) if depth else _in_driver(text)
+    if quoted is not None:
+        inner = find_places(quoted.text, paths, max(depth - 1, 0))
+        return {path: quoted.place(place) for path, place in inner.items()}
+    return _find(text, paths)
+
+
+def _find(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, ValuePlace]:
+    """Return the same of a line that is what it is, also where a log driver wrote it."""
+    found: dict[JsonPath, ValuePlace] = {}
     _value(text, _record_start(text), _tree(paths), (), found)
     return found
 
 
-def element_spans(text: str, path: JsonPath) -> list[Span]:
-    """Return the spans of all elements of the array at ``path``; empty when there is none."""
-    array = find_spans(text, [path]).get(path)
-    if array is None or text[array[0]] != "[":
+def find_array(text: str, path: JsonPath) -> Array:
+    """Return the elements of the array at ``path``, or in a text there; none without an array."""
+    place = find_places(text, [path]).get(path)
+    while place is not None:
+        inner = spans_within(text, place, _string)
+        if not inner:
+            return Array(spans_within(text, place, _elements), place.depth)
+        place = ValuePlace(*inner[0], place.depth + 1)
+    return Array([], 0)
+
+
+def _string(text: str) -> list[Span]:
+    """Return the span of what is between the quotes of a string; none of any other value."""
+    start = _skip(text, 0)
+    return [(start + 1, len(text.rstrip()) - 1)] if text[start : start + 1] == '"' else []
+
+
+def _elements(text: str) -> list[Span]:
+    start = _skip(text, 0)
+    if text[start : start + 1] != "[":
         return []
     spans = []
-    at = _skip(text, array[0] + 1)
+    at = _skip(text, start + 1)
     while text[at] != "]":
         end = _scan_once(text, at)[1]
         spans.append((at, end))
@@ -91,7 +145,8 @@ def _separator(text: str, elements: Sequence[Span], index: int | None) -> str:
 
 def _record_start(text: str) -> int:
     match = _BEFORE_RECORD.match(text)
-    return match.end() if match else 0
+    start = match.end() if match else 0
+    return start + prefix_length(text[start : start + LONGEST_PREFIX + 1])
 
 
 def _skip(text: str, at: int) -> int:
@@ -117,7 +172,7 @@ def _tree(paths: Iterable[JsonPath]) -> dict[Any, Any]:
 
 
 def _value(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, Span]
+    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
 ) -> int:
     inner = len(node) > (_HERE in node)
     if inner and text[at] == "{":
@@ -126,13 +181,29 @@ def _value(
         end = _array(text, at, node, path, found)
     else:
         end = _scan_once(text, at)[1]
+        if inner and text[at] == '"':
+            _in_text(text, (at + 1, end - 1), node, path, found)
     if _HERE in node:
-        found[path] = (at, end)
+        found[path] = ValuePlace(at, end)
     return end
 
 
+def _in_text(
+    text: str, span: Span, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
+) -> None:
+    """Find what stands in the JSON that a text holds; nothing where it holds none."""
+    quoted = Quoted(text, *span)
+    inner: dict[JsonPath, ValuePlace] = {}
+    rest = {step: each for step, each in node.items() if step is not _HERE}
+    try:
+        _value(quoted.text, _record_start(quoted.text), rest, path, inner)
+    except (ValueError, StopIteration, IndexError):
+        return
+    found |= {each: quoted.place(place) for each, place in inner.items()}
+
+
 def _object(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, Span]
+    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
 ) -> int:
     at = _skip(text, at + 1)
     while text[at] != "}":
@@ -143,7 +214,7 @@ def _object(
 
 
 def _array(
-    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, Span]
+    text: str, at: int, node: dict[Any, Any], path: JsonPath, found: dict[JsonPath, ValuePlace]
 ) -> int:
     at = _skip(text, at + 1)
     index = 0
@@ -154,7 +225,11 @@ def _array(
 
 
 def _member(
-    text: str, at: int, node: dict[Any, Any] | None, path: JsonPath, found: dict[JsonPath, Span]
+    text: str,
+    at: int,
+    node: dict[Any, Any] | None,
+    path: JsonPath,
+    found: dict[JsonPath, ValuePlace],
 ) -> int:
     end = _scan_once(text, at)[1] if node is None else _value(text, at, node, path, found)
     return _end(_COMMA, text, end)

@@ -9,7 +9,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewLine
 from compactctl.pipeline.record_splice import changed
 from compactctl.pipeline.relink import relink
-from compactctl.pipeline.spans import element_spans, rebuild, splice
+from compactctl.pipeline.spans import find_array, rebuild, splice
 from compactctl.pipeline.writer import Writer
 
 
@@ -57,7 +57,7 @@ def _inside(dropped: Collection[RecordPlace]) -> dict[int, dict[JsonPath, set[in
 
 def _without_elements(text: str, arrays: Mapping[JsonPath, Collection[int]]) -> str:
     for path, gone in sorted(arrays.items(), reverse=True):
-        spans = element_spans(text, path)
+        spans, _ = find_array(text, path)
         items = [(at, text[slice(*span)]) for at, span in enumerate(spans) if at not in gone]
         text = splice(text, {(spans[0][0], spans[-1][1]): rebuild(text, spans, items)})
     return text

@@ -15,7 +15,7 @@ from compactctl.history.pairs import orphans
 from compactctl.model.message import JsonPath
 from compactctl.model.operation import OptionValue
 from compactctl.pipeline.layout import Layout
-from compactctl.pipeline.spans import element_spans
+from compactctl.pipeline.spans import find_array
 from compactctl.stages.registry import ALL_STAGES
 
 # What small documents do not hold: parted pairs, records that are never sent, tools without use,
@@ -85,7 +85,7 @@ def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) 
 
 def pieces(text: str, array: JsonPath = ()) -> list[str]:
     """Return the text of a document as the elements of an array in it and what is around them."""
-    spans = element_spans(text, array)
+    spans = find_array(text, array).elements
     bounds = [0, *(bound for span in spans for bound in span), len(text)]
     return [text[start:end] for start, end in pairwise(bounds)]
 

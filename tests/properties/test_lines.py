@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from examples import tries
@@ -101,7 +102,11 @@ def as_reported(record: dict[str, Any]) -> dict[str, Any]:
     if "reported" not in own:
         return record
     rest = {name: value for name, value in own.items() if name != "reported"}
-    told = {**record, "message": {**record["message"], "usage": own["reported"]}}
+    told = deepcopy(record)
+    if "payload" in told:
+        told["payload"]["info"]["last_token_usage"] = own["reported"]
+    else:
+        told["message"]["usage"] = own["reported"]
     del told["compactctl"]
     return {**told, **({"compactctl": rest} if rest else {})}
 

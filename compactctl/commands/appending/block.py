@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from compactctl.commands.appending.conditions import (
     CannotAppendError,
@@ -12,7 +13,8 @@ from compactctl.commands.loading.load import Loaded, parse
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.errors import IntegrityError, UsageError
 from compactctl.formats.format import Appending
-from compactctl.formats.registry import appending_of
+from compactctl.formats.records.decode import is_wrapped
+from compactctl.formats.registry import SNIFFED_RECORDS, appending_of
 from compactctl.model.operation import OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import NewLine
@@ -25,6 +27,11 @@ def rules_of(loaded: Loaded) -> Appending:
     if found is None:
         raise UsageError(
             f"{_name(loaded)}: nothing is known that could be appended to a {loaded.format.title}; "
+            "leave out --native"
+        )
+    if any(map(is_wrapped, islice(loaded.lines, SNIFFED_RECORDS))):
+        raise UsageError(
+            f"{_name(loaded)}: its lines are those of a log, which no client reads; "
             "leave out --native"
         )
     return found

@@ -7,8 +7,9 @@ from typing import Literal
 
 from compactctl.model.message import Message, RecordPlace
 from compactctl.model.transcript import Transcript
+from compactctl.pipeline.quoted import plain, spelled
 from compactctl.pipeline.record_splice import without_fields
-from compactctl.pipeline.spans import find_spans, record_span, splice
+from compactctl.pipeline.spans import find_places, record_place, splice
 
 # Which field of a record names the summary, or the marker, that stands for it.
 _PARENTS = {"condenseParent": "condense_parent", "truncationParent": "truncation_parent"}
@@ -75,11 +76,12 @@ def untagged(
 
 def _without_tags(line: bytes, messages: Sequence[Message], groups: Collection[str]) -> bytes:
     text = line.decode()
-    spans = find_spans(text, [m.element for m in messages if m.element])
+    places = find_places(text, [m.element for m in messages if m.element])
     changes = {}
     for message in messages:
-        span = spans[message.element] if message.element else record_span(text)
-        changes[span] = without_fields(text[slice(*span)], _fields(message, groups))
+        place = places[message.element] if message.element else record_place(text)
+        record = without_fields(plain(place.cut(text), place.depth), _fields(message, groups))
+        changes[place.span] = spelled(record, place.depth)
     return splice(text, changes).encode()
 
 

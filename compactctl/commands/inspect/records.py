@@ -8,8 +8,9 @@ from compactctl.commands.loading.load import loaded_from
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.tags import tag_fields
 from compactctl.pipeline.merge_for_view import Shown
+from compactctl.pipeline.quoted import ValuePlace, plain
 from compactctl.pipeline.record_splice import with_appended
-from compactctl.pipeline.spans import Span, element_spans, find_spans
+from compactctl.pipeline.spans import Array, find_array, find_places
 from compactctl.store.files.lines import Source, digest_of
 
 # Within a record of a document these are between values: in a text they are written as escapes.
@@ -25,7 +26,7 @@ def records_of(result: ViewResult) -> Iterator[bytes]:
     if not any(_is_inside(viewed) for viewed in result.messages):
         yield from (line.data for line in result.lines)
         return
-    found: dict[tuple[int, JsonPath], tuple[str, list[Span]]] = {}
+    found: dict[tuple[int, JsonPath], tuple[str, Array]] = {}
     for viewed in result.messages:
         if not _is_inside(viewed):
             yield viewed.line.data
@@ -33,7 +34,7 @@ def records_of(result: ViewResult) -> Iterator[bytes]:
         place = (viewed.line.state, viewed.message.element[:-1])
         if place not in found:
             text = viewed.line.lines[viewed.line.row].decode("utf-8", "surrogateescape")
-            found[place] = text, element_spans(text, place[1])
+            found[place] = text, find_array(text, place[1])
         yield _record(viewed.message, *found[place])
 
 
@@ -56,13 +57,13 @@ def _is_document(line: Shown) -> bool:
     return len(line.lines) == 1
 
 
-def _record(message: Message, text: str, spans: list[Span]) -> bytes:
-    place = message.element[-1]
-    if isinstance(place, int) and place < len(spans):
-        span = spans[place]
+def _record(message: Message, text: str, array: Array) -> bytes:
+    at = message.element[-1]
+    if isinstance(at, int) and at < len(array.elements):
+        place = ValuePlace(*array.elements[at], array.depth)
     else:
-        span = find_spans(text, [message.element])[message.element]
-    record = _BREAK.sub(" ", text[slice(*span)])
+        place = find_places(text, [message.element])[message.element]
+    record = _BREAK.sub(" ", plain(place.cut(text), place.depth))
     if record.endswith("}"):
         tags = tag_fields(message.tags).items()
         record = with_appended(record, {n: v for n, v in tags if f'"{n}"' not in record})

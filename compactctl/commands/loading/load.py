@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 from compactctl.commands.loading.database_path import is_in_database, read_from_database
 from compactctl.commands.loading.usage import with_usage_once
@@ -14,7 +13,7 @@ from compactctl.formats.records.decode import decode, decode_lines, is_value
 from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
 from compactctl.history.unread import unread_text
 from compactctl.model.counts import own_object
-from compactctl.model.message import JsonPath
+from compactctl.model.paths import value_at
 from compactctl.model.tags import OWN_MARK
 from compactctl.model.transcript import RawLine, Transcript
 from compactctl.store.files.limits import NO_LIMITS, READ_LIMITS, ReadLimits
@@ -133,20 +132,14 @@ def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
     tags = (message.tags for message in transcript.messages)
     if any(each.operation or each.through for each in tags):
         return True
-    marked = {index: decode(line)[0] for index, line in enumerate(lines) if OWN_MARK in line}
+    marked = {index: decode(line)[0] for index, line in enumerate(lines) if OWN_MARK.search(line)}
     records = (record for values in marked.values() for record in values)
     elements = (
-        _value_at(marked[message.line][0], message.element)
+        value_at(marked[message.line][0], message.element)
         for message in transcript.messages
         if message.element and marked.get(message.line)
     )
     return any(isinstance(each, Mapping) and own_object(each) for each in (*records, *elements))
-
-
-def _value_at(value: Any, path: JsonPath) -> Any:  # noqa: ANN401 - JSON is any value
-    for step in path:
-        value = value[step]
-    return value
 
 
 def scan(

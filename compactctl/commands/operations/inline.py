@@ -1,6 +1,7 @@
 """Compactions inside a transcript (inline layout): which it carries, and how one group goes."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +9,11 @@ from typing import Any
 from compactctl.commands.loading.load import parse, split
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.records.decode import decode
+from compactctl.model.counts import own_object
 from compactctl.model.message import Message
 from compactctl.model.operation import Digest, OperationId
-from compactctl.model.tags import OWN_KEY
+from compactctl.model.paths import value_at
+from compactctl.model.tags import OWN_MARK
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.inline import take_back
 from compactctl.pipeline.record_splice import dump
@@ -19,7 +22,7 @@ from compactctl.store.files.carry import is_open
 from compactctl.store.files.lines import split_lines
 
 # What a line with a record of such a compaction has in it; most files need no parsing to tell.
-_MARKS = (b'"compactctl"', b'"seq":')
+_SEQUENCE = re.compile(rb'seq\\*":')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +73,12 @@ def carried_operations(
 
 def may_carry(line: bytes) -> bool:
     """Tell whether it is worth looking for a compaction inside a transcript with this line."""
-    return all(mark in line for mark in _MARKS)
+    return may_name_operation(line) and _SEQUENCE.search(line) is not None
 
 
 def may_name_operation(data: bytes) -> bool:
     """Tell whether some bytes of a transcript may hold a record that names an operation."""
-    return _MARKS[0] in data
+    return OWN_MARK.search(data) is not None
 
 
 def named_operations(
@@ -167,10 +170,7 @@ def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> Operatio
 
 
 def _own(value: Any, message: Message) -> Mapping[str, Any]:  # noqa: ANN401 - JSON is any value
-    for step in message.element:
-        value = value[step]
-    own = value.get(OWN_KEY)
-    return own if isinstance(own, Mapping) else {}
+    return own_object(value_at(value, message.element))
 
 
 def _operation(name: str, records: list[tuple[Message, Mapping[str, Any]]]) -> InlineOperation:

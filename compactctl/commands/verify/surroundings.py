@@ -26,7 +26,7 @@ from compactctl.store.files.leftovers import left_behind, sweep
 from compactctl.store.files.lines import Source, open_input
 
 # What a file with a record of ours has in it; most files need no parsing to tell.
-_MARK = re.compile(rb'"compactctl":\s*\{')
+_MARK = re.compile(rb'compactctl\\*":\s*\{')
 _LINE_ENDS = (b"", b"\n", b"\r\n")
 
 

@@ -18,7 +18,7 @@ from compactctl.formats.records.superseding import Superseding, marked
 from compactctl.model.appended import MARK
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
-from compactctl.pipeline.spans import line_span
+from compactctl.pipeline.spans import line_place
 
 # Of a file larger than this, in bytes, the client reads nothing before its newest compaction that
 # kept no messages verbatim: 4.95 MB were read whole, 5.35 MB were not (clients 2.0.76 to 2.1.330).
@@ -92,7 +92,7 @@ def _pointing(lines: Sequence[bytes], tip: str) -> list[bytes]:
 def _following(line: bytes, parent: str | None) -> bytes:
     """Return the line of a record that names ``parent`` as the one before it."""
     text = line.decode()
-    start, end = line_span(text)
+    start, end, _ = line_place(text)
     if decode(line)[0][0].get("parentUuid") == parent:
         return line
     return with_fields(text[start:end], {"parentUuid": parent}).encode()

@@ -19,12 +19,13 @@ from compactctl.formats.records.builder import record_id
 from compactctl.formats.records.decode import decode, decode_lines
 from compactctl.history.standins import edit_places, record_name
 from compactctl.model.appended import APPENDED
-from compactctl.model.counts import own_object, value_at
+from compactctl.model.counts import own_object
 from compactctl.model.message import NO_TAGS, JsonPath, Message, TextPart
+from compactctl.model.paths import value_at
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import dump, with_fields
-from compactctl.pipeline.spans import find_spans, line_span
+from compactctl.pipeline.spans import find_spans, line_place
 
 _UNKNOWN_ITEM = "an item of unknown type"
 _NEWEST = ("through", "occurrence")
@@ -80,7 +81,7 @@ class _Session:
     def text(self, index: int) -> str:
         """Return the text of the record on a line."""
         text = self._lines[index].decode()
-        start, end = line_span(text)
+        start, end, _ = line_place(text)
         return text[start:end]
 
     @cached_property

@@ -17,8 +17,9 @@ from compactctl.formats.records.json_values import (
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.timestamps import seconds
 from compactctl.formats.records.usage import joined
-from compactctl.model.counts import CountFields, as_reported, value_at
+from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import Message, ReportedUsage
+from compactctl.model.paths import value_at
 from compactctl.model.transcript import Cleared, Transcript
 
 NAME = "opencode"

@@ -14,7 +14,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.superseding import Superseding, marked
 from compactctl.model.appended import MARK
 from compactctl.pipeline.record_splice import with_fields
-from compactctl.pipeline.spans import line_span
+from compactctl.pipeline.spans import line_place
 
 
 class PiAppending:
@@ -50,7 +50,7 @@ class PiAppending:
 def _following(line: bytes, parent: str) -> bytes:
     """Return the line of an entry that follows ``parent``."""
     text = line.decode()
-    start, end = line_span(text)
+    start, end, _ = line_place(text)
     return with_fields(text[start:end], {"parentId": parent}).encode()
 
 

@@ -19,8 +19,8 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.rows.envelope import LogRow, exchange, logged_usage, model_of
 from compactctl.formats.records.rows.logged_answer import said_in
 from compactctl.formats.records.unread import UnreadText
-from compactctl.model.counts import value_at
 from compactctl.model.message import JsonPath, Message, ReportedUsage
+from compactctl.model.paths import value_at
 from compactctl.model.transcript import Transcript
 
 # As many messages as tell formats apart; containers can hold thousands.

@@ -10,6 +10,8 @@ from typing import Any
 import orjson
 
 from compactctl.model.transcript import RawLine
+from compactctl.pipeline.spans import line_place
+from compactctl.pipeline.wrapped import LONGEST_PREFIX, driver_field, prefix_length
 
 _RECORD_START = re.compile(rb'\{"')
 # A line glued together from many pieces is searched this far, and no more bytes of it are looked
@@ -45,13 +47,14 @@ def decode_lines(lines: Iterable[RawLine]) -> Iterator[Decoded]:
 def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
     """Return the JSON values of a raw line and the name of its damage.
 
-    The classes of damage are those seen in real files: NUL padding, torn and glued records.
+    Of a line that a logger or a container wrote, that is what it wrapped. The classes of damage are
+    those seen in real files: NUL padding, torn and glued records.
     """
     body = data.strip(_SPACE).removeprefix(_BOM)
     if not body:
         return (), None
     try:
-        return (loads(body),), None
+        return (_unwrapped(body),), None
     except ValueError:
         return _salvage(body)
 
@@ -59,10 +62,32 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
 def is_value(data: bytes) -> bool:
     """Tell whether some bytes are one JSON value, on one line or several."""
     try:
-        loads(data.strip(_SPACE).removeprefix(_BOM))
+        _unwrapped(data.strip(_SPACE).removeprefix(_BOM))
     except ValueError:
         return False
     return True
+
+
+def is_wrapped(data: bytes) -> bool:
+    """Tell whether a line has a layer around its JSON, put there by a logger or a container."""
+    try:
+        text = data.decode()
+        place = line_place(text)
+    except ValueError:
+        return False
+    return bool(place.depth or text[: place.start].strip(" \t\r\n\ufeff"))
+
+
+def _unwrapped(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value
+    try:
+        value = loads(body)
+    except ValueError:
+        length = prefix_length(body[: LONGEST_PREFIX + 1].decode("latin-1"))
+        if not length:
+            raise
+        return loads(body[length:])
+    name = driver_field(value) if isinstance(value, dict) else None
+    return loads(value[name].encode("utf-8", "surrogatepass")) if name else value
 
 
 def loads(body: bytes) -> Any:  # noqa: ANN401 - JSON is any value

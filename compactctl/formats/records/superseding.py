@@ -10,7 +10,7 @@ from compactctl.model.counts import own_object
 from compactctl.model.tags import OWN_KEY
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.record_splice import with_fields
-from compactctl.pipeline.spans import line_span
+from compactctl.pipeline.spans import line_place
 
 
 class Chain(Protocol):
@@ -111,7 +111,7 @@ class Superseding(Generic[ChainType]):
 def marked(line: bytes, operation: str) -> bytes:
     """Return a whole line whose record is marked as appended by an operation."""
     text = line.decode()
-    start, end = line_span(text)
+    start, end, _ = line_place(text)
     own = {**own_object(decode(line)[0][0]), APPENDED: operation}
     return (with_fields(text[start:end], {OWN_KEY: own}) + "\n").encode()
 

@@ -8,7 +8,6 @@ from compactctl.formats.content.rewritten import new_arguments
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.spring_ai.events import (
-    DATA,
     ROLES,
     TYPE,
     SpringConversation,
@@ -18,7 +17,7 @@ from compactctl.formats.spring_ai.events import (
     is_event,
     is_row,
 )
-from compactctl.formats.spring_ai.items import ARGUMENTS, RESPONSE, with_item_text
+from compactctl.formats.spring_ai.items import ARGUMENTS, RESPONSE
 from compactctl.model.counts import CountFields
 from compactctl.model.message import (
     JsonPath,
@@ -68,13 +67,8 @@ class SpringAi:
         return build(message, self.new_id(message), beside.like)
 
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
-        """Return what stands for a part: text, or the text of a list with that in it."""
+        """Return what stands for a part; see ``Writer.new_value``."""
         old = message.parts[part]
-        is_call = isinstance(old, ToolCallPart)
-        if old.path[-1] in DATA:
-            same = [index for index, each in enumerate(message.parts) if each.path == old.path]
-            field = ARGUMENTS if is_call else RESPONSE
-            return with_item_text(current, same.index(part), field, text)
         if isinstance(old, MediaPart):
             return {"mimeType": "text/plain", "data": text}
         return new_arguments(old, current, text) if isinstance(old, ToolCallPart) else text

@@ -11,9 +11,12 @@ from formats.squeeze import each_plan, pretty, squeezed
 
 from compactctl.formats.spring_ai.adapter import SpringAi
 from compactctl.history.pairs import orphans
+from compactctl.model.edit import Replace
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
+from compactctl.pipeline.record_splice import value_changes
+from compactctl.pipeline.spans import splice
 from compactctl.pipeline.writer import Beside
 
 MAKERS = pytest.mark.parametrize("make", [event, row])
@@ -99,15 +102,15 @@ def test_media_are_counted_by_size_and_texts_as_text() -> None:
 
 def test_one_result_of_several_in_a_text_is_replaced_and_every_other_byte_stays() -> None:
     answers = [answer("c1", "read", "one"), 7, answer("c2", "read", "two")]
-    listed = json.dumps(answers, indent=1)
-    message = spring({**row("e1", "TOOL"), "message_data": listed}).effective[0]
-    changed = SpringAi().new_value(message, 1, listed, "cut")
-    assert changed == listed.replace('"two"', '"cut"')
-    again = SpringAi().new_value(message, 0, changed, "off")
-    assert [
-        part.text
-        for part in spring({**row("e1", "TOOL"), "message_data": again}).effective[0].results
-    ] == ["off", "cut"]
+    record = json.dumps({**row("e1", "TOOL"), "message_data": json.dumps(answers, indent=1)})
+    message = spring(json.loads(record)).effective[0]
+    edits = {1: Replace(id=message.id, part=1, text="cut", group=GroupId("g"))}
+    changed = splice(record, value_changes(record, message, edits, SpringAi()))
+    assert changed == record.replace('\\"two\\"', '\\"cut\\"')
+    assert [part.text for part in spring(json.loads(changed)).effective[0].results] == [
+        "one",
+        "cut",
+    ]
 
 
 @MAKERS

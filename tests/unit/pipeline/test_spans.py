@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactctl.pipeline.spans import element_spans, find_spans, rebuild, record_span, splice
+from compactctl.pipeline.spans import find_array, find_spans, rebuild, record_place, splice
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -50,7 +50,7 @@ def test_numbers_no_parser_could_keep_are_skipped(number: str) -> None:
 @pytest.mark.parametrize("before", ["\ufeff", "\ufeff ", " \ufeff", "\r\n\t"])
 def test_a_record_may_follow_a_byte_order_mark_and_blanks(before: str) -> None:
     text = before + '{"a":1} \n'
-    assert record_span(text) == (len(before), len(before) + 7)
+    assert record_place(text) == (len(before), len(before) + 7, 0)
     assert at(text, "a") == "1"
 
 
@@ -72,13 +72,13 @@ def test_several_paths_are_found_at_once_nested_ones_too() -> None:
 
 def test_elements_are_those_of_the_array_at_the_path() -> None:
     text = '{"m":[ {"a":"],"} ,2,\n[3] ]}'
-    assert [text[slice(*span)] for span in element_spans(text, ("m",))] == [
+    assert [text[slice(*span)] for span in find_array(text, ("m",)).elements] == [
         '{"a":"],"}',
         "2",
         "[3]",
     ]
-    assert element_spans(text, ("x",)) == element_spans('{"m":{}}', ("m",)) == []
-    assert element_spans("[ ]", ()) == []
+    assert find_array(text, ("x",)) == find_array('{"m":{}}', ("m",)) == ([], 0)
+    assert find_array("[ ]", ()) == ([], 0)
 
 
 def test_splicing_replaces_and_inserts_and_leaves_the_rest() -> None:
@@ -87,12 +87,12 @@ def test_splicing_replaces_and_inserts_and_leaves_the_rest() -> None:
 
 def test_inserted_elements_can_be_taken_out_again() -> None:
     text = "1 ,\t2,3 , 4"
-    spans = element_spans(f"[{text}]", ())
+    spans = find_array(f"[{text}]", ()).elements
     spans = [(start - 1, end - 1) for start, end in spans]
     own = [(index, text[slice(*span)]) for index, span in enumerate(spans)]
     more = rebuild(text, spans, [(None, "8"), *own[:2], (None, "9"), *own[2:]])
     assert json.loads(f"[{more}]") == [8, 1, 2, 9, 3, 4]
-    grown = [(start - 1, end - 1) for start, end in element_spans(f"[{more}]", ())]
+    grown = [(start - 1, end - 1) for start, end in find_array(f"[{more}]", ()).elements]
     left = [(n, more[slice(*span)]) for n, span in enumerate(grown) if n not in {0, 3}]
     assert rebuild(more, grown, left) == rebuild(text, spans, own) == text
 

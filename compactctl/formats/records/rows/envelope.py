@@ -13,8 +13,8 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
-from compactctl.model.counts import value_at
 from compactctl.model.message import JsonPath, ReportedUsage
+from compactctl.model.paths import value_at
 
 # What APIs call the messages of a request.
 _MEMBERS = ("messages", "contents")

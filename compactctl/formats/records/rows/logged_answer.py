@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty
 from compactctl.formats.records.message_draft import MessageDraft
-from compactctl.model.counts import value_at
 from compactctl.model.message import JsonPath, TextPart
+from compactctl.model.paths import value_at
 
 _Said = tuple[JsonPath, MessageDraft]
 

@@ -1,0 +1,122 @@
+"""Lines that a container or a logger wrapped: read as if they were bare, and written like them."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from examples import tries
+from formats.jsonl import detected
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from properties.chats import lines_of, openai
+from properties.jobs import WAYS, Bench, bench
+from properties.plans import PLANS, Plan
+
+from compactctl.commands.compact.compact import compact
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.commands.verify.verify import VerifyOptions, verify
+from compactctl.formats.records.decode import decode
+from compactctl.store.files.lines import split_lines
+
+TIME = "2026-01-01T00:00:00.123456789Z"
+SAID = '{"role":"user","content":"Say \\"hi\\" to é"}'
+# Docker's json-file driver, Fluent Bit, CloudWatch, Elastic's common schema; the container runtime
+# of Kubernetes, Docker Compose, Python's logging as it is and with a usual format, journald, and
+# server-sent events.
+WRAPPERS: dict[str, Callable[[str], str]] = {
+    "docker": lambda line: json.dumps({"log": f"{line}\n", "stream": "stdout", "time": TIME}),
+    "fluent": lambda line: json.dumps(
+        {"date": 1767225600.0, "log": line, "kubernetes": {"pod_name": "gateway"}}
+    ),
+    "cloudwatch": lambda line: json.dumps(
+        {"logStreamName": "a", "timestamp": 1, "message": line, "ingestionTime": 2, "eventId": "3"}
+    ),
+    "elastic": lambda line: json.dumps({"@timestamp": TIME, "message": line}, ensure_ascii=False),
+    "kubernetes": lambda line: f"{TIME} stdout F {line}",
+    "compose": lambda line: f"gateway-1  | {line}",
+    "python": lambda line: f"INFO:root:{line}",
+    "level": lambda line: f"2026-01-01 00:00:00,123 - gateway - INFO - {line}",
+    "journald": lambda line: f"Jan 01 00:00:00 host gateway[12]: {line}",
+    "events": lambda line: f"data: {line}",
+}
+EACH = pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+
+
+@EACH
+def test_the_layer_is_taken_off(wrap: Callable[[str], str]) -> None:
+    assert decode(wrap(SAID).encode()) == ((json.loads(SAID),), None)
+    assert detected(wrap(SAID).encode(), b"", wrap(SAID).encode()) == "openai-chat"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'on and on"} {"role":"user","content":"torn"}',
+        '{"role":"user","con{"role":"user","content":"torn"}',
+        'and then {"role":"user","content":"torn in a word"}',
+        "INFO: no record",
+        "INFO: {no record}",
+    ],
+)
+def test_what_is_torn_has_no_layer(line: str) -> None:
+    assert decode(line.encode())[1] is not None
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"log": "Server started\n", "stream": "stdout", "time": TIME},
+        {"log": SAID},
+        {"role": "user", "content": "x", "log": SAID, "time": TIME},
+        {"log": SAID[:20], "stream": "stdout", "time": TIME},
+        {"log": "[1]", "stream": "stdout", "time": TIME},
+    ],
+)
+def test_any_other_record_stays_what_it_is(record: dict[str, Any]) -> None:
+    assert decode(json.dumps(record).encode()) == ((record,), None)
+
+
+def _lines(bare: list[bytes], wrap: Callable[[str], str]) -> bytes:
+    return b"".join(wrap(line.decode().rstrip("\n")).encode() + b"\n" for line in bare)
+
+
+def _meant(line: bytes) -> Any:
+    """Return a record without what names its operation and the bytes before it."""
+    (record,), _ = decode(line)
+    own = record.get("compactctl", {})
+    for name in ("op", "bytes", "sha256"):
+        own.pop(name, None)
+    return record
+
+
+def _compacted(at: Bench, way: dict[str, Any]) -> list[bytes]:
+    if not compact(at.options(**way)).compacted:
+        return []
+    return list(split_lines(at.out.read_bytes()))
+
+
+def _is_whole(line: bytes) -> bool:
+    return line.startswith(b"{") and decode(line)[1] is None
+
+
+@tries(60)
+@given(plan=PLANS, way=WAYS, name=st.sampled_from(sorted(WRAPPERS)))
+def test_wrapped_lines_are_compacted_as_bare_ones_and_restored(
+    plan: Plan, way: dict[str, Any], name: str
+) -> None:
+    bare = [line for line in lines_of(openai, plan) if _is_whole(line)]
+    assume(bare)
+    wrapped = _lines(bare, WRAPPERS[name])
+    with bench(b"".join(bare)) as at:
+        wanted = _compacted(at, way)
+    with bench(wrapped) as at:
+        lines = _compacted(at, way)
+        assert list(map(_meant, lines)) == list(map(_meant, wanted))
+        layer = WRAPPERS[name]("|").encode().partition(b"|")[0]
+        assert all(line.startswith(layer) for line in lines)
+        if lines and way["tags"]:
+            (found,) = verify(VerifyOptions(paths=(str(at.out),))).transcripts
+            assert found.verdict == "proven"
+            rewind(RewindOptions(path=str(at.out)))
+            assert at.out.read_bytes() == wrapped
