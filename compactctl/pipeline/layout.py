@@ -18,6 +18,7 @@ from compactctl.history.standins import occurrence, record_name, same_named
 from compactctl.model.counts import Restated
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.paths import value_at
+from compactctl.model.row_fields import placing_fields
 from compactctl.model.summary import BUILT_IN
 from compactctl.model.tags import OWN_KEY, tag_fields
 from compactctl.model.transcript import Transcript
@@ -274,6 +275,8 @@ class _Page:
         record = dict(
             self.writer.new_record(item, Beside(anchor=message, like=like, parent=parent))
         )
+        if self.writer.parent_path is None:
+            record = {**placing_fields(like), **record}
         if self.style.tags:
             fields = tag_fields(written_tags(item, self.style.operation))
             fields = {**fields, OWN_KEY: fields.get(OWN_KEY, {}) | _origin(item)}

@@ -16,6 +16,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.rows.belonging import grouped, in_time_order, sent_at
 from compactctl.formats.records.rows.envelope import LogRow, exchange, logged_usage, model_of
 from compactctl.formats.records.rows.logged_answer import said_in
 from compactctl.formats.records.unread import UnreadText
@@ -52,6 +53,10 @@ class Conversation(Protocol):
         """Return the usage that an answer reports."""
 
 
+# A value, its path in its line, and the line.
+_Place = tuple[object, JsonPath, Decoded]
+
+
 class ChatLogReader:
     """Reads a file line by line; ``start`` begins the conversation of a number.
 
@@ -73,7 +78,8 @@ class ChatLogReader:
         self._cwd: str | None = None
         self._count = 0
         self._alone = 0
-        self._bare: list[tuple[object, Decoded]] = []
+        self._unordered = 0
+        self._bare: list[_Place] = []
         self._bare_number = 0
         # The name of its dialect by the number of a conversation, in logs that may hold several.
         self.dialects: dict[int, str] = {}
@@ -87,8 +93,7 @@ class ChatLogReader:
             for value in decoded.values:
                 self._take_in(value, decoded)
         self._read_bare()
-        if self._alone:
-            self.gather.warnings.append(_alone_words(self._alone))
+        self.gather.warnings += _warnings(self._alone, self._unordered)
         sent = self.sent(tuple(self.gather.messages))
         self.gather.messages.sort(key=lambda message: message.line)
         spoken = (message.model for message in reversed(self.gather.messages) if message.model)
@@ -136,14 +141,30 @@ class ChatLogReader:
             return
         if not self._bare:
             self._bare_number = self._next()
-        self._bare.append((value, decoded))
+        self._bare.append((value, (), decoded))
 
     def _read_bare(self) -> None:
         """Read the bare lines: what they are together shows at the end."""
-        if self._bare:
-            conversation = self.begin(self._bare_number, [value for value, _ in self._bare], {}, {})
-            for value, decoded in self._bare:
-                self._measure(value, partial(self._record, value, (), conversation, decoded))
+        number = self._bare_number
+        for conversation in grouped(self._bare, _value):
+            self._read_together(conversation, number, self._measured_record)
+            number = self._next()
+
+    def _read_together(
+        self, places: Sequence[_Place], number: int, read: Callable[..., object]
+    ) -> None:
+        """Read bare messages that are a conversation, in the order of their times."""
+        in_order = in_time_order(places, _value)
+        self._unordered += in_order is not None
+        values = [value for value, _, _ in places]
+        conversation = self.begin(number, values, {}, {})
+        for value, path, decoded in in_order or places:
+            read(value, path, conversation, decoded)
+
+    def _measured_record(
+        self, value: object, path: JsonPath, conversation: Conversation | str, decoded: Decoded
+    ) -> None:
+        self._measure(value, partial(self._record, value, path, conversation, decoded))
 
     def _measure(self, value: object, read: Callable[[], object]) -> None:
         """Take in a value by ``read``, and what of its text was not read."""
@@ -159,7 +180,11 @@ class ChatLogReader:
             self._document(value, row, path, decoded)
             return
         if not value or sum(map(self._is_container, value)) * 2 < len(value):
-            self._members(value, path, self.begin(self._next(), value, {}, {}), decoded)
+            places = [(item, (*path, index), decoded) for index, item in enumerate(value)]
+            for conversation in grouped(places, _value):
+                self._read_together(conversation, self._next(), self._record)
+            if not value:
+                self.gather.meta("empty conversation", decoded.n_bytes)
             return
         for index, item in enumerate(value):
             if self._is_container(item):
@@ -261,6 +286,8 @@ class ChatLogReader:
             self.gather.opaque(decoded, conversation, size)
             return None
         draft = conversation.message(record, path)
+        if draft is not None and draft.time is None:
+            draft = replace(draft, time=sent_at(record))
         self._records[path] = _kind(record) if draft is None else ""
         if draft is not None and draft.parts:
             message = self._message(draft, record, path, conversation, decoded)
@@ -294,6 +321,10 @@ class ChatLogReader:
         )
 
 
+def _value(place: _Place) -> object:
+    return place[0]
+
+
 def _kind(record: Mapping[str, Any]) -> str:
     """Return what a record is called that is not understood; "" where only its fields tell."""
     kinds = (f"{key}: {record[key]}" for key in ("role", "type") if text_or_none(record.get(key)))
@@ -311,9 +342,13 @@ def _usages(
             yield usage
 
 
-def _alone_words(number: int) -> str:
-    logged = "answer is" if number == 1 else "answers are"
-    return f"{number:,} {logged} logged without the request; what was sent is not in this file"
+def _warnings(alone: int, unordered: int) -> Iterator[str]:
+    if alone:
+        logged = "answer is" if alone == 1 else "answers are"
+        yield f"{alone:,} {logged} logged without the request; what was sent is not in this file"
+    if unordered:
+        what = "messages" if unordered == 1 else f"messages of {unordered:,} conversations"
+        yield f"{what} are not in the order of their times; they are read oldest first"
 
 
 def sample_messages(
