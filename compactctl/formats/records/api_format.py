@@ -10,6 +10,7 @@ from compactctl.formats.records.chat_log import Conversation
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous, DialectFit, dialect_fits
 from compactctl.formats.records.rows.envelope import exchange, row_of
+from compactctl.formats.records.rows.texts import opened
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
 from compactctl.model.transcript import Transcript
@@ -123,6 +124,7 @@ class _Judged:
 
 
 def _judged(dialects: Sequence[ApiFormat], records: Sequence[Mapping[str, Any]]) -> _Judged:
+    records = [opened(record) for record in records]
     rows = [row_of(record) for record in records]
     bare = [record for record, row in zip(records, rows, strict=True) if row is None]
     weighed = [

@@ -1,11 +1,15 @@
 """Reads logs of requests to the APIs of models, each conversation in the dialect it has."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.records.chat_log import ChatLogReader, Conversation
+from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous, Dialect, dialect_fits
 from compactctl.formats.records.rows.envelope import LogRow, row_of
+from compactctl.formats.records.rows.texts import opened
+from compactctl.model.transcript import Transcript
 
 # What a log of several dialects is called.
 API_LOG = "api-log"
@@ -22,6 +26,10 @@ class ApiLogReader(ChatLogReader):
         super().__init__(name, dialects[0].start)
         self._dialects = dialects
         self._usual = usual
+
+    def read(self, lines: Iterable[Decoded]) -> Transcript:
+        """Read all lines once, in order; texts that hold requests and answers are opened."""
+        return super().read(replace(line, values=tuple(map(opened, line.values))) for line in lines)
 
     def called(self) -> str:
         """Return the name of the format that the file turned out to have."""

@@ -1,22 +1,19 @@
 """JSON inside a text is edited where it stands: no other byte changes, and all come back."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from examples import tries
-from formats.jsonl import decoded
+from formats.jsonl import decoded, read, texts
+from formats.squeeze import squeezed
 from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.formats.openai_chat import OpenAIChat
-from compactctl.formats.records.decode import Decoded
 from compactctl.model.edit import Edit, Hide, Insert, Replace
 from compactctl.model.message import GroupId, Message, MessageId, Synthetic
-from compactctl.model.paths import json_in
-from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.inline import take_back
 from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
@@ -27,20 +24,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1
 MESSAGES = st.lists(TEXTS | st.sampled_from(['"\\/\n', "é☃🙂", "}],{"]), min_size=1, max_size=6)
 GROUP = GroupId("g")
 SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-
-
-class _TextsRead:
-    """Reads and writes chat messages in an array that is written as a text."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(OpenAIChat(), name)
-
-    def read(self, lines: Iterable[Decoded]) -> Transcript:
-        return OpenAIChat().read(replace(line, values=(_opened(line.values[0]),)) for line in lines)
-
-
-def _opened(value: Any) -> Any:
-    return {**value, "messages": json_in(json_in(value["messages"]))}
 
 
 def spelled(text: str, random: Random) -> str:
@@ -85,10 +68,10 @@ def edits_of(messages: tuple[Message, ...], fates: list[str]) -> list[Edit]:
 
 def new_line(line: bytes, fates: list[str], layout: Layout) -> bytes:
     """Return what edits make of a line."""
-    transcript = _TextsRead().read(decoded([line]))
+    transcript = OpenAIChat().read(decoded([line]))
     folded = fold(edits_of(transcript.effective, fates))
     style = LayoutStyle(layout=layout, operation="op")
-    (made,) = lay_out([line], transcript, folded, _TextsRead(), style)
+    (made,) = lay_out([line], transcript, folded, OpenAIChat(), style)
     return made.data
 
 
@@ -141,4 +124,51 @@ def test_taking_back_what_was_written_inside_a_text_restores_every_byte(
 ) -> None:
     line = line_of(said, random, depth)
     made = new_line(line, fates, "inline")
-    assert take_back([made], _TextsRead().read(decoded([made])), {"g", "r"}) == (line,)
+    assert take_back([made], OpenAIChat().read(decoded([made])), {"g", "r"}) == (line,)
+
+
+def spend_log(requests: int = 4) -> dict[str, Any]:
+    """Return a row of LiteLLM's table of spend logs, as an export of its database has it."""
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "Be brief"}]
+    for number in range(requests):
+        messages += [
+            {"role": "user", "content": f"Question {number}: " + "why is it so? " * 40},
+            {"role": "assistant", "content": f'Answer {number}: "since é"\n' * 40},
+        ]
+    messages.append({"role": "user", "content": "And now?"})
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Done"}}
+    response = {"id": "chatcmpl-1", "choices": [choice], "usage": {"prompt_tokens": 1_500}}
+    return {
+        "request_id": "chatcmpl-1",
+        "call_type": "acompletion",
+        "spend": 0.001,
+        "model": "gpt-4o",
+        "metadata": json.dumps({"user_api_key_alias": "ci"}),
+        "messages": json.dumps(messages, ensure_ascii=False),
+        "response": json.dumps(response),
+        "proxy_server_request": "{}",
+    }
+
+
+def test_a_row_with_its_request_as_text_is_read_compacted_and_restored(tmp_path: Path) -> None:
+    path = tmp_path / "spend.jsonl"
+    path.write_text(json.dumps(spend_log()) + "\n" + json.dumps(spend_log(6)) + "\n")
+    result = squeezed(path, ("summarize",), "split", tmp_path)
+    assert result.compacted
+    assert (result.format, result.messages_before) == ("openai-chat", 10 + 1 + 14 + 1)
+
+
+def test_a_request_may_stand_in_a_text_in_a_text() -> None:
+    log = spend_log()
+    body = json.dumps({"model": "gpt-4o", "messages": log["messages"]})
+    outer = json.dumps({"body": body, "headers": {}})
+    row = {**log, "messages": "{}", "response": None, "proxy_server_request": outer}
+    assert texts(read("openai-chat", row).effective) == texts(
+        read("openai-chat", {**log, "response": None}).effective
+    )
+
+
+def test_an_answer_that_is_json_stays_the_text_that_it_is() -> None:
+    asked = [{"role": "user", "content": "As JSON, please"}]
+    row = {"input": asked, "output": '{"answer": 42}'}
+    assert texts(read("openai-chat", row).effective) == ["As JSON, please", '{"answer": 42}']

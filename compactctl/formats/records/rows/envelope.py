@@ -17,9 +17,9 @@ from compactctl.model.message import JsonPath, ReportedUsage
 from compactctl.model.paths import value_at
 
 # What APIs call the messages of a request.
-_MEMBERS = ("messages", "contents")
+MEMBERS = ("messages", "contents")
 # The object that was sent. The first that holds messages counts.
-_REQUESTS: tuple[JsonPath, ...] = (
+REQUESTS: tuple[JsonPath, ...] = (
     # A request as it was sent; LiteLLM's standard logging payload.
     (),
     # Input of batches at OpenAI and Azure.
@@ -45,9 +45,9 @@ _REQUESTS: tuple[JsonPath, ...] = (
     ("kwargs",),
 )
 # Langfuse, Braintrust and MLflow may have the messages there without a request around them.
-_LISTS: tuple[JsonPath, ...] = (("input",), ("inputs",))
+LISTS: tuple[JsonPath, ...] = (("input",), ("inputs",))
 # What the API answered, or a text or messages of it. The first that says something counts.
-_ANSWERS: tuple[JsonPath, ...] = (
+ANSWERS: tuple[JsonPath, ...] = (
     # Portkey; output of batches at OpenAI and Azure.
     ("response", "body"),
     # Gateways of many kinds; LiteLLM; output of batches at Gemini and Vertex AI.
@@ -113,7 +113,7 @@ class LogRow:
 
 def row_of(value: Mapping[str, Any]) -> LogRow | None:
     """Return where things stand in an object that holds a request or an answer, else None."""
-    answers = tuple(path for path in _ANSWERS if _may_answer(value_at(value, path)))
+    answers = tuple(path for path in ANSWERS if _may_answer(value_at(value, path)))
     place = next(_places(value), None)
     if place is not None:
         around = ((),) if place[0] else ()
@@ -158,14 +158,14 @@ def exchange(
 
 def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
     """Yield where a request may stand, and its messages."""
-    for path in _REQUESTS:
+    for path in REQUESTS:
         request = object_or_empty(value_at(value, path))
-        for name in _MEMBERS:
+        for name in MEMBERS:
             if isinstance(request.get(name), list) and _are_records(request[name]):
                 yield path, (*path, name)
         if not path and _is_message(value):
             return
-    for path in _LISTS:
+    for path in LISTS:
         messages = value_at(value, path)
         if messages and isinstance(messages, list) and _are_records(messages):
             yield (), path
