@@ -157,6 +157,11 @@ def _is_response(message: Mapping[str, Any]) -> bool:
 def _has_blocks(message: Mapping[str, Any]) -> bool:
     blocks = [b for b in list_or_empty(message["content"]) if isinstance(b, Mapping)]
     calls_apart = "tool_calls" in message
-    return not calls_apart and any(
-        block.get("type") in _BLOCKS or isinstance(block.get("source"), Mapping) for block in blocks
-    )
+    return not calls_apart and any(map(_is_block, blocks))
+
+
+def _is_block(block: Mapping[str, Any]) -> bool:
+    # Mistral's thinking is a list.
+    is_other = isinstance(block.get("thinking"), list)
+    known = block.get("type") in _BLOCKS or isinstance(block.get("source"), Mapping)
+    return known and not is_other

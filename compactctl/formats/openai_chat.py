@@ -8,6 +8,7 @@ from compactctl.formats.content.anthropic import name_results
 from compactctl.formats.content.anthropic_usage import reported_usage
 from compactctl.formats.content.call_queue import CallQueue
 from compactctl.formats.content.openai import (
+    beside_content,
     call_parts,
     content_parts,
     new_content,
@@ -37,7 +38,6 @@ from compactctl.model.message import (
     ReportedUsage,
     Role,
     Synthetic,
-    TextPart,
     ToolCallPart,
     ToolResultPart,
     is_replaceable,
@@ -157,7 +157,9 @@ class _OpenAIConversation:
     def _result(
         self, record: Mapping[str, Any], path: JsonPath, parts: Sequence[Part]
     ) -> ToolResultPart:
-        content, name = record.get("content"), text_or_empty(record.get("name"))
+        content = record.get("content")
+        # Ollama's name of it is the second one.
+        name = text_or_empty(record.get("name")) or text_or_empty(record.get("tool_name"))
         call_id = text_or_none(record.get("tool_call_id"))
         joined = CallId(call_id) if call_id else self.queue.result(name)
         text, media = result_content(content, (*path, "content"))
@@ -190,10 +192,7 @@ def _message_parts(record: Mapping[str, Any], path: JsonPath) -> tuple[Part, ...
     if calls:
         # Exporters repeat the calls of ``tool_calls`` among the content; the model sees one.
         content = tuple(part for part in content if not isinstance(part, ToolCallPart))
-    refusal = record.get("refusal")
-    if isinstance(refusal, str) and refusal:
-        content = (*content, TextPart(text=refusal, path=(*path, "refusal")))
-    return (*reasoning_parts(record, path), *content, *calls)
+    return (*reasoning_parts(record, path), *content, *beside_content(record, path), *calls)
 
 
 def _holds_results(record: Mapping[str, Any], parts: Iterable[Part]) -> bool:

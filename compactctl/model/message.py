@@ -66,7 +66,8 @@ class ToolCallPart:
 class MediaPart:
     """An image, document or sound; the data itself is never held.
 
-    ``n_bytes`` is the decoded size; ``width`` and ``height`` are pixels, 0 when unknown.
+    ``n_bytes`` is the decoded size; ``width`` and ``height`` of an image are pixels, ``seconds`` is
+    the length of a recording, ``pages`` are those of a PDF: 0 when unknown.
     ``embedded`` is set where it stands in a block that only its provider understands.
     """
 
@@ -74,6 +75,8 @@ class MediaPart:
     n_bytes: int
     width: int = 0
     height: int = 0
+    seconds: float = 0.0
+    pages: int = 0
     embedded: bool = False
     path: JsonPath = ()
 

@@ -16,19 +16,26 @@ from compactctl.model.message import (
 )
 from compactctl.tokens.counters.chars import NeuroLinkCounter
 from compactctl.tokens.counters.counter import TokenCounter
-from compactctl.tokens.media import media_tokens
+from compactctl.tokens.media import RATES, MediaRates, media_tokens
 
 
 class Meter:
     """Measures with one counter and remembers what it counted.
 
-    ``image_tokens`` is what every image counts as, None for an estimate by its size. Memory grows
-    with the parts and distinct texts measured; results never change.
+    ``image_tokens`` is what every image counts as, None for an estimate by its size; ``rates`` are
+    those of other media. Memory grows with the parts and distinct texts measured; results never
+    change.
     """
 
-    def __init__(self, counter: TokenCounter, image_tokens: int | None = None) -> None:
+    def __init__(
+        self,
+        counter: TokenCounter,
+        image_tokens: int | None = None,
+        rates: MediaRates = RATES,
+    ) -> None:
         self.counter = counter
         self.image_tokens = image_tokens
+        self.rates = rates
         self._known: dict[str, int] = {"": 0}
         # By identity, because hashing one is slow; a message that is kept keeps its id to itself.
         self._messages: dict[int, tuple[Message, int]] = {}
@@ -56,7 +63,8 @@ class Meter:
         if isinstance(part, ToolDefinitionPart) and isinstance(self.counter, NeuroLinkCounter):
             return sum(self.counter.definitions(part_texts(part)))
         texts = sum([self.text(text) for text in part_texts(part)])
-        return texts + sum([media_tokens(item, self.image_tokens) for item in media_of(part)])
+        media = [media_tokens(item, self.image_tokens, self.rates) for item in media_of(part)]
+        return texts + sum(media)
 
     def message(self, message: Message) -> int:
         """Count the tokens of a message's parts."""

@@ -264,11 +264,10 @@ def _unsized(messages: Sequence[Message]) -> str:
     ]
     if not lines:
         return ""
-    noun = "document or recording is" if len(lines) == 1 else "documents or recordings are"
-    return (
-        f"{len(lines):,} {noun} stored as a link or file id: size unknown, counted as 0 tokens "
-        f"(the first is on line {lines[0]:,})"
-    )
+    one = "document, recording or encrypted content has an unknown size and counts"
+    several = "documents, recordings or encrypted contents have an unknown size and count"
+    what = one if len(lines) == 1 else several
+    return f"{len(lines):,} {what} 0 tokens (the first is on line {lines[0]:,})"
 
 
 def _added(measured: Measure, messages: Sequence[Message]) -> int:

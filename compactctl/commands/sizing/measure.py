@@ -17,6 +17,7 @@ from compactctl.tokens.counters.counter import TokenCounter
 from compactctl.tokens.counters.fast import WORTH_LOADING
 from compactctl.tokens.fit import Base, Limits, limits_of
 from compactctl.tokens.framing import FramedMeter, framing_for
+from compactctl.tokens.media import rates_for
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.models.lookup import ModelInfo, model_suggestion, resolve_model
 from compactctl.tokens.models.own_models import NO_MODELS, OwnModels
@@ -81,7 +82,7 @@ class Measure:
 
     def forgetting(self) -> "Measure":
         """Return the same without the texts that were measured."""
-        meter = Meter(self.counter, self.meter.image_tokens)
+        meter = Meter(self.counter, self.meter.image_tokens, self.meter.rates)
         return replace(self, meter=meter, framed=FramedMeter(meter, self.framed.framing))
 
 
@@ -92,7 +93,7 @@ def measure(transcript: Transcript, options: MeasureOptions) -> Measure:
     """
     model = resolve_model(options.model or transcript.model, options.own)
     counter = _counter(options, model)
-    meter = Meter(counter, _image_tokens(options))
+    meter = Meter(counter, _image_tokens(options), rates_for(model))
     framed = FramedMeter(meter, framing_for(model, counter))
     limits = limits_for(transcript, options, model, framed)
     return Measure(model=model, meter=meter, framed=framed, limits=limits)

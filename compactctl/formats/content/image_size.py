@@ -1,7 +1,6 @@
 """Pixel size of an image from the first bytes of its base64 data."""
 
-import base64
-import binascii
+from compactctl.formats.content.base64_data import base64_data
 
 # Enough for any PNG, GIF or WebP header and for a JPEG with embedded metadata and thumbnail.
 _HEADER_CHARS = 88_000
@@ -13,18 +12,9 @@ _JPEG_MARKER = 0xFF
 _JPEG_FRAMES = frozenset({0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB})
 
 
-def base64_bytes(data: str) -> int:
-    """Return how many bytes base64 text stands for, without decoding it."""
-    return len(data) * 3 // 4 - data[-2:].count("=")
-
-
 def image_size(data: str) -> tuple[int, int]:
     """Return width and height in pixels, (0, 0) when the header is not understood."""
-    try:
-        # Google's SDK writes the alphabet that is safe in URLs; this reads both.
-        head = base64.urlsafe_b64decode(data[: min(len(data), _HEADER_CHARS) // 4 * 4])
-    except (binascii.Error, ValueError):
-        return (0, 0)
+    head = base64_data(data, _HEADER_CHARS)
     for read in (_png, _gif, _webp, _jpeg):
         size = read(head)
         if size is not None:

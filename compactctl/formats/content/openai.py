@@ -5,6 +5,7 @@ Exporters add shapes of their own: texts under ``value``, reasoning and tool cal
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from compactctl.formats.content.anthropic import block_parts
@@ -98,6 +99,30 @@ def text_content(like: object, text: str) -> object:
     return [{"type": "text", key: text} if "type" in shape else {key: text}]
 
 
+def beside_content(record: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
+    """Yield what of a message stands beside its content: pictures, a refusal, spoken words."""
+    for index, image in enumerate(list_or_empty(record.get("images"))):
+        if isinstance(image, str):
+            # Ollama's, which takes nothing but pictures there.
+            media = media_from_text(image, _DEFAULT_TYPES["image_url"], (*path, "images", index))
+            yield replace(media, embedded=True)
+    refusal = text_or_empty(record.get("refusal"))
+    if refusal:
+        yield TextPart(text=refusal, path=(*path, "refusal"))
+    audio = object_or_empty(record.get("audio"))
+    if audio:
+        yield _spoken(audio, (*path, "audio"))
+
+
+def _spoken(audio: Mapping[str, Any], path: JsonPath) -> Part:
+    """Return what a model said, which is sent by its id: the words, or a recording without them."""
+    words = text_or_empty(audio.get("transcript"))
+    if words:
+        return TextPart(text=words, embedded=True, path=(*path, "transcript"))
+    media = media_from_base64(text_or_empty(audio.get("data")), "audio/unknown", path)
+    return replace(media, embedded=True)
+
+
 def call_parts(record: Mapping[str, Any], path: JsonPath) -> Iterator[ToolCallPart]:
     """Return the calls in ``tool_calls`` or ``function_call``; a missing call id is empty."""
     for index, call in enumerate(list_or_empty(record.get("tool_calls"))):
@@ -122,13 +147,18 @@ def _parts(item: object, path: JsonPath) -> Iterator[Part]:
     elif kind in _DEFAULT_TYPES:
         yield _media(item, kind, path)
     elif kind in _REASONING:
-        text = item[key] if key else ""
-        yield ReasoningPart(text=text, opaque=not text, path=(*path, key or "type"))
+        yield _reasoning(item, key, path)
     elif _is_text(item):
         yield TextPart(text=item[key], path=(*path, key))
     else:
         # Gateways pass blocks of other providers on as they are.
         yield from block_parts(item, path)
+
+
+def _reasoning(item: Mapping[str, Any], key: str, path: JsonPath) -> ReasoningPart:
+    """Return thinking, which Mistral keeps as a list of texts."""
+    text = item[key] if key else content_text(content_parts(item.get("thinking"), ()))
+    return ReasoningPart(text=text, opaque=not text, path=(*path, key or "thinking"))
 
 
 def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compactctl.formats.content.anthropic import content_parts
-from compactctl.formats.records.json_values import list_or_empty
+from compactctl.formats.records.json_values import list_or_empty, text_or_empty
 from compactctl.model.message import JsonPath, Part, ReasoningPart
 
 
@@ -33,13 +33,16 @@ def _detail(item: Mapping[str, Any], path: JsonPath) -> ReasoningPart:
     for key in ("text", "summary"):
         if isinstance(item.get(key), str):
             return ReasoningPart(text=item[key], path=(*path, key))
-    return ReasoningPart(text="", opaque=True, path=(*path, "data"))
+    sealed = len(text_or_empty(item.get("data")))
+    return ReasoningPart(text="", opaque=True, sealed=sealed, path=(*path, "data"))
 
 
-# DeepSeek and LiteLLM; OpenRouter; LiteLLM with Anthropic models; OpenRouter with signatures.
+# DeepSeek and LiteLLM; OpenRouter; Ollama; LiteLLM with Anthropic models; OpenRouter with
+# signatures.
 _FIELDS: Mapping[str, Callable[[object, JsonPath], tuple[Part, ...]]] = {
     "reasoning_content": _plain,
     "reasoning": _plain,
+    "thinking": _plain,
     "thinking_blocks": content_parts,
     "reasoning_details": _details,
 }

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from compactctl.formats.content.base64_data import base64_bytes
 from compactctl.formats.content.image_size import image_size
 from compactctl.formats.content.media_url import media_from_base64, media_from_url
 from compactctl.formats.records.json_text import json_text
@@ -17,6 +18,8 @@ _DATA_KEYS = frozenset({"bytes", "blob", "base64", "b64_json", "file_data", "ima
 _COMMON_KEYS = frozenset({"data", "url"})
 _TYPE_KEYS = ("media_type", "mediaType", "mimeType", "mime_type")
 _UNKNOWN_TYPE = "application/octet-stream"
+# What only its provider can read: results of searches, output of programs, reasoning.
+_ENCRYPTED = "encrypted_"
 # Prose of this length has spaces in it.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{256,}")
 
@@ -63,7 +66,11 @@ def _without_data(value: object, media: list[MediaPart]) -> object:
 
 
 def _media(holder: Mapping[str, Any], key: str, item: object) -> MediaPart | None:
-    if not isinstance(item, str) or key not in _DATA_KEYS | _COMMON_KEYS:
+    if not isinstance(item, str):
+        return None
+    if key.startswith(_ENCRYPTED) and _BASE64.search(item):
+        return MediaPart(media_type=_UNKNOWN_TYPE, n_bytes=base64_bytes(item))
+    if key not in _DATA_KEYS | _COMMON_KEYS:
         return None
     media_type = next(filter(None, (text_or_empty(holder.get(k)) for k in _TYPE_KEYS)), "")
     if item.startswith("data:"):

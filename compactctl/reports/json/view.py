@@ -63,4 +63,6 @@ def _media(part: MediaPart) -> dict[str, Any]:
         "bytes": part.n_bytes,
         "width": part.width,
         "height": part.height,
+        "seconds": part.seconds,
+        "pages": part.pages,
     }

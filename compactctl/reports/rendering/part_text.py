@@ -12,7 +12,7 @@ from compactctl.model.message import (
     ToolDefinitionPart,
     ToolResultPart,
 )
-from compactctl.reports.rendering.text import safe_text, size_text
+from compactctl.reports.rendering.text import plural, safe_text, size_text
 
 
 def part_text(part: Part, shown: Callable[[str], str]) -> str:
@@ -44,5 +44,9 @@ def _added(text: str) -> str:
 
 
 def _media(part: MediaPart) -> str:
-    size = f", {part.width} x {part.height} pixels" if part.width else ""
-    return f"[{safe_text(part.media_type)}, {size_text(part.n_bytes)}{size}]"
+    sizes = (
+        f", {part.width} x {part.height} pixels" if part.width else "",
+        f", {part.seconds:,.1f} seconds" if part.seconds else "",
+        f", {plural(part.pages, 'page')}" if part.pages else "",
+    )
+    return f"[{safe_text(part.media_type)}, {size_text(part.n_bytes)}{''.join(sizes)}]"

@@ -1,6 +1,7 @@
 """Blocks of every kind: counted, and what only a provider understands is never rewritten."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,8 @@ def said(parts: tuple[Part, ...]) -> str:
 
 def data_of(block: Block) -> list[str]:
     text = json.dumps(block)
-    return [data for data in (PICTURE, PAGES) if data in text]
+    encrypted = re.findall(r'"encrypted_\w+": "([^"]{256,})"', text)
+    return [*(data for data in (PICTURE, PAGES) if data in text), *encrypted]
 
 
 @pytest.mark.parametrize("name", [name for name in HOLDERS if name not in {"pi", "gemini-cli"}])
