@@ -55,7 +55,7 @@ class AnthropicMessages(ApiFormat):
         known = [message for message in messages if _is_message(message)]
         if not known or len(known) * 2 < len(messages):
             return None
-        if isinstance(request.get("system"), str | list) or any(map(_is_response, messages)):
+        if _is_system(request.get("system")) or any(map(_is_response, messages)):
             return "own"
         if any("input_schema" in object_or_empty(t) for t in list_or_empty(request.get("tools"))):
             return "own"
@@ -147,6 +147,12 @@ def _role(record: Mapping[str, Any]) -> Role | None:
 
 def _is_message(record: Mapping[str, Any]) -> bool:
     return _role(record) is not None and isinstance(record.get("content"), str | list)
+
+
+def _is_system(value: object) -> bool:
+    """Tell whether a system prompt is a text or blocks with a type; Bedrock's have none."""
+    blocks = list_or_empty(value)
+    return isinstance(value, str) or any("type" in object_or_empty(block) for block in blocks)
 
 
 def _is_response(message: Mapping[str, Any]) -> bool:

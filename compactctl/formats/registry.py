@@ -9,6 +9,7 @@ from compactctl.errors import NotATranscriptError, NotUnderstoodError, UsageErro
 from compactctl.formats.agent_code import AgentCode
 from compactctl.formats.ai_sdk import AISdk
 from compactctl.formats.anthropic_messages import AnthropicMessages
+from compactctl.formats.bedrock_converse import BedrockConverse
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.formats.claude_code.appending import ClaudeAppending
 from compactctl.formats.cline.adapter import Cline, Roo
@@ -36,6 +37,7 @@ from compactctl.formats.vscode_chat.adapter import VsCodeChat
 DIALECTS: tuple[ApiFormat, ...] = (
     OpenAIChat(),
     AnthropicMessages(),
+    BedrockConverse(),
     GeminiApi(),
     AISdk(),
 )

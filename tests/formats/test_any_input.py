@@ -30,6 +30,8 @@ KEYS = (
     "session_id", "message_type", "message_data", "events", "responses", "archived", "branch",
     "requests", "requestId", "toolCallRounds", "toolCallResults", "kind", "k", "v",
     "prompts", "logs",
+    "toolUse", "toolResult", "toolUseId", "bytes", "format", "document", "guardContent",
+    "toolConfig", "toolSpec", "reasoningContent", "modelId",
     "contents", "systemInstruction", "functionDeclarations", "candidates", "usageMetadata",
     "thought", "thoughtSignature", "inline_data", "fileData", "mimeType",
     "instructions", "previous_response_id", "conversation", "providerData", "callId", "object",

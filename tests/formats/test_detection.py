@@ -11,6 +11,7 @@ from compactctl.formats.unsupported import foreign_file
 from compactctl.store.files.lines import split_lines
 
 TEXT = [{"type": "text", "text": "hi"}]
+BARE = [{"text": "hi"}]
 HI = {"role": "user", "content": "hi"}
 CALL = [{"type": "tool_use", "id": "t", "name": "Read", "input": {}}]
 EVENT: dict[str, Any] = {
@@ -82,6 +83,8 @@ OWN: list[tuple[str, list[Any]]] = [
     ("ai-sdk", [{"id": "u", **HI, "createdAt": "t", "parts": TEXT}]),
     ("ai-sdk", [[{"id": "u", "role": "user", "parts": [{"type": "step-start"}]}]]),
     ("ai-sdk", [{"id": "c", "messages": [{**HI, "toolInvocations": [{"toolCallId": "c"}]}]}]),
+    ("bedrock-converse", [{"role": "user", "content": [{"toolResult": {"toolUseId": "c"}}]}]),
+    ("bedrock-converse", [{"modelId": "m", "messages": [{"role": "user", "content": BARE}]}]),
     ("gemini-api", [{"contents": [{"parts": [{"text": "hi"}]}]}]),
     ("gemini-api", [{"role": "user", "parts": [{"text": "hi"}]}]),
     ("gemini-api", [[{"role": "model", "parts": [{"function_call": {"name": "f"}}]}]]),

@@ -12,7 +12,7 @@ from formats.codex.rollouts import call, message, output, record, tokens
 from formats.gemini_cli.talks import SESSION, apart, put
 from formats.jsonl import decoded, file_lines, raw_lines, texts
 from formats.known import OURS, Known, each_known
-from formats.logs import contents
+from formats.logs import contents, converse
 from formats.logs import response_items as responses
 from formats.logs import ui_messages as ui
 from formats.neurolink_talk import TALK as NEUROLINK
@@ -98,6 +98,7 @@ CASES = (
     Case("spring rows", talk(row), range(4), 6),
     Case("spring document", [{"session": {"id": "s1"}, "events": talk(row)}], range(4), 6),
     Case("agent-code document", [session(NOTE, *AGENT_CODE)], range(4), 6),
+    Case("converse lines", converse.talk(), range(4), 6),
     Case("gemini-api lines", contents.talk(), range(4), 6),
     Case("gemini-api request", [{"contents": contents.talk(ids=True)}], range(4), 6),
     Case("responses lines", responses.talk(3), range(4), 6),

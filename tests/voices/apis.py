@@ -1,10 +1,10 @@
 """Places in messages as APIs take them, and in the records of memories for agents."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from voices.place import Record, Rows, Talk, sentences, table
+from voices.place import Record, Talk, sentences, table
 from voices.wordings import (
     ANSWER_TAG,
     ANSWERED,
@@ -175,7 +175,7 @@ OPENAI = table(
 
 
 class BedrockTalk(OpenAITalk):
-    """Messages of Bedrock, one per line: results stand in the user's messages."""
+    """Messages of Bedrock Converse, one per line: results stand in the user's messages."""
 
     def answer(self, name: str, content: Sequence[Record], *after: Record) -> None:
         result = {"toolUseId": name, "content": content, "status": "success"}
@@ -198,22 +198,12 @@ class BedrockTalk(OpenAITalk):
         self.answer(self.call("Bash", {"command": "ls"}), [{"text": "a.py"}], {"text": words})
 
 
-class BedrockRequest(BedrockTalk):
-    """The same as a request, with a system prompt beside the messages."""
-
-    def lines(self) -> list[Record]:
-        return [{"modelId": "m", "system": [{"text": "Be brief."}], "messages": self.records}]
-
-
-_BEDROCK: Mapping[str, Rows] = {
-    "opening": {"block": said("{words}"), **around(REMINDER)},
-    "request": {"behind a result": lambda t, w: t.look(w), "steered": said(STEERED)},
-    "answer": {"question": asked(ANSWERED), "ask_user": asked(RESPONDED, "ask_user")},
-    "objection": {"refusal": refused(TURNED_DOWN)},
-}
-BEDROCK = (
-    *table("openai-chat bedrock", **_BEDROCK),
-    *table("anthropic-messages bedrock", **_BEDROCK),
+BEDROCK = table(
+    "bedrock-converse",
+    opening={"block": said("{words}"), **around(REMINDER)},
+    request={"behind a result": lambda t, w: t.look(w), "steered": said(STEERED)},
+    answer={"question": asked(ANSWERED), "ask_user": asked(RESPONDED, "ask_user")},
+    objection={"refusal": refused(TURNED_DOWN)},
 )
 
 

@@ -11,7 +11,6 @@ from voices.apis import (
     SPRING,
     UI,
     AnthropicTalk,
-    BedrockRequest,
     BedrockTalk,
     ContentsTalk,
     NeuroLinkTalk,
@@ -68,8 +67,7 @@ PLACES = (
 TALKS: Mapping[str, type[Talk]] = {
     "anthropic-messages": AnthropicTalk,
     "openai-chat": OpenAITalk,
-    "openai-chat bedrock": BedrockTalk,
-    "anthropic-messages bedrock": BedrockRequest,
+    "bedrock-converse": BedrockTalk,
     "gemini-api": ContentsTalk,
     "ai-sdk": UITalk,
     "neurolink": NeuroLinkTalk,

@@ -17,6 +17,7 @@ from compactctl.model.message import (
     CallId,
     FilePart,
     JsonPath,
+    MediaPart,
     Part,
     ReasoningPart,
     TextPart,
@@ -166,7 +167,7 @@ def _tool(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
     yield call
     returned = _RETURNED.get(state)
     if returned is not None:
-        text, media = text_and_media(tool.get(returned, ""), path)
+        text, media = _output(tool.get(returned, ""), path)
         yield ToolResultPart(
             call_id=call.call_id,
             tool=call.tool,
@@ -189,6 +190,20 @@ def _tool(tool: Mapping[str, Any], path: JsonPath) -> Iterator[Part]:
         )
 
 
+def _output(value: object, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:
+    """Return the text and the media of an output; a tool of MCP returns a list of contents."""
+    listed = _contents(value)
+    if listed is None:
+        return text_and_media(value, path)
+    read = [text_and_media(object_or_empty(item).get("text", item), path) for item in listed]
+    return "\n".join(text for text, _ in read), tuple(part for _, media in read for part in media)
+
+
+def _contents(output: object) -> list[Any] | None:
+    listed = object_or_empty(output).get("content")
+    return listed if isinstance(listed, list) else None
+
+
 def new_file(path: JsonPath, current: Mapping[str, Any], text: str) -> Mapping[str, Any]:
     """Return what stands in place of a file or picture: a text, as an attachment where it was."""
     if path[-2] != ATTACHMENTS:
@@ -199,8 +214,9 @@ def new_file(path: JsonPath, current: Mapping[str, Any], text: str) -> Mapping[s
 
 
 def new_output(current: object, text: str) -> object:
-    """Return a tool's output whose text is ``text``; a tool of MCP returns a list of contents."""
-    if not isinstance(current, Mapping) or not isinstance(current.get("content"), list):
+    """Return a tool's output whose text is ``text``, in the shape of the current one."""
+    if _contents(current) is None:
         return text
-    failed = {"isError": current["isError"]} if "isError" in current else {}
+    fields = object_or_empty(current)
+    failed = {"isError": fields["isError"]} if "isError" in fields else {}
     return {"content": [{"type": "text", "text": text}], **failed}

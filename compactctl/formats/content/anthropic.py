@@ -62,7 +62,7 @@ def text_content(like: object, text: str) -> object:
     if not isinstance(like, list):
         return text
     is_plain = bool(like) and all(isinstance(item, str) for item in like)
-    # Bedrock's blocks have no type.
+    # Haystack's blocks have no type.
     is_bare = any(
         isinstance(item, Mapping) and "text" in item and "type" not in item for item in like
     )

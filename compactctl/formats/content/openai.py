@@ -95,7 +95,7 @@ def text_content(like: object, text: str) -> object:
         return text
     shape = next(filter(_is_text, like), {"type": "text"})
     key = "value" if _text_key(shape) == "value" else "text"
-    # Bedrock's texts have no type.
+    # Haystack's texts have no type.
     return [{"type": "text", key: text} if "type" in shape else {key: text}]
 
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from compactctl.formats.content.bedrock import result_content
 from compactctl.formats.content.unknown_block import text_and_media
 from compactctl.formats.records.json_text import json_text
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_empty
+from compactctl.formats.records.json_values import object_or_empty, text_or_empty
 from compactctl.model.message import CallId, JsonPath, MediaPart, ToolCallPart, ToolResultPart
 
 
@@ -121,15 +122,9 @@ def _named(
 
 def _content(value: Any, path: JsonPath) -> tuple[str, tuple[MediaPart, ...]]:  # noqa: ANN401 - JSON is any value
     """Return the text and the media of a result, which versions 5 and up of the AI SDK type."""
-    if path[-2:] != _BEDROCK_CONTENT:
-        return text_and_media(value["value"] if _is_typed(value) else value, path)
-    texts: list[str] = []
-    media: list[MediaPart] = []
-    for item in map(object_or_empty, list_or_empty(value)):
-        text, found = text_and_media(item.get("text", item.get("json", item)), path)
-        texts.append(text)
-        media += found
-    return "\n".join(texts), tuple(media)
+    if path[-2:] == _BEDROCK_CONTENT:
+        return result_content(value, path)
+    return text_and_media(value["value"] if _is_typed(value) else value, path)
 
 
 def _is_error(result: Mapping[str, Any], value: Any) -> bool:  # noqa: ANN401 - JSON is any value

@@ -15,7 +15,7 @@ from formats.content.block_kinds import PICTURE
 from formats.copilot_cli import sessions as copilot
 from formats.gemini_cli.talks import SESSION, apart
 from formats.jsonl import decoded, raw_lines
-from formats.logs import contents
+from formats.logs import contents, converse
 from formats.logs import response_items as responses
 from formats.logs import ui_messages as ui
 from formats.neurolink_talk import TALK as NEUROLINK
@@ -54,6 +54,7 @@ TALKS: Mapping[str, list[Any]] = {
         copilot.prompt("one"), copilot.called("c"), copilot.answered("c"), copilot.said("done")
     ),
     "opencode": [opencode_session()],
+    "bedrock-converse": converse.talk(1),
     "gemini-api": contents.talk(1),
     "ai-sdk": ui.talk(1),
     "openai-responses": responses.talk(1),

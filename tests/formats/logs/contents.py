@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from formats.content.block_kinds import PAGES, PICTURE, words
+
 Record = dict[str, Any]
 
 
@@ -71,3 +73,32 @@ def response(*parts: Record, **counts: int) -> Record:
         "modelVersion": "gemini-2.5-pro",
         "responseId": "r1",
     }
+
+
+def every(turns: int = 6) -> list[Record]:
+    """Return a talk with a part of every kind that the API takes."""
+    inline = {"inlineData": {"mimeType": "image/png", "data": PICTURE}}
+    pages = {"inlineData": {"mimeType": "application/pdf", "data": PAGES}}
+    stored = {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://b/a.mp4"}}
+    found: list[Record] = []
+    for n in range(turns):
+        signed = {**call("read", f"c{n}", text=words(n, 20)), "thoughtSignature": "EqoB"}
+        code = {"executableCode": {"language": "PYTHON", "code": words(n, 20)}}
+        ran = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": words(n)}}
+        found += [
+            user(text(f"Look at all of {n}."), inline, pages, stored),
+            model(
+                {"text": words(n, 9), "thought": True, "thoughtSignature": "EqoB"},
+                text("I look."),
+                signed,
+                *(call("shell", f"{name}{n}") for name in "def"),
+            ),
+            user(
+                answer("read", {"output": words(n)}, f"c{n}"),
+                answer("shell", {"rows": [words(n)]}, f"d{n}"),
+                answer("shell", {"error": words(n)}, f"e{n}"),
+                answer("shell", {"result": words(n)}, f"f{n}", parts=[inline]),
+            ),
+            model(code, ran, text(words(n, 20))),
+        ]
+    return found

@@ -209,6 +209,7 @@ def test_an_attachment_becomes_an_attachment() -> None:
 def test_an_output_keeps_the_shape_that_the_sdk_looks_into(output: Any, written: Any) -> None:
     message = only(ui("a", "assistant", tool("read", "c", output)))
     assert AISdk().new_value(message, 1, output, "short") == written
+    assert only(ui("a", "assistant", tool("read", "c", written))).results[0].text == "short"
 
 
 @pytest.mark.parametrize("messages", [talk(), older_talk()])

@@ -1,6 +1,9 @@
 """UI messages of the AI SDK: of version 5 with parts alone, of version 4 with copies beside."""
 
+import base64
 from typing import Any
+
+from formats.content.block_kinds import PAGES, PICTURE, words
 
 Record = dict[str, Any]
 
@@ -71,3 +74,48 @@ def older_talk(turns: int = 4) -> list[Record]:
             ),
         )
     ]
+
+
+def every(turns: int = 6) -> list[Record]:
+    """Return a chat with a part of every kind that version 5 knows, calls in every state."""
+    found: list[Record] = []
+    for n in range(turns):
+        data = base64.b64encode(words(n).encode()).decode()
+        files = (("image/png", PICTURE), ("application/pdf", PAGES), ("text/plain", data))
+        listed = {"content": [text(words(n))], "isError": False}
+        called = {"input": {"path": "a.py", "text": words(n, 20)}}
+        waiting = {
+            "type": "tool-write",
+            "toolCallId": f"h{n}",
+            "state": "input-available",
+            **called,
+        }
+        failed = {"type": "tool-read", "toolCallId": f"f{n}", "state": "output-error"}
+        found += [
+            ui(
+                f"u{n}",
+                "user",
+                text(f"Look at all of {n}."),
+                *(
+                    {"type": "file", "mediaType": kind, "url": f"data:{kind};base64,{held}"}
+                    for kind, held in files
+                ),
+            ),
+            ui(
+                f"a{n}",
+                "assistant",
+                {"type": "step-start"},
+                {"type": "reasoning", "text": words(n, 9), "state": "done"},
+                tool("read", f"c{n}", words(n)),
+                tool("read", f"d{n}", {"rows": [words(n)]}),
+                tool("mcp", f"e{n}", listed, type="dynamic-tool", toolName="mcp"),
+                {**failed, **called, "errorText": words(n)},
+                tool("web", f"g{n}", [words(n)], providerExecuted=True),
+                *([waiting] if n == turns - 1 else []),
+                {"type": "step-start"},
+                {"type": "source-url", "sourceId": "s", "url": "https://example.org"},
+                {"type": "data-note", "data": {"seen": True}},
+                text(words(n, 20)),
+            ),
+        ]
+    return found

@@ -14,7 +14,7 @@ from archives.talks import TALKS, Talk
 from formats import anthropic_talk, openai_talk
 from formats.agent_code import sessions as agent_code
 from formats.gemini_cli import talks as gemini
-from formats.logs import contents
+from formats.logs import contents, converse
 from formats.logs import response_items as responses
 from formats.logs import ui_messages as ui
 from formats.spring_ai import events as spring
@@ -56,6 +56,7 @@ def _documents() -> Iterator[Talk]:
     documents = {
         "spring-ai": {"events": numbered},
         "agent-code": agent_code.session(agent_code.NOTE, *agent_code.repeated(6)),
+        "bedrock-converse": {"modelId": "m", "messages": converse.talk(6)},
         "gemini-api": {"contents": contents.talk(6)},
         "ai-sdk": {"id": "chat", "messages": ui.talk(6)},
         "openai-responses": responses.request(responses.talk(6)),

@@ -1,0 +1,166 @@
+"""Messages of Bedrock Converse: what is sent of them, and what is written in its place."""
+
+import base64
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.jsonl import detected, read, texts
+from formats.logs.converse import assistant, response, result, talk, text, use, user
+from formats.squeeze import each_plan, squeezed
+
+from compactctl.formats.bedrock_converse import BedrockConverse
+from compactctl.history.pairs import orphans, tool_pairs
+from compactctl.model.message import (
+    FilePart,
+    MediaPart,
+    Message,
+    ReasoningPart,
+    ReportedUsage,
+    ToolDefinitionPart,
+    is_replaceable,
+)
+from compactctl.pipeline.layout import Layout
+
+_HEADER = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIB", 13, b"IHDR", 160, 120, 8)
+PNG = base64.b64encode(_HEADER + bytes(range(256)) * 12).decode()
+PICTURE = {"image": {"format": "png", "source": {"bytes": PNG}}}
+TOOLS = {"tools": [{"toolSpec": {"name": "read", "inputSchema": {"json": {}}}}, {"cachePoint": {}}]}
+
+
+def only(record: object) -> Message:
+    (message,) = read("bedrock-converse", record).effective
+    return message
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [lambda m: m, lambda m: [m], lambda m: [{"messages": m}]],
+    ids=["lines", "array", "doc"],
+)
+def test_messages_are_recognized_and_calls_joined(shape: Any) -> None:
+    records = shape(talk(2))
+    assert detected(*records) == "bedrock-converse"
+    found = read("bedrock-converse", *records).effective
+    assert [message.role for message in found] == ["user", "assistant", "tool", "assistant"] * 2
+    assert sum(message.starts_turn for message in found) == 2
+    assert not orphans(found)
+    assert len(tool_pairs(found)) == 4
+    assert [part.tool for part in found[2].results] == ["read", "shell"]
+    assert found[2].results[1].text.startswith('{"output":"run 0')
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"modelId": "amazon.nova-pro-v1:0", "messages": [user(text("Hi"))]},
+        {"system": [text("Be brief.")], "messages": [user(text("Hi"))]},
+        {"toolConfig": TOOLS, "messages": [user(text("Hi"))]},
+        {"inferenceConfig": {"maxTokens": 9}, "messages": [user(text("Hi"))]},
+        {"messages": [user(PICTURE)]},
+        {"messages": [user(text("Hi"))], "response": response(text("Hello"))},
+    ],
+)
+def test_a_request_shows_whose_it_is(row: Any) -> None:
+    assert detected(row) == "bedrock-converse"
+
+
+def test_what_stands_beside_the_messages_is_sent_first() -> None:
+    guarded = {"guardContent": {"text": {"text": "Be kind.", "qualifiers": ["guard_content"]}}}
+    system = [text("Be brief."), {"cachePoint": {"type": "default"}}, guarded]
+    row = {"modelId": "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "system": system}
+    found = read("bedrock-converse", {**row, "toolConfig": TOOLS, "messages": talk(1)})
+    tools, prompt, *_ = found.effective
+    assert [part.name for part in tools.parts if isinstance(part, ToolDefinitionPart)] == ["read"]
+    assert texts((prompt,)) == ["Be brief. | Be kind."]
+    assert found.model == "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+
+
+def test_the_answer_is_the_newest_message_and_reports_the_request() -> None:
+    cached = {"cacheReadInputTokens": 300, "cacheWriteInputTokens": 20}
+    hour = {"cacheDetails": [{"ttl": "1h", "inputTokens": 20}]}
+    row = {"messages": talk(1)[:-1], "response": response(text("Done."), **cached, **hour)}
+    newest = read("bedrock-converse", row).effective[-1]
+    assert texts((newest,)) == ["Done."]
+    assert newest.fixed
+    assert newest.usage == ReportedUsage(
+        context=1320, output=50, cache_read=300, cache_write=20, cache_hour=20
+    )
+
+
+def test_pictures_count_by_their_pixels_and_text_documents_as_text() -> None:
+    pages = {"document": {"format": "pdf", "name": "a", "source": {"bytes": PNG}}}
+    stored = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/a.mp4"}}}}
+    numbers = {"image": {"format": "png", "source": {"bytes": {"0": 137, "1": 80}}}}
+    message = only(user(PICTURE, pages, stored, numbers))
+    media = [part for part in message.parts if isinstance(part, MediaPart)]
+    assert [(part.media_type, part.width) for part in media] == [
+        ("image/png", 160), ("application/pdf", 0), ("video/mp4", 0), ("image/png", 0),
+    ]  # fmt: skip
+    assert [part.n_bytes for part in media[2:]] == [0, 2]
+    assert BedrockConverse().new_value(message, 0, PICTURE, "gone") == text("gone")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"bytes": base64.b64encode(b"A rule.").decode()},
+        {"text": "A rule."},
+        {"content": [{"text": "A rule."}]},
+    ],
+)
+def test_a_document_of_text_is_a_file(source: Any) -> None:
+    block = {"document": {"format": "txt", "name": "rules", "source": source}}
+    message = only(user(block))
+    (part,) = message.parts
+    assert isinstance(part, FilePart)
+    assert (part.file_path, part.text) == ("rules", "A rule.")
+    record: Any = user(block)
+    holder = record
+    for step in part.path[:-1]:
+        holder = holder[step]
+    holder[part.path[-1]] = BedrockConverse().new_value(message, 0, holder[part.path[-1]], "gone")
+    assert texts((only(record),)) == ["gone"]
+
+
+def test_a_result_counts_what_stands_in_its_blocks() -> None:
+    found = {"searchResult": {"source": "a.md", "title": "A", "content": [{"text": "a rule"}]}}
+    shown = only(user(result("c", text("see"), PICTURE, found, {"json": [1]}, status="error")))
+    (part,) = shown.results
+    assert part.text == "see\na rule\n[1]"
+    assert [medium.width for medium in part.media] == [160]
+    assert part.is_error
+    assert BedrockConverse().new_value(shown, 0, [], "gone") == [text("gone")]
+
+
+def test_reasoning_is_sent_with_its_signature() -> None:
+    said = {"reasoningContent": {"reasoningText": {"text": "So.", "signature": "abc"}}}
+    hidden = {"reasoningContent": {"redactedContent": "abcd"}}
+    message = only(assistant(said, hidden, text("Hi")))
+    thoughts = [part for part in message.parts if isinstance(part, ReasoningPart)]
+    assert [(t.text, t.opaque, t.sealed) for t in thoughts] == [("So.", False, 3), ("", True, 4)]
+
+
+def test_what_only_the_provider_may_write_stays() -> None:
+    server = {"type": "server_tool_use"}
+    used = use("web", "c")
+    used["toolUse"] |= server
+    cited = {"citationsContent": {"content": [{"text": "It rains."}], "citations": []}}
+    guarded = {"guardContent": PICTURE}
+    unknown = {"hologram": {"depth": 3}}
+    message = only(assistant(used, result("c", text("rain"), type="web"), cited, guarded, unknown))
+    assert len(message.parts) == 5
+    assert not any(map(is_replaceable, message.parts))
+
+
+@each_plan()
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_compacted_messages_are_whole_and_can_be_restored(
+    layout: Layout, stages: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "request.json"
+    request = {"modelId": "amazon.nova-pro-v1:0", "system": [text("Be brief.")]}
+    path.write_text(json.dumps({**request, "toolConfig": TOOLS, "messages": talk(6)}, indent=1))
+    squeezed(path, stages, layout, tmp_path)
