@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from formats.content.block_kinds import PAGES
 from formats.jsonl import detected, read, texts
 from formats.logs.converse import assistant, response, result, talk, text, use, user
 from formats.squeeze import each_plan, squeezed
@@ -91,7 +92,7 @@ def test_the_answer_is_the_newest_message_and_reports_the_request() -> None:
 
 
 def test_pictures_count_by_their_pixels_and_text_documents_as_text() -> None:
-    pages = {"document": {"format": "pdf", "name": "a", "source": {"bytes": PNG}}}
+    pages = {"document": {"format": "pdf", "name": "a", "source": {"bytes": PAGES}}}
     stored = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/a.mp4"}}}}
     numbers = {"image": {"format": "png", "source": {"bytes": {"0": 137, "1": 80}}}}
     message = only(user(PICTURE, pages, stored, numbers))
