@@ -26,9 +26,11 @@ from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.appending import PiAppending
 from compactctl.formats.records.api_format import ApiFormat, ApiLog
+from compactctl.formats.records.api_reader import API_LOG
 from compactctl.formats.records.cut_off import completed
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous
+from compactctl.formats.records.rows.envelope import from_dotted
 from compactctl.formats.spring_ai.adapter import SpringAi
 from compactctl.formats.unsupported import foreign_file, foreign_records
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
@@ -86,13 +88,29 @@ SNIFFED_RECORDS = 50
 
 
 def format_named(name: str) -> Format:
-    """Return the format called ``name``; raises UsageError with what there is."""
+    """Return the format called ``name``; raises UsageError with what there is.
+
+    ``openai-chat:request.messages`` reads messages of a dialect at a path of each row, and
+    ``api-log:request.messages`` those of any.
+    """
+    name, _, path = name.partition(":")
+    if path:
+        return _at_path(name, path)
     for candidate in ALL_FORMATS:
         if candidate.name == name:
             return candidate
     known = (candidate.name for candidate in ALL_FORMATS)
     hint = suggestion(name, known, f"there are {_names()}")
     raise UsageError(f"unknown format {name!r}; {hint}")
+
+
+def _at_path(name: str, path: str) -> Format:
+    dialects = [dialect for dialect in DIALECTS if name in (dialect.name, API_LOG)]
+    if not dialects:
+        known = ", ".join((API_LOG, *(dialect.name for dialect in DIALECTS)))
+        raise UsageError(f"{name} has no messages at a path of rows; {known} have")
+    usual = None if name == API_LOG else dialects[0]
+    return ApiLog(dialects, usual, from_dotted(path))
 
 
 def appending_of(name: str) -> Appending | None:

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import click
 
 from compactctl.cli.options.completion import complete_format
-from compactctl.cli.options.together import with_options
+from compactctl.cli.options.together import together, with_options
 from compactctl.cli.options.values import KnownName
 from compactctl.errors import UsageError
+from compactctl.formats.records.api_reader import API_LOG
 from compactctl.formats.registry import ALL_FORMATS, format_named
 from compactctl.store.files.limits import READ_LIMITS, parse_size
 
@@ -20,16 +21,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ", ".join(each.name for each in ALL_FORMATS)
 
 
+def _named(format_name: str | None, messages_at: str | None) -> str | None:
+    """Return the name of a format, with the path of its messages; raises UsageError."""
+    if messages_at is None:
+        return format_name
+    name = f"{format_name or API_LOG}:{messages_at}"
+    format_named(name)
+    return name
+
+
 def format_option(function: F) -> F:
-    """Add ``--format``."""
-    return click.option(
-        "--format",
-        "format_name",
-        type=KnownName(format_named),
-        metavar="NAME",
-        shell_complete=complete_format,
-        help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
-    )(function)
+    """Add ``--format`` and ``--messages-at``; they arrive as ``format_name``."""
+    options = (
+        click.option(
+            "--format",
+            "format_name",
+            type=KnownName(format_named),
+            metavar="NAME",
+            shell_complete=complete_format,
+            help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
+        ),
+        click.option(
+            "--messages-at",
+            metavar="PATH",
+            help="Read the messages of each logged request at this path, such as request.messages.",
+        ),
+    )
+    return together("format_name", _named, options)(function)
 
 
 archive_option = click.option(

@@ -36,7 +36,8 @@ SECTIONS = {
         "rounds-out", "annotate", "plot", "html",
     ),
     "What is read": (
-        "format", "archive", "scope", "files-from", "shard", "include", "exclude", "skip-unknown",
+        "format", "messages-at", "archive", "scope", "files-from", "shard", "include", "exclude",
+        "skip-unknown",
         "column", "strict", "max-line", "max-unpacked", "jobs", "timeout", "cache",
         "verify-cache", "resume",
     ),

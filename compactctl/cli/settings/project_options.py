@@ -13,8 +13,8 @@ from compactctl.cli.settings.names import flag_of, variable_of
 from compactctl.store.settings import user_settings
 
 _MEASURING = frozenset({
-    "format", "scope", "top", "strict", "fail-over", "fail-over-tokens", "fail-base", "fail-on",
-    "tolerance", "require-fit",
+    "format", "messages-at", "scope", "top", "strict",
+    "fail-over", "fail-over-tokens", "fail-base", "fail-on", "tolerance", "require-fit",
     "require-audit",
     "model", "window", "windows", "max-tokens", "counter", "chars-per-token", "image-tokens",
     "seed", "at", "every", "gate", "used", "share", "aggregate", "proportional", "neurolink",

@@ -7,6 +7,7 @@ from compactctl.commands.by_client.undo import Undone
 from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.loading.load import Loaded
+from compactctl.commands.loading.recorded_format import format_field
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.planning.plan import Plan
 from compactctl.commands.planning.run_stages import PlanOutcome
@@ -61,4 +62,5 @@ class CompactionJob:
             "model": None if is_named else model,
             "answered": shown_by_requests(shown, measured.model),
         }
-        return {name: value for name, value in told.items() if value}
+        known = {name: value for name, value in told.items() if value}
+        return known | format_field(self.loaded.format.name)

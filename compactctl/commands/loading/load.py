@@ -6,6 +6,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from compactctl.commands.loading.database_path import is_in_database, read_from_database
+from compactctl.commands.loading.recorded_format import recorded_format
 from compactctl.commands.loading.usage import with_usage_once
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
@@ -83,8 +84,9 @@ def split(
     document = document_of(lines, where, limits)
     if document is not None:
         lines = (document,)
-    if format_name is not None:
-        return lines, format_named(format_name)
+    name = format_name or recorded_format(islice(lines, SNIFFED_RECORDS))
+    if name is not None:
+        return lines, format_named(name)
     first = (RawLine(index, 0, line) for index, line in enumerate(lines))
     return lines, detect(decode_lines(first), where, _head(lines))
 
@@ -150,12 +152,14 @@ def scan(
     """Read messages without keeping the file's bytes. Raises as ``load`` does."""
     if path == STANDARD_INPUT or is_in_database(path):
         return load(path, format_name, limits).transcript
-    decoded = decode_lines(read_lines(path, limits))
-    first = list(islice(decoded, SNIFFED_RECORDS))
+    lines = read_lines(path, limits)
+    start = list(islice(lines, SNIFFED_RECORDS))
+    first = list(decode_lines(start))
     if first and (first[0].damage is not None or not any(each.values for each in first)):
         return load(path, format_name, limits).transcript
-    chosen = format_named(format_name) if format_name else detect(first, path)
-    transcript = with_usage_once(chosen.read(chain(first, decoded)))
+    name = format_name or recorded_format(line.data for line in start)
+    chosen = format_named(name) if name else detect(first, path)
+    transcript = with_usage_once(chosen.read(chain(first, decode_lines(lines))))
     if format_name is not None:
         _check_understood(transcript, path)
     return transcript
@@ -165,9 +169,10 @@ def _check_understood(transcript: Transcript, where: str) -> None:
     """Raise NotUnderstoodError where the format that was asked for has none of the records."""
     if transcript.opaque and not transcript.messages:
         first = transcript.opaque[0]
+        option = "--messages-at" if ":" in transcript.format else "--format"
         raise NotUnderstoodError(
             f"{where}: nothing in it is {transcript.format} (line {first.line + 1}: "
-            f"{first.damage}); leave out --format to have the format detected"
+            f"{first.damage}); name another with {option}, or leave it out"
         )
 
 

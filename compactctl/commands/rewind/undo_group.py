@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compactctl.commands.loading.recorded_format import format_field
 from compactctl.commands.operations.appended_lines import appended, carry_behind
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import without_group as without_inline
@@ -179,4 +180,4 @@ def _groups(step: OperationStep) -> tuple[str, ...]:
 def _own_fields(left: bytes, format_name: str) -> dict[str, Any]:
     """Return what the newest compaction recorded of the requests, to be recorded again."""
     unseen = recorded_unseen(read_state(left, format_name).effective)
-    return {"unseen": unseen} if unseen else {}
+    return {**({"unseen": unseen} if unseen else {}), **format_field(format_name)}

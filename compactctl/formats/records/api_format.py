@@ -9,7 +9,7 @@ from compactctl.formats.records.api_reader import API_LOG, ApiLogReader
 from compactctl.formats.records.chat_log import Conversation
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous, DialectFit, dialect_fits
-from compactctl.formats.records.rows.envelope import exchange, row_of
+from compactctl.formats.records.rows.envelope import dotted, exchange, row_of
 from compactctl.formats.records.rows.texts import opened
 from compactctl.model.counts import CountFields
 from compactctl.model.message import JsonPath, Message, Synthetic
@@ -78,14 +78,23 @@ class ApiLog(_Log):
     """Reads and writes logs whose rows are of several dialects, each row in its own.
 
     ``usual`` is the one that the first rows have: then this is its format, until another is found.
+    With ``at``, the path of the messages in each row, nothing else is read.
     """
 
-    def __init__(self, dialects: Sequence[ApiFormat], usual: ApiFormat | None = None) -> None:
+    def __init__(
+        self,
+        dialects: Sequence[ApiFormat],
+        usual: ApiFormat | None = None,
+        at: JsonPath | None = None,
+    ) -> None:
         self.name = API_LOG if usual is None else usual.name
+        if at is not None:
+            self.name = f"{self.name}:{dotted(at)}"
         self.title = "logs of requests to several APIs" if usual is None else usual.title
         self.writes_pairs = all(dialect.writes_pairs for dialect in dialects)
         self._dialects = dialects
         self._usual = usual
+        self._at = at
         self._named = {dialect.name: dialect for dialect in dialects}
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -101,7 +110,7 @@ class ApiLog(_Log):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
-        return ApiLogReader(self.name, self._dialects, self._usual).read(lines)
+        return ApiLogReader(self.name, self._dialects, self._usual, self._at).read(lines)
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message as the API of its neighbor takes it; see ``Writer.new_record``."""

@@ -7,8 +7,9 @@ from typing import Any
 from compactctl.formats.records.chat_log import ChatLogReader, Conversation
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous, Dialect, dialect_fits
-from compactctl.formats.records.rows.envelope import LogRow, row_of
+from compactctl.formats.records.rows.envelope import LogRow, dotted, row_of, row_with
 from compactctl.formats.records.rows.texts import opened
+from compactctl.model.message import JsonPath
 from compactctl.model.transcript import Transcript
 
 # What a log of several dialects is called.
@@ -19,11 +20,18 @@ class ApiLogReader(ChatLogReader):
     """Chooses one of ``dialects`` for every conversation.
 
     ``usual`` is the dialect of what reads the same in several. A log in which other dialects are
-    found as well is called ``api-log``.
+    found as well is called ``api-log``. With ``at``, messages are read at that path of each row.
     """
 
-    def __init__(self, name: str, dialects: Sequence[Dialect], usual: Dialect | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        dialects: Sequence[Dialect],
+        usual: Dialect | None,
+        at: JsonPath | None = None,
+    ) -> None:
         super().__init__(name, dialects[0].start)
+        self._at = at
         self._dialects = dialects
         self._usual = usual
 
@@ -33,11 +41,12 @@ class ApiLogReader(ChatLogReader):
 
     def called(self) -> str:
         """Return the name of the format that the file turned out to have."""
-        return self.name if {*self.dialects.values()} <= {self.name} else API_LOG
+        is_named = self._at is not None or {*self.dialects.values()} <= {self.name}
+        return self.name if is_named else API_LOG
 
     def row(self, value: Mapping[str, Any]) -> LogRow | None:
         """Return where things stand in an object that holds messages, None for any other."""
-        return row_of(value)
+        return row_of(value) if self._at is None else row_with(value, self._at)
 
     def begin(
         self,
@@ -47,6 +56,8 @@ class ApiLogReader(ChatLogReader):
         answer: Mapping[str, Any],
     ) -> Conversation | str:
         """Return who reads the conversation of a number, or why it cannot be read."""
+        if self._at is not None and not request:
+            return f"no messages at {dotted(self._at)}"
         chosen = dialect_fits(self._dialects, messages, request, answer).choose(self._usual)
         if isinstance(chosen, Ambiguous):
             return f"a conversation that {chosen.words}"

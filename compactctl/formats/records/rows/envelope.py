@@ -14,7 +14,7 @@ from compactctl.formats.records.json_values import (
     text_or_none,
 )
 from compactctl.model.message import JsonPath, ReportedUsage
-from compactctl.model.paths import value_at
+from compactctl.model.paths import json_in, value_at
 
 # What APIs call the messages of a request.
 MEMBERS = ("messages", "contents")
@@ -116,12 +116,29 @@ def row_of(value: Mapping[str, Any]) -> LogRow | None:
     answers = tuple(path for path in ANSWERS if _may_answer(value_at(value, path)))
     place = next(_places(value), None)
     if place is not None:
-        around = ((),) if place[0] else ()
-        beside = (path for path in _PARAMETERS if isinstance(value_at(value, path), Mapping))
-        return LogRow(*place, answers, (*beside, *around))
+        return LogRow(*place, answers, _beside(value, place[0]))
     is_bare = _is_message(value)
     alone = () if is_bare else tuple(p for p in answers if _is_answer(value_at(value, p)))
     return LogRow((), None, alone) if alone else None
+
+
+def row_with(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
+    """Return where things stand in an object with messages at a path, None where it has none."""
+    if not isinstance(json_in(value_at(value, messages)), list):
+        return None
+    answers = tuple(path for path in ANSWERS if _may_answer(value_at(value, path)))
+    return LogRow(messages[:-1], messages, answers, _beside(value, messages[:-1]))
+
+
+def dotted(path: JsonPath) -> str:
+    """Return a path as it is typed."""
+    return ".".join(map(str, path))
+
+
+def from_dotted(text: str) -> JsonPath:
+    """Return the path that is typed as names and numbers with dots between them, as in jq."""
+    names = text.removeprefix(".").split(".")
+    return tuple(int(name) if name.isdecimal() else name for name in names)
 
 
 def model_of(row: Mapping[str, Any], place: LogRow) -> str | None:
@@ -150,10 +167,15 @@ def exchange(
     """
     answers = (value_at(row, path) for path in place.answers)
     answer = next((each for each in answers if isinstance(each, Mapping)), {})
-    request = object_or_empty(value_at(row, place.request))
+    request = object_or_empty(json_in(value_at(row, place.request)))
     if place.messages is None:
         return [answer], {}, {}
-    return list_or_empty(value_at(row, place.messages)), request, answer
+    return list_or_empty(json_in(value_at(row, place.messages))), request, answer
+
+
+def _beside(value: Mapping[str, Any], request: JsonPath) -> tuple[JsonPath, ...]:
+    found = (path for path in _PARAMETERS if isinstance(value_at(value, path), Mapping))
+    return (*found, ()) if request else (*found,)
 
 
 def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
