@@ -7,6 +7,7 @@ from dataclasses import replace
 from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.sizing.figures import Figures
 from compactctl.commands.sizing.measure import Measure
+from compactctl.history.unread import unread_text
 from compactctl.model.operation import StageRecord
 from compactctl.tokens.budget import usage_of
 
@@ -43,6 +44,7 @@ def figures_row(
         bytes=figures.n_bytes,
         opaque_lines=figures.opaque_lines,
         unread_bytes=figures.unread.n_bytes,
+        unread=unread_text(figures.unread) or None,
         tools=figures.tools,
         reread=figures.reread,
         began=figures.began,

@@ -47,7 +47,8 @@ class BatchRow:
             ``tokens_before``.
         lines, bytes: of the unpacked input.
         opaque_lines: lines that were carried without being understood.
-        unread_bytes: text in fields that the format does not know.
+        unread_bytes: text in fields that the format does not know; unread says where, if it is so
+            much that the figures are too small.
         tools: tokens of calls and results by tool, before.
         reread: tokens of reads of files that were read again later.
         began, ended: when the first and the last message were written, in seconds since 1970.
@@ -93,6 +94,7 @@ class BatchRow:
     bytes: int | None = None
     opaque_lines: int | None = None
     unread_bytes: int | None = None
+    unread: str | None = None
     tools: Mapping[str, int] = field(default_factory=dict)
     reread: int | None = None
     began: float | None = None

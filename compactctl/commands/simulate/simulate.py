@@ -13,6 +13,7 @@ from compactctl.commands.sizing.next_request import NextRequest, next_request
 from compactctl.commands.sizing.prompt_cache import InputCost, SentRequest, input_cost
 from compactctl.errors import UsageError
 from compactctl.history.conversations import conversations_of
+from compactctl.history.unread import unread_text
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
@@ -105,7 +106,10 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         replays=replays,
         named=bool(options.profiles),
         unusable=unusable,
-        warnings=(*transcript.warnings, *((size.doubt,) if size.doubt else ())),
+        warnings=(
+            *transcript.warnings,
+            *filter(None, (unread_text(transcript.unread), size.doubt)),
+        ),
     )
 
 

@@ -93,7 +93,7 @@ def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterato
 
 
 def _warnings(result: StatsResult, choice: PageChoice, names: PageNames) -> list[str]:
-    found = (*result.transcript.warnings, *result.warnings)
+    found = (*filter(None, (result.unread,)), *result.transcript.warnings, *result.warnings)
     return [] if choice.redact else [names.line(warning) for warning in found]
 
 

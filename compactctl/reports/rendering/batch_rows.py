@@ -41,6 +41,7 @@ COLUMNS: Mapping[str, str] = {
     "bytes": "int64",
     "opaque_lines": "int64",
     "unread_bytes": "int64",
+    "unread": "large_string",
     "tools": "large_string",
     "reread": "int64",
     "began": "float64",
@@ -121,3 +122,5 @@ def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
     flags = gated_flags(row, fail_on)
     if flags:
         yield f"found: {', '.join(flags)}"
+    if "opaque" in flags and row.unread:
+        yield row.unread

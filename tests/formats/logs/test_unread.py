@@ -134,6 +134,22 @@ def test_batch_flags_the_row(log: Path, capsys: Captured) -> None:
     assert run(["batch", str(log), "--fail-on", "opaque", "--json"]) == 1
     [row] = json.loads(capsys.readouterr().out)["files"]
     assert (row["status"], row["flags"], row["unreadBytes"]) == ("flagged", ["opaque"], len(PROSE))
+    assert row["unread"] == SENTENCE
+
+
+def test_batch_says_it_without_a_gate(log: Path, capsys: Captured) -> None:
+    assert run(["batch", str(log)]) == 0
+    shown = capsys.readouterr()
+    assert "ok, incomplete" in shown.out
+    assert "warning: much text was not read in 1 file; see compactctl check" in shown.err
+
+
+def test_other_commands_that_tell_sizes_warn(log: Path, capsys: Captured, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run(["simulate", str(log)]) == 0
+    assert f"warning: {SENTENCE}" in capsys.readouterr().err
+    assert run(["stats", str(log), "--html", str(page)]) == 0
+    assert SENTENCE in page.read_text()
 
 
 def test_compact_warns_and_carries_the_field(log: Path, capsys: Captured, tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written, and what the exit code means."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     yield from _doubted(result.rows)
+    yield from _unread(result.rows)
     written = _by_output(result.rows)
     if written:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
@@ -91,6 +92,13 @@ def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
         files = plural(len(doubted), _noun(doubted))
         first = shell_path(doubted[0].path)
         yield f"warning: reported usage is not believed in {files}; see compactctl check {first}"
+
+
+def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
+    unread = [row for row in rows if row.unread]
+    if unread:
+        files, first = plural(len(unread), _noun(unread)), shell_path(unread[0].path)
+        yield f"warning: much text was not read in {files}; see compactctl check {first}"
 
 
 def _limits(result: BatchResult) -> Iterator[str]:
@@ -148,7 +156,7 @@ def _cells(row: BatchRow, result: BatchResult) -> tuple[str, ...]:
         *after,
         _count(row.context),
         "" if row.used is None else share_text(row.used),
-        row.status,
+        f"{row.status}, incomplete" if row.unread else row.status,
     )
 
 
