@@ -56,7 +56,7 @@ _ROLES: Mapping[str, Role] = {
 # Of ``prompt_tokens``, as LiteLLM and DeepSeek report it beside or in place of OpenAI's details.
 _CACHE_READ = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
 _CONTENTS = ("content", "tool_calls", "function_call")
-_OWN_ROLES = ("developer", "tool", "function")
+_OWN_ROLES = ("tool", "function")
 _OWN_FIELDS = ("tool_calls", "function_call", "choices")
 
 

@@ -21,7 +21,7 @@ from compactctl.formats.gemini_api import GeminiApi
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.formats.neurolink import NeuroLink
 from compactctl.formats.openai_chat import OpenAIChat
-from compactctl.formats.openai_responses.adapter import OpenAIResponses
+from compactctl.formats.openai_responses import OpenAIResponses
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.formats.pi.adapter import Pi
 from compactctl.formats.pi.appending import PiAppending
@@ -42,6 +42,7 @@ DIALECTS: tuple[ApiFormat, ...] = (
     BedrockConverse(),
     GeminiApi(),
     AISdk(),
+    OpenAIResponses(),
 )
 _API_LOG = ApiLog(DIALECTS)
 _OF_APIS: tuple[Format, ...] = (*DIALECTS, _API_LOG)
@@ -60,8 +61,6 @@ ALL_FORMATS: tuple[Format, ...] = (
     OpenCode(),
     Roo(),
     Cline(),
-    # Before all that take messages: some of its items are nothing else.
-    OpenAIResponses(),
     NeuroLink(),
     *_OF_APIS,
 )

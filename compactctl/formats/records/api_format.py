@@ -9,6 +9,7 @@ from compactctl.formats.records.api_reader import API_LOG, ApiLogReader
 from compactctl.formats.records.chat_log import Conversation
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous, DialectFit, dialect_fits
+from compactctl.formats.records.rows.chain import ChainLink
 from compactctl.formats.records.rows.envelope import dotted, exchange, row_of
 from compactctl.formats.records.rows.texts import opened
 from compactctl.model.counts import CountFields
@@ -56,6 +57,10 @@ class ApiFormat(_Log, ABC):
     @abstractmethod
     def start(self, number: int) -> Conversation:
         """Begin to read the conversation of a number."""
+
+    def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:  # noqa: ARG002 - one API keeps what was sent
+        """Return what a request goes on from; see ``Dialect.link``."""
+        return None
 
     @abstractmethod
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:

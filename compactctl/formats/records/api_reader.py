@@ -7,9 +7,10 @@ from typing import Any
 from compactctl.formats.records.chat_log import ChatLogReader, Conversation
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous, Dialect, dialect_fits
+from compactctl.formats.records.rows.chain import Chains
 from compactctl.formats.records.rows.envelope import LogRow, dotted, row_of, row_with
 from compactctl.formats.records.rows.texts import opened
-from compactctl.model.message import JsonPath
+from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import Transcript
 
 # What a log of several dialects is called.
@@ -34,6 +35,11 @@ class ApiLogReader(ChatLogReader):
         self._at = at
         self._dialects = dialects
         self._usual = usual
+        self._chains = Chains()
+        # Conversations that a later request may go on with, and requests that begin one though they
+        # go on from a response.
+        self._chained: dict[int, Conversation] = {}
+        self._lost = 0
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order; texts that hold requests and answers are opened."""
@@ -64,9 +70,48 @@ class ApiLogReader(ChatLogReader):
         if chosen is None and len(self._dialects) > 1:
             return "a conversation of no API that is known"
         dialect = chosen or self._dialects[0]
+        link = dialect.link(request, answer)
+        earlier = None if link is None else self._chains.conversation(link)
+        if earlier is not None:
+            self._count = number
+            return self._chained[earlier]
         self.dialects[number] = dialect.name
-        return dialect.start(number)
+        conversation = dialect.start(number)
+        if link is not None:
+            self._chained[number] = conversation
+            self._lost += link.follows is not None
+        return conversation
+
+    def logged(
+        self,
+        conversation: Conversation,
+        request: Mapping[str, Any],
+        answer: Mapping[str, Any],
+        opening: range,
+        rest: range,
+    ) -> None:
+        """Take note of a row that goes on from another one, or may be gone on from."""
+        name = self.dialects[conversation.number]
+        dialect = next(dialect for dialect in self._dialects if dialect.name == name)
+        link = dialect.link(request, answer)
+        if link is not None:
+            self._chains.add(link, conversation.number, opening, rest)
+
+    def sent(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return what the next request of each conversation would send."""
+        if self._lost:
+            self.gather.warnings.append(_lost_words(self._lost))
+        return self._chains.sent(messages)
 
     def others(self, number: int) -> Iterable[Conversation]:
         """Return readers of all dialects: gateways answer in one whatever they were asked in."""
         return (dialect.start(number) for dialect in self._dialects)
+
+
+def _lost_words(number: int) -> str:
+    go = (
+        "1 request goes on from a response"
+        if number == 1
+        else f"{number:,} requests go on from responses"
+    )
+    return f"{go} not in this file; what was sent before is not counted"

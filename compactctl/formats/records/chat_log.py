@@ -20,7 +20,7 @@ from compactctl.formats.records.rows.belonging import grouped, in_time_order, se
 from compactctl.formats.records.rows.envelope import LogRow, exchange, logged_usage, model_of
 from compactctl.formats.records.rows.logged_answer import said_in
 from compactctl.formats.records.unread import UnreadText
-from compactctl.model.message import JsonPath, Message, ReportedUsage
+from compactctl.model.message import JsonPath, Message, ReportedUsage, TextPart
 from compactctl.model.paths import value_at
 from compactctl.model.transcript import Transcript
 
@@ -204,20 +204,54 @@ class ChatLogReader:
         if isinstance(conversation, str):
             self.gather.opaque(decoded, conversation, json_size(document) if path else None)
             return
+        start = len(self.gather.messages)
         self._open(document, row, path, conversation, decoded)
-        newest = None
-        if row.messages is None:
-            self._alone += 1
-        else:
-            newest = self._members(messages, (*path, *row.messages), conversation, decoded)
-        answers = self._answers(document, row, path, conversation)
-        for place, said in answers:
-            draft = replace(said, fixed="the logged answer to the request")
-            newest = self._beside(draft, place, conversation, decoded)
+        opened = len(self.gather.messages)
+        newest = self._asked(document, row, path, conversation, decoded)
+        for place, said in self._answers(document, row, path, conversation):
+            if isinstance(place[-1], int):
+                # What stands in a list can be edited there, as the messages of a request can.
+                value = value_at(document, place[len(path) :])
+                newest = self._drafted(said, value, place, conversation, decoded) or newest
+            elif said is not None:
+                draft = replace(said, fixed="the logged answer to the request")
+                newest = self._beside(draft, place, conversation, decoded)
         if newest and newest.role == "assistant" and newest.usage is None:
             usage = next(_usages(conversation, document, row), None)
             self.gather.messages[-1] = replace(newest, usage=usage)
         self._facts(document, row)
+        rest = range(opened, len(self.gather.messages))
+        self.logged(conversation, request, answer, range(start, opened), rest)
+
+    def logged(
+        self,
+        conversation: Conversation,
+        request: Mapping[str, Any],
+        answer: Mapping[str, Any],
+        opening: range,
+        rest: range,
+    ) -> None:
+        """Take note of a row and the places of its messages: what opens it, and all others."""
+
+    def _asked(
+        self,
+        document: Mapping[str, Any],
+        row: LogRow,
+        path: JsonPath,
+        conversation: Conversation,
+        decoded: Decoded,
+    ) -> Message | None:
+        """Take in the messages of a request, or its only text; return the newest one."""
+        if row.messages is None:
+            self._alone += 1
+            return None
+        place, value = (*path, *row.messages), value_at(document, row.messages)
+        messages, _, _ = exchange(document, row)
+        if messages or not isinstance(value, str):
+            return self._members(messages, place, conversation, decoded)
+        part = TextPart(text=value, path=place)
+        draft = MessageDraft(role="user", parts=(part,), fixed="the only text of its request")
+        return self._beside(draft, place, conversation, decoded)
 
     def _open(
         self,
@@ -238,16 +272,16 @@ class ChatLogReader:
 
     def _answers(
         self, document: Mapping[str, Any], row: LogRow, path: JsonPath, conversation: Conversation
-    ) -> Sequence[tuple[JsonPath, MessageDraft]]:
+    ) -> Sequence[tuple[JsonPath, MessageDraft | None]]:
         """Return the logged answer, as a rule one message, from the first place that has it."""
         for place in row.answers:
             value, at = value_at(document, place), (*path, *place)
             for reader in (conversation, *self.others(conversation.number)):
                 # Among the fields of a request, an answer is what its API calls it.
-                is_row = isinstance(value, Mapping) and not place
+                is_row = isinstance(value, Mapping) and not place and row.messages is not None
                 said = [reader.answer(value, at)] if is_row else said_in(value, at, reader)
-                found = [each for each in said if each and each[1].parts]
-                if found:
+                found = [each for each in said if each]
+                if any(draft and draft.parts for _, draft in found):
                     return found
         return ()
 
@@ -280,12 +314,24 @@ class ChatLogReader:
     def _record(
         self, value: object, path: JsonPath, conversation: Conversation | str, decoded: Decoded
     ) -> Message | None:
-        record = object_or_empty(value)
-        size = json_size(value) if path else decoded.n_bytes
         if isinstance(conversation, str):
+            size = json_size(value) if path else decoded.n_bytes
             self.gather.opaque(decoded, conversation, size)
             return None
-        draft = conversation.message(record, path)
+        draft = conversation.message(object_or_empty(value), path)
+        return self._drafted(draft, value, path, conversation, decoded)
+
+    def _drafted(
+        self,
+        draft: MessageDraft | None,
+        value: object,
+        path: JsonPath,
+        conversation: Conversation,
+        decoded: Decoded,
+    ) -> Message | None:
+        """Take in what a record at ``path`` says, if it is a message and says something."""
+        record = object_or_empty(value)
+        size = json_size(value) if path else decoded.n_bytes
         if draft is not None and draft.time is None:
             draft = replace(draft, time=sent_at(record))
         self._records[path] = _kind(record) if draft is None else ""

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from compactctl.formats.records.chat_log import Conversation
+from compactctl.formats.records.rows.chain import ChainLink
 
 # "own": has what only this API has; "shared": reads the same in this API and in others.
 DialectFit = Literal["own", "shared"]
@@ -30,6 +31,9 @@ class Dialect(Protocol):
 
     def start(self, number: int) -> Conversation:
         """Begin to read the conversation of a number."""
+
+    def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:
+        """Return what a request goes on from, None where it sends all there is itself."""
 
 
 _Dialect = TypeVar("_Dialect", bound=Dialect)
@@ -81,5 +85,7 @@ def dialect_fits(
     fitting = tuple(dialect for dialect, fit in fits if fit)
     own = tuple(dialect for dialect, fit in fits if fit == "own")
     if not own and answer:
-        own = tuple(dialect for dialect in fitting if dialect.fits([answer], {}) == "own")
+        # Nothing shows in a request without messages, such as one of a single text.
+        asked = fitting if sample else dialects
+        own = tuple(dialect for dialect in asked if dialect.fits([answer], {}) == "own")
     return DialectFits(fitting, own)

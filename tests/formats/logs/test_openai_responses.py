@@ -1,10 +1,12 @@
 """The Responses API and its Agents SDKs: what is sent of their items, and what is written."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from formats import openai_talk
 from formats.content.block_kinds import PICTURE
 from formats.jsonl import detected, read, texts
 from formats.logs.response_items import (
@@ -23,7 +25,7 @@ from formats.logs.response_items import (
 from formats.squeeze import each_plan, pretty, squeezed
 from unit.commands.conversations import saved
 
-from compactctl.formats.openai_responses.adapter import OpenAIResponses
+from compactctl.errors import NotATranscriptError
 from compactctl.history.pairs import orphans, tool_pairs
 from compactctl.model.message import Message, is_replaceable, media_of
 from compactctl.pipeline.layout import Layout
@@ -31,6 +33,14 @@ from compactctl.pipeline.layout import Layout
 
 def sent(*records: object) -> list[str]:
     return texts(read("openai-responses", *records).effective)
+
+
+def named(record: object) -> str | None:
+    """Return the name of the format of a record, None where it is of none."""
+    try:
+        return detected(record)
+    except NotATranscriptError:
+        return None
 
 
 def only(item: object) -> Message:
@@ -91,7 +101,43 @@ def test_requests_and_responses_are_recognized(record: Any) -> None:
     ids=str,
 )
 def test_what_only_looks_like_it_is_not_taken_for_it(record: Any) -> None:
-    assert not OpenAIResponses().sniff([record])
+    assert named(record) != "openai-responses"
+
+
+REQUEST = request(talk(2), tools=[{"type": "function", "name": "read_log", "parameters": {}}])
+ANSWER = response("resp_9", said("assistant", "Both are fine."), sent=900, answered=9)
+ENVELOPES: Mapping[str, dict[str, Any]] = {
+    "beside": {**REQUEST, "response": ANSWER},
+    "merged": {**ANSWER, **REQUEST},
+    "gateway": {"request": REQUEST, "response": ANSWER},
+    "batch": {"custom_id": "1", "body": REQUEST, "response": {"status_code": 200, "body": ANSWER}},
+    "Helicone": {"request_id": "r", "request_body": REQUEST, "response_body": ANSWER},
+    "Langfuse": {"id": "o", "type": "GENERATION", "input": REQUEST, "output": ANSWER},
+    "as text": {"request": json.dumps(REQUEST), "response": json.dumps(ANSWER)},
+}
+
+
+@pytest.mark.parametrize("row", ENVELOPES.values(), ids=ENVELOPES)
+def test_requests_and_responses_stand_in_any_envelope(row: dict[str, Any]) -> None:
+    assert detected(row) == "openai-responses"
+    found = read("openai-responses", row)
+    assert (found.opaque, found.warnings) == ((), ())
+    definition, instructions, *items, newest = texts(found.effective)
+    assert definition.startswith('{"type":"function"')
+    assert (instructions, len(items), newest) == ("Be brief.", 8, "Both are fine.")
+    assert [m.usage.context for m in found.effective if m.usage] == [900]
+
+
+def test_a_log_of_two_apis_is_read_row_by_row() -> None:
+    chats = {"messages": openai_talk.TALK, "model": "gpt-4o"}
+    rows = [chats, {"request": REQUEST, "response": ANSWER}, chats]
+    assert detected(*rows) == "api-log"
+    found = read("api-log", *rows)
+    assert [m.dialect for m in found.effective] == [
+        *["openai-chat"] * 5, *["openai-responses"] * 11, *["openai-chat"] * 5
+    ]  # fmt: skip
+    assert not orphans(found.effective)
+    assert found.opaque == ()
 
 
 def test_a_chain_of_responses_is_one_conversation_with_the_newest_instructions() -> None:
@@ -106,7 +152,7 @@ def test_a_chain_of_responses_is_one_conversation_with_the_newest_instructions()
     ]
     reported = [(m.usage.context, m.usage.output) for m in found.effective if m.usage]
     assert reported == [(60, 40), (80, 10)]
-    assert found.model == "gpt-5.1-2025-11-13"
+    assert found.model == "gpt-5.1"
     assert found.warnings == ()
 
 
@@ -133,7 +179,7 @@ def test_a_conversation_that_the_api_keeps_is_one() -> None:
 
 def test_a_warning_tells_that_the_history_before_is_not_in_the_file() -> None:
     (warning,) = read("openai-responses", chain()[1]).warnings
-    assert warning.startswith("line 1: what resp_0 answered is not in the file")
+    assert warning.startswith("1 request goes on from a response not in this file")
 
 
 def test_usage_of_a_response_has_what_was_cached_and_thought() -> None:
@@ -194,7 +240,7 @@ def test_tools_that_come_on_the_way_are_definitions_and_settings_are_no_text() -
     )
     assert [m.injected for m in found.effective] == [False, True, True]
     assert found.opaque == ()
-    assert set(found.meta) == {"compaction_trigger without content"}
+    assert found.meta["empty message"].count == 1
 
 
 def test_a_reference_to_an_item_elsewhere_is_not_understood() -> None:
@@ -208,7 +254,7 @@ def test_progress_of_a_stream_is_not_sent_again() -> None:
     done = {"type": "response.completed", "response": response("r", said("assistant", "Hi"))}
     found = read("openai-responses", begun, delta, done)
     assert texts(found.effective) == ["Hi"]
-    assert found.meta["event of a stream"].count == 2
+    assert found.meta["empty message"].count == 2
 
 
 CALLS = [(call("c"), output("c", log(1))), (js_call("c"), js_output("c", log(1)))]
@@ -230,6 +276,7 @@ DOCUMENTS: Mapping[str, Any] = {
     "js": js_talk(8),
     "request": request(talk(8)),
     "response": request(talk(7), response("r", *talk(8)[-3:])),
+    "gateway": {"request": request(talk(7)), "response": response("r", *talk(8)[-3:])},
 }
 
 

@@ -18,6 +18,8 @@ from compactctl.model.paths import json_in, value_at
 
 # What APIs call the messages of a request.
 MEMBERS = ("messages", "contents")
+# And what the Responses API does, in a list or as one text; so do logs that have no request.
+INPUT = "input"
 # The object that was sent. The first that holds messages counts.
 REQUESTS: tuple[JsonPath, ...] = (
     # A request as it was sent; LiteLLM's standard logging payload.
@@ -44,8 +46,8 @@ REQUESTS: tuple[JsonPath, ...] = (
     ("proxy_server_request",),
     ("kwargs",),
 )
-# Langfuse, Braintrust and MLflow may have the messages there without a request around them.
-LISTS: tuple[JsonPath, ...] = (("input",), ("inputs",))
+# MLflow may have the messages there without a request around them, as others have in ``input``.
+LISTS: tuple[JsonPath, ...] = (("inputs",),)
 # What the API answered, or a text or messages of it. The first that says something counts.
 ANSWERS: tuple[JsonPath, ...] = (
     # Portkey; output of batches at OpenAI and Azure.
@@ -119,7 +121,7 @@ def row_of(value: Mapping[str, Any]) -> LogRow | None:
         return LogRow(*place, answers, _beside(value, place[0]))
     is_bare = _is_message(value)
     alone = () if is_bare else tuple(p for p in answers if _is_answer(value_at(value, p)))
-    return LogRow((), None, alone) if alone else None
+    return LogRow(alone[0], None, alone) if alone else None
 
 
 def row_with(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
@@ -143,7 +145,8 @@ def from_dotted(text: str) -> JsonPath:
 
 def model_of(row: Mapping[str, Any], place: LogRow) -> str | None:
     """Return the model that was asked, None where the row does not say."""
-    objects = (value_at(row, path) for path in (place.request, (), *place.beside))
+    places = (place.request, (), *place.beside, *place.answers)
+    objects = (value_at(row, path) for path in places)
     names = (text_or_none(object_or_empty(each).get(name)) for each in objects for name in _MODELS)
     return next(filter(None, names), None)
 
@@ -169,8 +172,14 @@ def exchange(
     answer = next((each for each in answers if isinstance(each, Mapping)), {})
     request = object_or_empty(json_in(value_at(row, place.request)))
     if place.messages is None:
-        return [answer], {}, {}
-    return list_or_empty(json_in(value_at(row, place.messages))), request, answer
+        return [answer], {}, answer
+    return list_or_empty(_messages(row, place.messages)), request, answer
+
+
+def _messages(row: Mapping[str, Any], path: JsonPath) -> object:
+    """Return what stands at a path: of an input a text is all that is asked, elsewhere JSON."""
+    value = value_at(row, path)
+    return value if path[-1] == INPUT else json_in(value)
 
 
 def _beside(value: Mapping[str, Any], request: JsonPath) -> tuple[JsonPath, ...]:
@@ -187,10 +196,25 @@ def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
                 yield path, (*path, name)
         if not path and _is_message(value):
             return
+    for path in REQUESTS:
+        request = object_or_empty(value_at(value, path))
+        if _is_input(request):
+            yield path, (*path, INPUT)
     for path in LISTS:
         messages = value_at(value, path)
         if messages and isinstance(messages, list) and _are_records(messages):
             yield (), path
+
+
+def _is_input(request: Mapping[str, Any]) -> bool:
+    """Tell whether a request has its messages in ``input``, as a list, or as one text.
+
+    What has a type and a text there is something else: a call, or a step that was traced.
+    """
+    value = request.get(INPUT)
+    if isinstance(value, str):
+        return bool(value) and "type" not in request
+    return isinstance(value, list) and _are_records(value)
 
 
 def _are_records(values: list[Any]) -> bool:
@@ -211,8 +235,18 @@ def _is_answer(value: object) -> bool:
     choices = (*list_or_empty(answer.get("choices")), *list_or_empty(answer.get("candidates")))
     held = (*choices, object_or_empty(answer.get("output")))
     is_message = answer.get("type") == "message" and answer.get("role") == "assistant"
-    return is_message or any(
-        isinstance(object_or_empty(each).get(name), Mapping)
-        for each in held
-        for name in ("message", "content")
+    return (
+        is_message
+        or _has_items(answer)
+        or any(
+            isinstance(object_or_empty(each).get(name), Mapping)
+            for each in held
+            for name in ("message", "content")
+        )
     )
+
+
+def _has_items(answer: Mapping[str, Any]) -> bool:
+    """Tell whether this is an answer that is a list of items with types."""
+    items = list_or_empty(answer.get("output"))
+    return "type" not in answer and any("type" in object_or_empty(item) for item in items)

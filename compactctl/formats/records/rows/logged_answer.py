@@ -8,7 +8,7 @@ from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.model.message import JsonPath, TextPart
 from compactctl.model.paths import value_at
 
-_Said = tuple[JsonPath, MessageDraft]
+_Said = tuple[JsonPath, MessageDraft | None]
 
 # Where an object has a message that is not wrapped as its API does: in Ollama's answers and in
 # those of tracers, or it is one itself.
@@ -23,12 +23,17 @@ class AnswerReader(Protocol):
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         """Return what a record at ``path`` says, None when it is not a message."""
 
-    def answer(self, answer: Mapping[str, Any], path: JsonPath) -> _Said | None:
+    def answer(
+        self, answer: Mapping[str, Any], path: JsonPath
+    ) -> tuple[JsonPath, MessageDraft] | None:
         """Return what an API answered at ``path``, and where the message in it stands."""
 
 
 def said_in(value: object, path: JsonPath, conversation: AnswerReader) -> Iterable[_Said]:
-    """Return the messages of an answer at ``path``, with the places where they stand."""
+    """Return the messages of an answer at ``path``, with the places where they stand.
+
+    What stands in a list and is not a message is None.
+    """
     if isinstance(value, str):
         return ((path, MessageDraft(role="assistant", parts=(TextPart(text=value, path=path),))),)
     if not isinstance(value, Mapping):
@@ -52,5 +57,4 @@ def _one(value: Mapping[str, Any], path: JsonPath, conversation: AnswerReader) -
 def _each(items: list[Any], path: JsonPath, conversation: AnswerReader) -> Iterator[_Said]:
     for index, item in enumerate(items):
         said = _one(object_or_empty(item), (*path, index), conversation)
-        if said is not None:
-            yield said
+        yield said or ((*path, index), None)

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compactctl.formats.records.rows.envelope import ANSWERS, LISTS, MEMBERS, REQUESTS
+from compactctl.formats.records.rows.envelope import ANSWERS, INPUT, LISTS, MEMBERS, REQUESTS
 from compactctl.model.message import JsonPath
 from compactctl.model.paths import json_in
 
 # What shows that JSON is a request, an answer, or what holds one: a text that a model answered may
 # be JSON as well.
-_HOLDERS = frozenset({*MEMBERS, "input", "body", "choices", "candidates", "usage", "role"})
+_HOLDERS = frozenset({*MEMBERS, INPUT, "body", "choices", "candidates", "usage", "role"})
 
 
 def opened(row: Any) -> Any:  # noqa: ANN401 - JSON is any value
@@ -18,7 +18,7 @@ def opened(row: Any) -> Any:  # noqa: ANN401 - JSON is any value
     Every path leads to the same value as before; the row itself where it has no such text.
     """
     if isinstance(row, list):
-        items = [opened(item) for item in row]
+        items = [_opened(item, _NAMES) if isinstance(item, Mapping) else item for item in row]
         return items if any(map(_differ, items, row)) else row
     return _opened(row, _NAMES) if isinstance(row, Mapping) else row
 
