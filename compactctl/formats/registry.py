@@ -32,7 +32,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous
 from compactctl.formats.records.rows.envelope import from_dotted
 from compactctl.formats.spring_ai.adapter import SpringAi
-from compactctl.formats.unsupported import foreign_file, foreign_records
+from compactctl.formats.unsupported import behind_text, cut_lines, foreign_file, foreign_records
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 
 # The first of those that read a conversation alike is taken.
@@ -139,12 +139,20 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     records = _records(first)
     foreign = foreign_file(head) or foreign_records(records)
     if foreign is not None:
-        raise NotUnderstoodError(f"{where}: {foreign}; --format forces one of {_names()}")
+        helps = foreign.hint(where) or f"--format forces one of {_names()}"
+        raise NotUnderstoodError(f"{where}: {foreign.words}; {helps}")
     fitting = _fitting(first)
     if isinstance(fitting, Ambiguous):
         raise NotUnderstoodError(f"{where}: {fitting.words}")
     if fitting is not None:
         return fitting
+    damage = next((line.damage for line in opening if line.damage), "")
+    joining = cut_lines(damage, where)
+    if joining is not None:
+        raise NotUnderstoodError(f"{where}: begins with {damage}; {joining}")
+    behind = None if first else behind_text(head, where)
+    if behind is not None:
+        raise NotUnderstoodError(f"{where}: {behind}")
     if not any(isinstance(line.values[0], Mapping | list) for line in opening if not line.damage):
         _check_whole(head, where)
     if not first:

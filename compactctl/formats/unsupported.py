@@ -1,28 +1,124 @@
-"""Formats that are known by sight but cannot be read, so that errors can name them."""
+"""Formats that are known by sight but cannot be read, so that errors can name them.
 
+For some of them jq makes a file that can be read; the text of the messages is then all there.
+"""
+
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from compactctl.formats.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value
 from compactctl.formats.records.json_values import list_or_empty
 
 # Headers and the first messages show what a file is; later records may quote anything.
 _LOOKED_AT = 5
 _TEXT_LOOKED_AT = 4_096
+_LINES_LOOKED_AT = 1 << 16
+# Characters of a line that an error quotes.
+_SHOWN = 40
 
 
 class _Signature(NamedTuple):
-    """A record has all of ``keys``, and under each name in ``values`` one of those values."""
+    """A record has all of ``keys``, and under each name in ``values`` one of those values.
+
+    ``jq`` holds the arguments of jq that make messages of the file, if any do.
+    """
 
     title: str
     keys: frozenset[str]
     values: Mapping[str, frozenset[str]] = {}
+    jq: str = ""
 
 
-def _signature(title: str, *keys: str, **values: str) -> _Signature:
+def _signature(title: str, *keys: str, jq: str = "", **values: str) -> _Signature:
     allowed = {name: frozenset(text.split()) for name, text in values.items()}
-    return _Signature(title, frozenset(keys) | allowed.keys(), allowed)
+    return _Signature(title, frozenset(keys) | allowed.keys(), allowed, jq)
 
 
+_CHATGPT = (
+    ".[] | .mapping as $m | {messages: ([.current_node | recurse($m[.].parent // empty) | "
+    "$m[.].message // empty | {role: .author.role, content: ([.content | .parts[]?, .text? | "
+    'strings] | join("\\n"))} | select(.content != "")] | reverse)}'
+)
+_CLAUDE = (
+    '.[] | {messages: [.chat_messages[] | {role: (if .sender == "human" then "user" else '
+    '"assistant" end), content: .text}]}'
+)
+_OPEN_WEBUI = (
+    ".[] | .chat.history as $h | {messages: ([$h.currentId | "
+    "recurse($h.messages[.].parentId // empty) | $h.messages[.] | {role, content}] | reverse)}"
+)
+_LM_STUDIO = (
+    "{messages: [.messages[] | .versions[.currentlySelected] | {role, content: ([.content, "
+    '.steps[]?.content | arrays[].text // empty] | join("\\n"))}]}'
+)
+_PYDANTIC_AI = (
+    'def text: if type == "string" then . else tojson end; {messages: [.[].parts[] | '
+    'if .part_kind == "tool-call" then {role: "assistant", tool_calls: [{id: .tool_call_id, type: '
+    '"function", function: {name: .tool_name, arguments: (.args | text)}}]} elif .part_kind == '
+    '"tool-return" then {role: "tool", tool_call_id, content: (.content | text)} else {role: '
+    '({"system-prompt": "system", "text": "assistant", "thinking": "assistant"}[.part_kind] // '
+    '"user"), content: (.content | text)} end]}'
+)
+_OTEL_SPANS = (
+    "{messages: [.resourceSpans[].scopeSpans[].spans[].attributes[] | select(.key | "
+    'test("^gen_ai.(input|output).messages$")) | .value.stringValue | fromjson[] | {role, content: '
+    '([.parts[] | .content // .response // empty | if type == "string" then . else tojson end] | '
+    'join("\\n"))}]}'
+)
+_CHUNKS = (
+    '-Rn \'[inputs | capture("(?<j>{.*)").j | fromjson?] | group_by(.id)[] | {role: '
+    '"assistant", content: ([.[].choices[]?.delta.content // empty] | join(""))}\''
+)
+_CHUNK_TEXTS = (
+    '-Rn \'{role: "assistant", content: ([inputs | capture("(?<j>{.*)").j | fromjson? | '
+    '.delta?.text? // empty] | join(""))}\''
+)
+_RESPONSE_EVENTS = (
+    '-R \'capture("(?<j>{.*)").j | fromjson? | select(.type == "response.completed") | .response\''
+)
+# Exports and logs of which jq makes messages. From published types and files of these programs.
+_EXPORTS = (
+    _signature("ChatGPT's export", "mapping", "current_node", jq=f"'{_CHATGPT}'"),
+    _signature("Claude's export", "uuid", "chat_messages", jq=f"'{_CLAUDE}'"),
+    _signature("Open WebUI's export", "chat", "title", "user_id", jq=f"'{_OPEN_WEBUI}'"),
+    _signature("an LM Studio chat", "versions", "currentlySelected", jq=f"'{_LM_STUDIO}'"),
+    _signature("Pydantic AI messages", "parts", kind="request response", jq=f"'{_PYDANTIC_AI}'"),
+    _signature("OpenTelemetry spans", "resourceSpans", jq=f"'{_OTEL_SPANS}'"),
+    _signature("OpenTelemetry log records", "resourceLogs"),
+    _signature("an OpenTelemetry span", "parent_id", "start_time", "attributes"),
+    _signature(
+        "preference pairs for OpenAI's fine-tuning",
+        "input",
+        "preferred_output",
+        jq="'{messages: (.input.messages + .preferred_output)}'",
+    ),
+    _signature(
+        "preference pairs (DPO)",
+        "chosen",
+        "rejected",
+        jq='\'{messages: ([.prompt // [] | if type == "string" then {role: "user", '
+        'content: .} else .[] end] + [.chosen | if type == "string" then {role: "assistant", '
+        "content: .} else .[] end])}'",
+    ),
+    _signature("chunks of a streamed answer", object="chat.completion.chunk", jq=_CHUNKS),
+    _signature(
+        "events of a streamed answer",
+        type="message_start content_block_start content_block_delta",
+        jq=_CHUNK_TEXTS,
+    ),
+    _signature(
+        "events of a streamed response",
+        type="response.created response.in_progress response.output_text.delta",
+        jq=_RESPONSE_EVENTS,
+    ),
+)
+# Docker leaves out the line break where it cut a line, and Kubernetes marks the pieces.
+_JOINS = {
+    DOCKER_PIECE: "jq -j .log {} > lines.jsonl",
+    KUBERNETES_PIECE: 'awk \'{{p = $3; sub(/^[^ ]+ [^ ]+ [FP] /, ""); '
+    'printf "%s%s", $0, p == "P" ? "" : "\\n"}}\' {} > lines.jsonl',
+}
 # From files of these clients and their published types.
 _RECORDS = (
     _signature("a Factory Droid session", "id", type="session_start"),
@@ -46,6 +142,7 @@ _RECORDS = (
     _signature("a ShareGPT data set", "conversations"),
     _signature("a ShareGPT conversation", "value", **{"from": "human gpt system user assistant"}),
     _signature("a Kiro conversation", "conversation_id", "history"),
+    *_EXPORTS,
 )
 _MAGIC = (
     (b"PK\x03\x04", "a zip archive, perhaps an Inspect log"),
@@ -59,24 +156,70 @@ _TEXTS = (
 )
 
 
-def foreign_records(records: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return in words what the first records are, None when no signature fits."""
+class Foreign(NamedTuple):
+    """What a file is that cannot be read, in words, and arguments of jq that make lines of it."""
+
+    words: str
+    jq: str = ""
+
+    def hint(self, where: str) -> str:
+        """Return what to type to make a file that can be read; "" where nothing does."""
+        return jq_hint(self.jq, where) if self.jq else ""
+
+
+def foreign_records(records: Sequence[Mapping[str, Any]]) -> Foreign | None:
+    """Return what the first records are, None when no signature fits."""
     for record in _with_messages(records[:_LOOKED_AT]):
         for signature in _RECORDS:
             if _fits(record, signature):
-                return f"this looks like {signature.title}; that format cannot be read yet"
+                return Foreign(_looks_like(signature.title), signature.jq)
     return None
 
 
-def foreign_file(head: bytes) -> str | None:
-    """Return in words what a file that starts with ``head`` is, None when it may be JSON."""
+def jq_hint(arguments: str, where: str) -> str:
+    """Return what to type to make messages of a file with jq; ``where`` is its path."""
+    return f"make lines of it: jq -c {arguments} {_file(where)} > messages.jsonl"
+
+
+def foreign_file(head: bytes) -> Foreign | None:
+    """Return what a file that starts with ``head`` is, None when it may be JSON."""
     for magic, title in _MAGIC:
         if head.startswith(magic):
-            return f"this is {title}"
+            return Foreign(f"this is {title}")
     for text, title in _TEXTS:
         if text in head[:_TEXT_LOOKED_AT] and head.lstrip()[:1] not in (b"{", b"["):
-            return f"this looks like {title}; that format cannot be read yet"
+            return Foreign(_looks_like(title))
     return None
+
+
+def _looks_like(title: str) -> str:
+    return f"this looks like {title}; that format cannot be read yet"
+
+
+def cut_lines(damage: str, where: str) -> str | None:
+    """Return what joins the pieces of lines that are damaged in this way, None for other damage."""
+    return f"join its pieces: {_JOINS[damage].format(_file(where))}" if damage in _JOINS else None
+
+
+def behind_text(head: bytes, where: str) -> str | None:
+    """Return which line of a file starts with JSON behind text, and how to take that off.
+
+    None where no line of the start does.
+    """
+    for number, line in enumerate(head[:_LINES_LOOKED_AT].split(b"\n")[:-1], 1):
+        at = line.find(b"{")
+        if at > 0 and is_value(line[at:]):
+            before = line[:at].decode("utf-8", "replace").strip()[:_SHOWN]
+            return (
+                f"line {number} has JSON behind other text ({before!r}); "
+                f"take that off: sed 's/^[^{{]*//' {_file(where)} > lines.jsonl"
+            )
+    return None
+
+
+def _file(where: str) -> str:
+    is_file = where and where != "-" and not where.startswith("standard input")
+    return shlex.quote(where) if is_file else "FILE"
 
 
 def _with_messages(records: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -26,6 +26,7 @@ _DRIVERS: Mapping[str, frozenset[str]] = {
     "log": frozenset({"stream", "time", "date", "kubernetes"}),
     "message": frozenset({"@timestamp", "ingestionTime", "logStreamName"}),
 }
+_DOCKER = frozenset({"log", "stream", "time"})
 _OF_MESSAGES = frozenset({"role", "messages", "content"})
 # No other line needs to be parsed to tell that it is not such a record.
 _LIKELY = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*\{')
@@ -47,6 +48,13 @@ def driver_field(record: Mapping[str, Any]) -> str | None:
             is_whole = _OF_MESSAGES.isdisjoint(record) and _is_object(text)
             return name if is_whole else None
     return None
+
+
+def docker_text(record: Mapping[str, Any]) -> str | None:
+    """Return what a record of Docker holds, whatever that is; None for any other record."""
+    text = record.get("log")
+    is_docker = isinstance(text, str) and _DOCKER <= record.keys() <= _DOCKER | {"attrs"}
+    return text if is_docker else None
 
 
 def driver_field_of(text: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from compactctl.commands.loading.database_path import is_in_database, read_from_database
@@ -12,6 +12,7 @@ from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode, decode_lines, is_value
 from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
+from compactctl.formats.unsupported import cut_lines, jq_hint
 from compactctl.history.unread import unread_text
 from compactctl.model.counts import own_object
 from compactctl.model.paths import value_at
@@ -29,6 +30,7 @@ from compactctl.store.files.lines import (
 # Enough of a file to tell what it is when it is not JSON, also where it is a cut-off transcript.
 HEAD_BYTES = 1 << 18
 _OPENINGS = (b"{", b"[")
+_CLOSINGS = (b"}", b"]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,7 @@ def loaded_from(
     """Read what was opened as ``path``. Raises NotUnderstoodError."""
     lines, chosen = split(source.lines, path, format_name, limits)
     transcript = parse(lines, chosen)
+    _check_pieces(transcript, path)
     if format_name is not None:
         _check_understood(transcript, path)
     if transcript.format != chosen.name:
@@ -84,11 +87,24 @@ def split(
     document = document_of(lines, where, limits)
     if document is not None:
         lines = (document,)
+    elif _are_objects_over_lines(lines):
+        raise NotUnderstoodError(
+            f"{where}: holds several JSON values, each over several lines; {jq_hint('.', where)}"
+        )
     name = format_name or recorded_format(islice(lines, SNIFFED_RECORDS))
     if name is not None:
         return lines, format_named(name)
     first = (RawLine(index, 0, line) for index, line in enumerate(lines))
     return lines, detect(decode_lines(first), where, _head(lines))
+
+
+def _are_objects_over_lines(lines: Iterable[bytes]) -> bool:
+    """Tell whether lines are JSON values one after another, written with indentation."""
+    stripped = (line.rstrip() for line in lines)
+    if next(stripped, b"") not in _OPENINGS:
+        return False
+    solid = (line for line in stripped if line)
+    return any(line in _CLOSINGS and after in _OPENINGS for line, after in pairwise(solid))
 
 
 def document_of(
@@ -160,9 +176,18 @@ def scan(
     name = format_name or recorded_format(line.data for line in start)
     chosen = format_named(name) if name else detect(first, path)
     transcript = with_usage_once(chosen.read(chain(first, decode_lines(lines))))
+    _check_pieces(transcript, path)
     if format_name is not None:
         _check_understood(transcript, path)
     return transcript
+
+
+def _check_pieces(transcript: Transcript, where: str) -> None:
+    """Raise NotUnderstoodError where lines were cut: the largest requests would be missing."""
+    for opaque in transcript.opaque:
+        joining = cut_lines(opaque.damage, where)
+        if joining is not None:
+            raise NotUnderstoodError(f"{where}: line {opaque.line + 1}: {opaque.damage}; {joining}")
 
 
 def _check_understood(transcript: Transcript, where: str) -> None:

@@ -11,13 +11,18 @@ import orjson
 
 from compactctl.model.transcript import RawLine
 from compactctl.pipeline.spans import line_place
-from compactctl.pipeline.wrapped import LONGEST_PREFIX, driver_field, prefix_length
+from compactctl.pipeline.wrapped import LONGEST_PREFIX, docker_text, driver_field, prefix_length
 
 _RECORD_START = re.compile(rb'\{"')
 # A line glued together from many pieces is searched this far, and no more bytes of it are looked
 # at, so that hostile input stays linear.
 _MAX_SPLITS = 200
 _MAX_SALVAGED = 256 << 20
+DOCKER_PIECE = "a piece of a line that Docker cut"
+KUBERNETES_PIECE = "a piece of a line that Kubernetes cut"
+"""Damage of logs: their drivers cut lines after 16 kB."""
+_PIECE = re.compile(rb"\S+ std(?:out|err) P ")
+_NOT_JSON = "not JSON"
 _SPACE = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 # Deeper values are carried without being understood: other tools cannot write them back.
@@ -54,9 +59,13 @@ def decode(data: bytes) -> tuple[tuple[Any, ...], str | None]:
     if not body:
         return (), None
     try:
-        return (_unwrapped(body),), None
+        value = _unwrapped(body)
     except ValueError:
-        return _salvage(body)
+        return ((), KUBERNETES_PIECE) if _PIECE.match(body) else _salvage(body)
+    text = docker_text(value) if isinstance(value, dict) else None
+    if text is None:
+        return (value,), None
+    return (), _NOT_JSON if text.endswith("\n") else DOCKER_PIECE
 
 
 def is_value(data: bytes) -> bool:
@@ -128,7 +137,7 @@ def _split_glued(body: bytes) -> tuple[tuple[Any, ...], str]:
             if head is not None:
                 return (head, tail), "two records on one line"
             return (tail,), "a torn record before a whole one"
-    return (), "not JSON"
+    return (), _NOT_JSON
 
 
 def _record(piece: bytes) -> dict[str, Any] | None:

@@ -66,15 +66,22 @@ def test_what_is_torn_has_no_layer(line: str) -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        {"log": "Server started\n", "stream": "stdout", "time": TIME},
         {"log": SAID},
         {"role": "user", "content": "x", "log": SAID, "time": TIME},
-        {"log": SAID[:20], "stream": "stdout", "time": TIME},
-        {"log": "[1]", "stream": "stdout", "time": TIME},
+        {"@timestamp": TIME, "message": "Server started"},
+        {"@timestamp": TIME, "message": SAID[:20]},
+        {"date": 1, "log": "[1]"},
     ],
 )
 def test_any_other_record_stays_what_it_is(record: dict[str, Any]) -> None:
     assert decode(json.dumps(record).encode()) == ((record,), None)
+
+
+def test_what_else_a_container_said_is_carried_as_text_that_is_not_json() -> None:
+    said = WRAPPERS["docker"](SAID).encode()
+    noise = [WRAPPERS["docker"](f"Started {number}").encode() for number in range(60)]
+    assert detected(*noise, said) == "openai-chat"
+    assert decode(noise[0]) == ((), "not JSON")
 
 
 def _lines(bare: list[bytes], wrap: Callable[[str], str]) -> bytes:

@@ -1,0 +1,307 @@
+"""What cannot be read is named, and the command that the error gives makes it readable."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.jsonl import texts
+
+from compactctl.commands.loading.load import load
+from compactctl.errors import NotUnderstoodError
+
+NEEDS_JQ = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+ASKED, SAID = "Why is it so?", 'Since "é" is not\nASCII'
+TALK = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": SAID}]
+BOTH = [ASKED, SAID]
+TIME = "2026-01-01T00:00:00Z"
+
+
+def lines(*values: object) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def _chatgpt_node(name: str, parent: str | None, message: Any) -> dict[str, Any]:
+    return {"id": name, "parent": parent, "children": [], "message": message}
+
+
+def _chatgpt_message(role: str, text: str) -> dict[str, Any]:
+    content = {"content_type": "text", "parts": [text]}
+    return {"author": {"role": role, "metadata": {}}, "content": content, "create_time": 1.0}
+
+
+CHATGPT = [
+    {
+        "title": "Why",
+        "create_time": 1.0,
+        "mapping": {
+            "r": _chatgpt_node("r", None, None),
+            "s": _chatgpt_node("s", "r", _chatgpt_message("system", "")),
+            "a": _chatgpt_node("a", "s", _chatgpt_message("user", ASKED)),
+            "x": _chatgpt_node("x", "a", _chatgpt_message("assistant", "regenerated")),
+            "b": _chatgpt_node("b", "a", _chatgpt_message("assistant", SAID)),
+        },
+        "current_node": "b",
+    }
+]
+CLAUDE = [
+    {
+        "uuid": "c",
+        "name": "Why",
+        "account": {"uuid": "me"},
+        "chat_messages": [
+            {"uuid": "1", "sender": "human", "text": ASKED, "content": [], "attachments": []},
+            {"uuid": "2", "sender": "assistant", "text": SAID, "content": [], "attachments": []},
+        ],
+    }
+]
+_NODES = {
+    "a": {"id": "a", "parentId": None, "childrenIds": ["x", "b"], **TALK[0]},
+    "x": {"id": "x", "parentId": "a", "childrenIds": [], "role": "assistant", "content": "other"},
+    "b": {"id": "b", "parentId": "a", "childrenIds": [], **TALK[1]},
+}
+OPEN_WEBUI = [
+    {
+        "id": "c",
+        "user_id": "me",
+        "title": "Why",
+        "chat": {"models": ["m"], "history": {"messages": _NODES, "currentId": "b"}},
+    }
+]
+_BLOCKS = [{"type": "text", "text": SAID}]
+LM_STUDIO = {
+    "name": "Why",
+    "createdAt": 1,
+    "tokenCount": 9,
+    "messages": [
+        {
+            "versions": [
+                {
+                    "type": "singleStep",
+                    "role": "user",
+                    "content": [{"type": "text", "text": ASKED}],
+                }
+            ],
+            "currentlySelected": 0,
+        },
+        {
+            "versions": [
+                {"type": "multiStep", "role": "assistant", "steps": []},
+                {
+                    "type": "multiStep",
+                    "role": "assistant",
+                    "steps": [{"type": "contentBlock", "content": _BLOCKS}],
+                },
+            ],
+            "currentlySelected": 1,
+        },
+    ],
+}
+PYDANTIC_AI = [
+    {
+        "kind": "request",
+        "instructions": None,
+        "parts": [
+            {"part_kind": "system-prompt", "content": "Be brief", "timestamp": TIME},
+            {"part_kind": "user-prompt", "content": ASKED, "timestamp": TIME},
+        ],
+    },
+    {
+        "kind": "response",
+        "model_name": "gpt-4o",
+        "usage": {"input_tokens": 9},
+        "parts": [
+            {"part_kind": "tool-call", "tool_name": "look", "args": {"q": 1}, "tool_call_id": "c"}
+        ],
+    },
+    {
+        "kind": "request",
+        "instructions": None,
+        "parts": [
+            {"part_kind": "tool-return", "tool_name": "look", "content": [2], "tool_call_id": "c"}
+        ],
+    },
+    {"kind": "response", "parts": [{"part_kind": "text", "content": SAID}]},
+]
+
+
+def _attribute(name: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    told = [
+        {"role": each["role"], "parts": [{"type": "text", "content": each["content"]}]}
+        for each in messages
+    ]
+    return {"key": name, "value": {"stringValue": json.dumps(told)}}
+
+
+OTEL = {
+    "resourceSpans": [
+        {
+            "resource": {"attributes": []},
+            "scopeSpans": [
+                {
+                    "scope": {"name": "gen_ai"},
+                    "spans": [
+                        {
+                            "traceId": "t",
+                            "spanId": "s",
+                            "name": "chat gpt-4o",
+                            "attributes": [
+                                {
+                                    "key": "gen_ai.request.model",
+                                    "value": {"stringValue": "gpt-4o"},
+                                },
+                                _attribute("gen_ai.input.messages", TALK[:1]),
+                                _attribute("gen_ai.output.messages", TALK[1:]),
+                            ],
+                        }
+                    ],
+                }
+            ],
+        }
+    ]
+}
+PREFERENCES = {
+    "input": {"messages": TALK[:1], "tools": []},
+    "preferred_output": TALK[1:],
+    "non_preferred_output": [{"role": "assistant", "content": "No"}],
+}
+
+
+def _chunk(**delta: str) -> dict[str, Any]:
+    choices = [{"index": 0, "delta": delta, "finish_reason": None}]
+    return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": choices}
+
+
+def _events(*events: dict[str, Any], named: bool = True) -> str:
+    names = (f"event: {event['type']}\n" if named else "" for event in events)
+    pairs = zip(names, events, strict=True)
+    return "".join(f"{name}data: {json.dumps(event)}\n\n" for name, event in pairs)
+
+
+_PIECES = (SAID[:5], SAID[5:])
+CHUNKS = _events(
+    _chunk(role="assistant"), *(_chunk(content=piece) for piece in _PIECES), named=False
+)
+_DELTAS = [
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}}
+    for piece in _PIECES
+]
+MESSAGE_EVENTS = _events(
+    {"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": []}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    *_DELTAS,
+    {"type": "message_stop"},
+)
+_OUTPUT = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": SAID, "annotations": []}],
+}
+RESPONSE_EVENTS = _events(
+    {"type": "response.created", "response": {"id": "resp_1", "object": "response", "output": []}},
+    {"type": "response.output_text.delta", "item_id": "msg_1", "delta": SAID},
+    {
+        "type": "response.completed",
+        "response": {"id": "resp_1", "object": "response", "model": "gpt-5", "output": [_OUTPUT]},
+    },
+)
+_LONG = json.dumps({"model": "gpt-4o", "messages": TALK})
+_CUT = [_LONG[:20], _LONG[20:60], f"{_LONG[60:]}\n"]
+SHAPES: dict[str, tuple[str, str, list[str]]] = {
+    "chatgpt": ("ChatGPT's export", json.dumps(CHATGPT), BOTH),
+    "claude": ("Claude's export", json.dumps(CLAUDE, indent=2), BOTH),
+    "open-webui": ("Open WebUI's export", json.dumps(OPEN_WEBUI), BOTH),
+    "lm-studio": ("an LM Studio chat", json.dumps(LM_STUDIO, indent=2), BOTH),
+    "pydantic-ai": (
+        "Pydantic AI messages",
+        json.dumps(PYDANTIC_AI),
+        ["Be brief", ASKED, 'look({"q":1})', "[2]", SAID],
+    ),
+    "otel": ("OpenTelemetry spans", lines(OTEL), BOTH),
+    "openai-preferences": ("preference pairs", lines(PREFERENCES), BOTH),
+    "dpo": (
+        "preference pairs (DPO)",
+        lines({"prompt": ASKED, "chosen": SAID, "rejected": "No"}),
+        BOTH,
+    ),
+    "dpo-chats": (
+        "preference pairs (DPO)",
+        lines({"prompt": TALK[:1], "chosen": TALK[1:], "rejected": TALK[1:]}),
+        BOTH,
+    ),
+    "chunks": ("chunks of a streamed answer", CHUNKS + "data: [DONE]\n\n", [SAID]),
+    "message-events": ("events of a streamed answer", MESSAGE_EVENTS, [SAID]),
+    "response-events": ("events of a streamed response", RESPONSE_EVENTS, [SAID]),
+    "pretty": (
+        "several JSON values, each over several lines",
+        "".join(json.dumps(message, indent=2) + "\n" for message in TALK),
+        BOTH,
+    ),
+    "behind text": (
+        "line 2 has JSON behind other text ('>>> sent')",
+        "Sending\n" + "".join(f">>> sent {line}\n" for line in lines(*TALK).splitlines()),
+        BOTH,
+    ),
+    "docker-pieces": (
+        "a piece of a line that Docker cut",
+        lines(*({"log": piece, "stream": "stdout", "time": TIME} for piece in _CUT)),
+        BOTH,
+    ),
+    "docker-pieces-later": (
+        "line 2: a piece of a line that Docker cut",
+        lines(
+            *(
+                {"log": piece, "stream": "stdout", "time": TIME}
+                for piece in (json.dumps({"messages": TALK}) + "\n", *_CUT)
+            )
+        ),
+        BOTH * 2,
+    ),
+    "kubernetes-pieces": (
+        "a piece of a line that Kubernetes cut",
+        f"{TIME} stdout P {_CUT[0]}\n{TIME} stdout P {_CUT[1]}\n{TIME} stdout F {_CUT[2]}",
+        BOTH,
+    ),
+}
+
+
+@NEEDS_JQ
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_command_of_the_refusal_makes_a_file_that_is_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    title, data, said = SHAPES[name]
+    path = tmp_path / "a log.json"
+    path.write_text(data, encoding="utf-8")
+    with pytest.raises(NotUnderstoodError, match=re.escape(title)) as refusal:
+        load("a log.json")
+    command = re.search(r": ((?:jq|awk|sed) .* > \w+\.jsonl)$", str(refusal.value))
+    assert command
+    subprocess.run(["/bin/sh", "-c", command[1]], check=True, timeout=20)
+    (made,) = set(tmp_path.iterdir()) - {path}
+    assert texts(load(str(made)).transcript.effective) == said
+
+
+@pytest.mark.parametrize(
+    ("title", "record"),
+    [
+        ("OpenTelemetry log records", {"resourceLogs": []}),
+        (
+            "an OpenTelemetry span",
+            {"name": "chat", "parent_id": None, "start_time": TIME, "attributes": {}},
+        ),
+    ],
+)
+def test_what_no_command_makes_readable_is_named(
+    title: str, record: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(lines(record))
+    with pytest.raises(NotUnderstoodError, match=title):
+        load(str(path))
