@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from compactctl.model.message import JsonPath, Message, MessageId, ReportedUsage
+
+RecordOrder = Literal["", "newest first", "shuffled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,15 @@ class Cleared:
     saved: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SessionLines:
+    """One of several sessions in a file: its id, and the indices of its first and last line."""
+
+    id: str
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """A request that the provider refused as too long, on the line of index ``line``.
@@ -168,6 +180,8 @@ class Transcript:
         cleared: the newest report of what the client has cleared content of since, None where
             something was reported afterwards.
         refusal: the newest request, where the provider refused it as too long.
+        sessions: where the sessions stand, in a file into which several were put; () for one.
+        order: how the records stand, where not as the client wrote them.
         split: what the client counted of the effective history, when the file says so.
         holds_overhead: whether the effective history has the system prompt and tool definitions
             as they were sent.
@@ -198,6 +212,8 @@ class Transcript:
     warnings: tuple[str, ...] = ()
     cleared: Cleared | None = None
     refusal: Refusal | None = None
+    sessions: tuple[SessionLines, ...] = ()
+    order: RecordOrder = ""
     split: ClientSplit | None = None
     holds_overhead: bool = False
     counts_line: int | None = None

@@ -6,11 +6,13 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from compactctl.commands.loading.database_path import is_in_database, read_from_database
+from compactctl.commands.loading.one_session import check_one_session, order_warning
 from compactctl.commands.loading.recorded_format import recorded_format
 from compactctl.commands.loading.usage import with_usage_once
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode, decode_lines, is_value
+from compactctl.formats.records.order import in_order
 from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
 from compactctl.formats.unsupported import cut_lines, jq_hint
 from compactctl.history.unread import unread_text
@@ -52,6 +54,20 @@ def load(path: str, format_name: str | None = None, limits: ReadLimits = READ_LI
     return loaded_from(open_transcript(path, limits), path, format_name, limits)
 
 
+def _in_order(path: str, format_name: str | None, limits: ReadLimits) -> Transcript:
+    """Read a transcript whose records may stand in another order. Raises as ``load`` does."""
+    source = open_transcript(path, limits)
+    lines, chosen = split(source.lines, path, format_name, limits)
+    transcript = parse(lines, chosen)
+    order = transcript.order
+    if order and not transcript.sessions:
+        raw = (RawLine(index, 0, line) for index, line in enumerate(lines))
+        transcript = with_usage_once(chosen.read(in_order([*decode_lines(raw)], order)))
+        warnings = (order_warning(order), *transcript.warnings)
+        transcript = replace(transcript, warnings=warnings)
+    return _checked(transcript, path, format_name)
+
+
 def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
     """Read what a path means: a file, standard input, or a session in a client's database.
 
@@ -68,10 +84,7 @@ def loaded_from(
 ) -> Loaded:
     """Read what was opened as ``path``. Raises NotUnderstoodError."""
     lines, chosen = split(source.lines, path, format_name, limits)
-    transcript = parse(lines, chosen)
-    _check_pieces(transcript, path)
-    if format_name is not None:
-        _check_understood(transcript, path)
+    transcript = _checked(parse(lines, chosen), path, format_name)
     if transcript.format != chosen.name:
         chosen = format_named(transcript.format)
     return Loaded(source=replace(source, lines=lines), format=chosen, transcript=transcript)
@@ -165,18 +178,31 @@ def scan(
     format_name: str | None = None,
     limits: ReadLimits = READ_LIMITS,
 ) -> Transcript:
-    """Read messages without keeping the file's bytes. Raises as ``load`` does."""
+    """Read messages without keeping the file's bytes. Raises as ``load`` does.
+
+    Records that do not stand as the client wrote them are put in order first, with a warning.
+    """
     if path == STANDARD_INPUT or is_in_database(path):
-        return load(path, format_name, limits).transcript
+        return _in_order(path, format_name, limits)
     lines = read_lines(path, limits)
     start = list(islice(lines, SNIFFED_RECORDS))
     first = list(decode_lines(start))
     if first and (first[0].damage is not None or not any(each.values for each in first)):
-        return load(path, format_name, limits).transcript
+        return _in_order(path, format_name, limits)
     name = format_name or recorded_format(line.data for line in start)
     chosen = format_named(name) if name else detect(first, path)
     transcript = with_usage_once(chosen.read(chain(first, decode_lines(lines))))
+    return (
+        _in_order(path, format_name, limits)
+        if transcript.order
+        else _checked(transcript, path, format_name)
+    )
+
+
+def _checked(transcript: Transcript, path: str, format_name: str | None) -> Transcript:
+    """Return a transcript that can be worked on. Raises NotUnderstoodError."""
     _check_pieces(transcript, path)
+    check_one_session(transcript, path)
     if format_name is not None:
         _check_understood(transcript, path)
     return transcript

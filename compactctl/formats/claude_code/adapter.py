@@ -29,6 +29,7 @@ from compactctl.formats.records.builder import (
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.responses import reused, with_responses
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
@@ -166,6 +167,10 @@ class _Reader:
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
+        # The first request of each response.
+        self.asked: dict[str, str | None] = {}
+        # The first and the last line with each session id.
+        self.lines: dict[str, tuple[int, int]] = {}
 
     def line(self, decoded: Decoded) -> None:
         self.gather.line(decoded)
@@ -183,6 +188,10 @@ class _Reader:
         elif record["type"] == SHAPE and (shape := shape_parts(record)):
             name = content_id(record["shape"])
             self.requests.shape(record, self.overhead(name, shape, decoded))
+        session = record.get("sessionId")
+        if isinstance(session, str):
+            first, _ = self.lines.get(session, (decoded.index, 0))
+            self.lines[session] = (first, decoded.index)
         uuid, parent = record.get("uuid"), record.get("parentUuid")
         if isinstance(uuid, str) and uuid:
             parent = parent if isinstance(parent, str) else None
@@ -294,7 +303,7 @@ class _Reader:
         draft = MessageDraft(
             role=role,
             parts=parts,
-            response_id=None if response is None else text_or_none(response.get("id")) or name,
+            response_id=None if response is None else self.response_name(record, response, name),
             model=text_or_none(response.get("model")) if response and is_answer else None,
             injected=injected,
             summary=record.get("isCompactSummary") is True,
@@ -302,6 +311,15 @@ class _Reader:
             aside=record.get("isSidechain") is True,
         )
         return message_of(draft, record, decoded, tags, name)
+
+    def response_name(
+        self, record: Mapping[str, Any], response: Mapping[str, Any], name: str
+    ) -> str:
+        """Return the id of a response; another request with it has another response."""
+        found = text_or_none(response.get("id")) or name
+        asked = text_or_none(record.get("requestId"))
+        first = self.asked.setdefault(found, asked) if asked else None
+        return found if first == asked else f"{found} {asked}"
 
     def named(self, name: str) -> MessageId:
         """Return ``name`` as the id of the newest record that has it; an earlier one is numbered.
@@ -316,6 +334,7 @@ class _Reader:
         return MessageId(name)
 
     def finish(self) -> Transcript:
+        self.chain.rename(_told_apart(self.gather.messages))
         effective = self.chain.effective()
         # Hidden messages are not in ``effective``: they follow one another as in the file.
         changes = {
@@ -346,8 +365,17 @@ class _Reader:
             cwd=self.cwd,
             compacted=any(message.summary for message in effective),
             cleared=self.chain.cleared,
+            sessions=self.chain.sessions(self.lines),
             holds_overhead=overhead is not None,
         )
+
+
+def _told_apart(messages: Sequence[Message]) -> Mapping[str, str]:
+    """Return the ids of responses that a proxy calls alike, by the ids of their messages."""
+    if not reused(messages):
+        return {}
+    pairs = zip(messages, with_responses(messages), strict=True)
+    return {new.id: new.response_id or "" for old, new in pairs if new is not old}
 
 
 def _kind(record: Mapping[str, Any]) -> str:

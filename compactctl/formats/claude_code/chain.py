@@ -22,7 +22,7 @@ from compactctl.formats.content.clearing import newest_report, without_reports
 from compactctl.formats.records.json_values import text_or_none
 from compactctl.model.appended import is_appended
 from compactctl.model.message import FilePart, Message, Part, ToolResultPart
-from compactctl.model.transcript import Cleared
+from compactctl.model.transcript import Cleared, SessionLines
 
 # What the client sends in place of results and attachments it has microcompacted.
 CLEARED = "[Old tool result content cleared]"
@@ -39,6 +39,7 @@ class _ClaudeNode:
     parent: str | None
     type: str
     sidechain: bool
+    session: str | None = None
     time: str = ""
     appended: bool = False
     boundary: Boundary | None = None
@@ -75,6 +76,8 @@ class ClaudeChain:
         self._spliced: dict[str, str | None] = {}
         # Behind which record of the path what belongs to its response stands, and at which place.
         self._beside: dict[str, tuple[str, int]] = {}
+        # What stands before a compaction, which starts a new root.
+        self._logical: dict[str, str] = {}
         self.resumed: dict[str, str] = {}
         self.path: tuple[str, ...] = ()
         self.included: frozenset[str] = frozenset()
@@ -103,11 +106,15 @@ class ClaudeChain:
             parent=parent,
             type=record["type"],
             sidechain=record.get("isSidechain") is True,
+            session=text_or_none(record.get("sessionId")),
             time=text_or_none(record.get("timestamp")) or "",
             appended=is_appended(record),
         )
         if "subtype" in record:
             node.boundary, node.cleared = boundary_of(record), cleared_by(record)
+            logical = text_or_none(record.get("logicalParentUuid"))
+            if logical is not None:
+                self._logical[uuid] = logical
             # Where to go on is forgotten with a compaction.
             self._pointed = "" if node.boundary else self._pointed
             node.saved = saved_by(record) if node.cleared else None
@@ -132,6 +139,14 @@ class ClaudeChain:
         node = self._nodes.get(uuid)
         (self._loose if node is None else node.messages).append(message)
 
+    def rename(self, responses: Mapping[str, str]) -> None:
+        """Give messages, by their ids, other ids of responses."""
+        for node in self._nodes.values() if responses else ():
+            node.messages = [
+                replace(m, response_id=responses[m.id]) if m.id in responses else m
+                for m in node.messages
+            ]
+
     def effective(self) -> tuple[Message, ...]:
         """Return the effective history in the order it would be sent."""
         anchor, kept = self._kept_verbatim()
@@ -146,6 +161,38 @@ class ClaudeChain:
         sent = _without_lone_thoughts(self._ordered(path, included))
         self.cleared = self._before_clearing(sent, included)
         return tuple(self._kept(_clear(sent, self._cleared_ids(included)), included))
+
+    def sessions(self, lines: Mapping[str, tuple[int, int]]) -> tuple[SessionLines, ...]:
+        """Return where sessions stand that do not follow from one another; () for one.
+
+        ``lines`` are the first and the last line with each id. What stands between two sessions
+        without an id is of the later one, as what a client notes before the first prompt.
+
+        A session that was resumed under another id follows from the one before, and so may one of
+        which a parent is not in the file.
+        """
+        main = [n for n in self._nodes.values() if n.messages and not n.sidechain and n.session]
+        names = dict.fromkeys(node.session for node in main if node.session)
+        if len(names) <= 1:
+            return ()
+        group = {name: name for name in names}
+        for uuid, node in self._nodes.items():
+            for parent in (node.parent, self._logical.get(uuid)):
+                if parent is None or node.session not in group:
+                    continue
+                if parent not in self._nodes:
+                    return ()
+                before = self._nodes[parent].session
+                if before in group and group[before] != group[node.session]:
+                    old, new = group[node.session], group[before]
+                    group = {name: new if each == old else each for name, each in group.items()}
+        found: list[SessionLines] = []
+        for name in dict.fromkeys(group.values()):
+            at = [lines[each] for each in group if group[each] == name and each in lines]
+            start = found[-1].last + 1 if found else 0
+            first, last = min(at)[0], max(last for _, last in at)
+            found.append(SessionLines(name or "", min(first, start), last))
+        return tuple(found) if len(found) > 1 else ()
 
     def _before_clearing(
         self, messages: tuple[Message, ...], included: dict[str, None]

@@ -15,6 +15,7 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.order import order_of_times
 from compactctl.model.appended import is_appended
 from compactctl.model.counts import as_reported
 from compactctl.model.message import JsonPath, Message, TextPart
@@ -52,6 +53,7 @@ class CodexReader:
         self.cwd: str | None = None
         self.version: str | None = None
         self._sessions = 0
+        self._names: set[str] = set()
         self._appended: list[int] = []
         self._replacements: list[_Replacement] = []
 
@@ -80,6 +82,7 @@ class CodexReader:
             effective,
             model=self.model,
             window=self.counts.window,
+            order=order_of_times(message.time for message in self.gather.messages),
             counts_line=self.counts.line,
             cwd=self.cwd,
             client_version=self.version,
@@ -176,6 +179,7 @@ class CodexReader:
     ) -> None:
         """Take in a session header; a resumed session repeats those it comes from."""
         self._sessions += 1
+        self._noted(text_or_none(payload.get("id")), decoded.index)
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
         self.version = self.version or text_or_none(payload.get("cli_version"))
         parts = header_parts(payload, path)
@@ -184,6 +188,14 @@ class CodexReader:
             return
         draft = MessageDraft(role="system", parts=parts, anchored="the session header")
         self.header = self.gather.message(draft, record, decoded)
+
+    def _noted(self, session: str | None, line: int) -> None:
+        """Take in the id of a header; those of sessions that it was forked from follow its own."""
+        if session is None or session in self._names:
+            return
+        if self.gather.messages[bool(self.header) :] or not self._names:
+            self.gather.session(session, line)
+        self._names.add(session)
 
     def _turn_context(self, payload: Mapping[str, Any], decoded: Decoded) -> None:
         self.model = text_or_none(payload.get("model")) or self.model

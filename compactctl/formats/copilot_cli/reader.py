@@ -112,6 +112,9 @@ class CopilotReader:
         elif kind == "session.context_cleared":
             self.gather.compactions.append(line)
             self.history.clear(line, message)
+        elif kind == "session.start":
+            self.gather.session(text_or_none(data.get("sessionId")), line)
+            return
         elif kind == "session.error":
             self.gather.error(text_or_none(data.get("message")), line)
             return

@@ -53,6 +53,8 @@ class GeminiReader:
         self.gather.line(decoded)
         for value in decoded.values:
             kind = self._replay.take(value, decoded) if isinstance(value, Mapping) else ""
+            if isinstance(value, Mapping):
+                self.gather.session(text_or_none(value.get("sessionId")), decoded.index)
             if kind == "":
                 self.gather.opaque(decoded, "a record that is not of a session")
             elif kind is not None:

@@ -11,8 +11,9 @@ from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import integer_or_none, object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.order import order_of_times
 from compactctl.model.counts import as_reported
-from compactctl.model.transcript import Link, Transcript
+from compactctl.model.transcript import Link, RecordOrder, Transcript
 
 # What the client sends where a call was never answered.
 _NO_RESULT = "No result provided"
@@ -54,15 +55,26 @@ class PiReader:
         models = [message.model for message in effective if message.model]
         model = models[-1] if models else self.model
         found = self.gather.transcript(
-            name, effective, model=model, cwd=self.cwd, file_version=self.version
+            name,
+            effective,
+            model=model,
+            cwd=self.cwd,
+            file_version=self.version,
+            **self._order(),
         )
         return replace(found, effective=answered(found.effective, _NO_RESULT))
+
+    def _order(self) -> dict[str, RecordOrder]:
+        """Return how entries without ids stand, which only their times tell."""
+        times = (message.time for message in self.gather.messages)
+        return {} if self.gather.links else {"order": order_of_times(times)}
 
     def _header(self, record: Mapping[str, Any], decoded: Decoded) -> None:
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.model = text_or_none(record.get("modelId")) or self.model
         self.version = integer_or_none(record.get("version"))
         self.chain.header()
+        self.gather.session(text_or_none(record.get("id")), decoded.index)
         self.gather.meta("session", decoded.n_bytes)
 
     def _entry(self, entry: Mapping[str, Any], decoded: Decoded) -> None:

@@ -11,6 +11,7 @@ import orjson
 
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.order import order_of_links
 from compactctl.formats.records.responses import with_responses
 from compactctl.formats.records.timestamps import time_of
 from compactctl.history.standins import is_by_compactctl, joined_words
@@ -26,7 +27,15 @@ from compactctl.model.message import (
     ToolDefinitionPart,
 )
 from compactctl.model.tags import OWN_KEY, tag_fields, tags_of
-from compactctl.model.transcript import Link, Opaque, Pointer, Refusal, Transcript, Volume
+from compactctl.model.transcript import (
+    Link,
+    Opaque,
+    Pointer,
+    Refusal,
+    SessionLines,
+    Transcript,
+    Volume,
+)
 
 BLANK = "blank line"
 
@@ -57,6 +66,7 @@ class TranscriptBuilder:
         self.n_lines = 0
         self.n_bytes = 0
         self.errors: list[RequestError] = []
+        self._sessions: dict[str, tuple[int, int]] = {}
         self._opaque: list[Opaque] = []
         self._meta: Counter[str] = Counter()
         self._meta_bytes: Counter[str] = Counter()
@@ -76,6 +86,23 @@ class TranscriptBuilder:
         """Take in a line, or ``n_bytes`` of it, that is carried without being understood."""
         size = decoded.n_bytes if n_bytes is None else n_bytes
         self._opaque.append(Opaque(line=decoded.index, n_bytes=size, damage=damage))
+
+    def session(self, name: str | None, line: int) -> None:
+        """Take in that a record, or what follows it, is of the session ``name``."""
+        if name:
+            first, _ = self._sessions.get(name, (line, line))
+            self._sessions[name] = (first, line)
+
+    def _session_lines(self) -> tuple[SessionLines, ...]:
+        """Return where each of several sessions stands, () for one."""
+        if len(self._sessions) <= 1:
+            return ()
+        starts = [first for first, _ in self._sessions.values()]
+        ends = (*(start - 1 for start in starts[1:]), self.n_lines - 1)
+        return tuple(
+            SessionLines(name, first, max(last, end))
+            for (name, (first, last)), end in zip(self._sessions.items(), ends, strict=True)
+        )
 
     def error(self, text: str | None, line: int, name: str = "") -> None:
         """Take in what a provider answered instead of a message, on the record ``name``."""
@@ -159,6 +186,8 @@ class TranscriptBuilder:
         shown, orphaned = drop_hidden(in_order)
         questions = set(_own_questions(shown))
         model = facts.pop("model", None) or _model_told(self.messages)
+        facts.setdefault("sessions", self._session_lines())
+        facts.setdefault("order", order_of_links(self.links))
         if orphaned:
             carry, are = (
                 ("message carries", "it is") if orphaned == 1 else ("messages carry", "they are")

@@ -86,6 +86,8 @@ class _EventReader(ChatLogReader):
 
     def taken(self, message: Message, record: Mapping[str, Any]) -> None:
         """Take note of archived events and of those on a branch."""
+        session = record.get(column(record, "sessionId"))
+        self.gather.session(session if isinstance(session, str) else None, message.line)
         if is_archived(record):
             self._archived.add(message.id)
         if branch_of(record):

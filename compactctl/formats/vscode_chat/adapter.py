@@ -6,7 +6,11 @@ from typing import Any
 from compactctl.formats.content.rewritten import rewritten
 from compactctl.formats.records.builder import TranscriptBuilder
 from compactctl.formats.records.decode import Decoded
-from compactctl.formats.records.json_values import list_or_empty, object_or_empty
+from compactctl.formats.records.json_values import (
+    list_or_empty,
+    object_or_empty,
+    text_or_none,
+)
 from compactctl.formats.vscode_chat.changes import is_change, is_state, replayed
 from compactctl.formats.vscode_chat.chat import (
     Found,
@@ -78,6 +82,8 @@ class _Reader:
             self._value(object_or_empty(value), decoded)
 
     def _value(self, record: Mapping[str, Any], decoded: Decoded) -> None:
+        state = object_or_empty(record.get("v")) if is_state(record) else record
+        self.gather.session(text_or_none(state.get("sessionId")), decoded.index)
         if _is_chat(record):
             own = "sessionId" in record
             found = chat_messages(record)

@@ -46,6 +46,11 @@ def test_a_response_ends_with_its_turn() -> None:
     assert answers(*talk) == [[1], [3]]
 
 
+def test_an_id_of_many_turns_is_of_no_response() -> None:
+    talk = [user("one"), *steps(None, None), user("two"), *steps(None, None), user("three")]
+    assert answers(*talk, *steps(None, None)) == [[1], [3], [6], [8], [11], [13]]
+
+
 def test_in_a_log_a_response_ends_with_a_result() -> None:
     assert answers(user("go"), *steps(None, None), interleaves=False) == [[1], [3]]
     said = [of(assistant("I look."), "r", 9), of(call("a", "Read"), "r", 9)]

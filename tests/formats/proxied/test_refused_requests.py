@@ -101,7 +101,7 @@ OPENAI = (
     "This model's maximum context length is 131072 tokens. However, your messages resulted in "
     "140000 tokens."
 )
-# The answer's share is no part of the prompt.
+# The prompt is what is left without the answer's share.
 WITH_ANSWER = "input length and `max_tokens` exceed context limit: 198981 + 21333 > 200000"
 
 
