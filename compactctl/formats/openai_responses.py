@@ -16,7 +16,6 @@ from compactctl.formats.records.json_values import (
     integer_or_none,
     list_or_empty,
     object_or_empty,
-    text_or_empty,
     text_or_none,
 )
 from compactctl.formats.records.message_draft import MessageDraft
@@ -46,8 +45,6 @@ _OWN_FIELDS = frozenset(
 )
 # The id of a response in the API, and in the Agents SDKs for Python and JavaScript.
 _IDS = ("id", "response_id", "responseId")
-# Begins the types of events of a stream; what they tell is in the response that the last one has.
-_EVENT = "response."
 
 
 class OpenAIResponses(ApiFormat):
@@ -61,16 +58,14 @@ class OpenAIResponses(ApiFormat):
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]
     ) -> DialectFit | None:
         """Recognize items, a response or fields of a request that only this API has."""
-        known = [
-            each for each in messages if is_item(each) or _is_response(each) or _is_event(each)
-        ]
+        known = [each for each in messages if is_item(each) or _is_response(each)]
         if len(known) * 2 < len(messages):
             return None
         is_request = "input" in request and bool(_OWN_FIELDS & request.keys())
         if is_request or any(is_own_item(each) or _is_response(each) for each in known):
             return "own"
         # Messages alone are those of other APIs as well.
-        return "shared" if any(each.get("role") or _is_event(each) for each in known) else None
+        return "shared" if any(each.get("role") for each in known) else None
 
     def start(self, number: int) -> Conversation:
         """Begin to read the conversation of a number."""
@@ -118,7 +113,7 @@ class _ItemConversation:
             yield path, MessageDraft(role="system", parts=parts, fixed="system prompt")
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        if _is_event(record) or (_is_response(record) and not record["output"]):
+        if _is_response(record) and not record["output"]:
             return MessageDraft(role="assistant", parts=())
         draft = item_draft(record, path, self.tools)
         if draft is None or not draft.parts:
@@ -157,10 +152,6 @@ def _field(usage: Mapping[str, Any], name: str) -> object:
 def _conversation(holder: Mapping[str, Any]) -> str | None:
     value = holder.get("conversation")
     return text_or_none(value) or text_or_none(object_or_empty(value).get("id"))
-
-
-def _is_event(record: Mapping[str, Any]) -> bool:
-    return text_or_empty(record.get("type")).startswith(_EVENT)
 
 
 def _is_response(record: Mapping[str, Any]) -> bool:

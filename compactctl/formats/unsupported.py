@@ -77,6 +77,12 @@ _CHUNK_TEXTS = (
 _RESPONSE_EVENTS = (
     '-R \'capture("(?<j>{.*)").j | fromjson? | select(.type == "response.completed") | .response\''
 )
+# Of the Agents SDKs for Python and JavaScript; calls that wait for approval stand there twice.
+_AGENT_RUN = (
+    '(.originalInput // .original_input | if type == "string" then {role: "user", content: .} '
+    "else .[] end), ((.generatedItems // .generated_items)[] | select(.type != "
+    '"tool_approval_item") | .rawItem // .raw_item)'
+)
 # Exports and logs of which jq makes messages. From published types and files of these programs.
 _EXPORTS = (
     _signature("ChatGPT's export", "mapping", "current_node", jq=f"'{_CHATGPT}'"),
@@ -84,6 +90,12 @@ _EXPORTS = (
     _signature("Open WebUI's export", "chat", "title", "user_id", jq=f"'{_OPEN_WEBUI}'"),
     _signature("an LM Studio chat", "versions", "currentlySelected", jq=f"'{_LM_STUDIO}'"),
     _signature("Pydantic AI messages", "parts", kind="request response", jq=f"'{_PYDANTIC_AI}'"),
+    _signature(
+        "a saved run of an Agents SDK", "$schemaVersion", "originalInput", jq=f"'{_AGENT_RUN}'"
+    ),
+    _signature(
+        "a saved run of an Agents SDK", "$schemaVersion", "original_input", jq=f"'{_AGENT_RUN}'"
+    ),
     _signature("OpenTelemetry spans", "resourceSpans", jq=f"'{_OTEL_SPANS}'"),
     _signature("OpenTelemetry log records", "resourceLogs"),
     _signature("an OpenTelemetry span", "parent_id", "start_time", "attributes"),

@@ -248,15 +248,6 @@ def test_a_reference_to_an_item_elsewhere_is_not_understood() -> None:
     assert [opaque.line for opaque in found.opaque] == [1]
 
 
-def test_progress_of_a_stream_is_not_sent_again() -> None:
-    begun = {"type": "response.created", "response": response("r")}
-    delta = {"type": "response.output_text.delta", "delta": "H"}
-    done = {"type": "response.completed", "response": response("r", said("assistant", "Hi"))}
-    found = read("openai-responses", begun, delta, done)
-    assert texts(found.effective) == ["Hi"]
-    assert found.meta["empty message"].count == 2
-
-
 CALLS = [(call("c"), output("c", log(1))), (js_call("c"), js_output("c", log(1)))]
 
 

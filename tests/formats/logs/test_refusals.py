@@ -210,6 +210,24 @@ RESPONSE_EVENTS = _events(
         "response": {"id": "resp_1", "object": "response", "model": "gpt-5", "output": [_OUTPUT]},
     },
 )
+
+
+def _agent_run(asked: str, generated: str, raw: str) -> dict[str, Any]:
+    """Return a run as the Agents SDKs save it, with a call that was approved."""
+    is_js = raw == "rawItem"
+    named = {"callId" if is_js else "call_id": "c", "name": "look"}
+    call = {"type": "function_call", **named, "arguments": '{"q":1}', "status": "completed"}
+    kind = "function_call_result" if is_js else "function_call_output"
+    items = [
+        ("tool_call_item", call),
+        ("tool_approval_item", call),
+        ("tool_call_output_item", {"type": kind, **named, "output": "[2]"}),
+        ("message_output_item", _OUTPUT),
+    ]
+    run = {"$schemaVersion": "1.0", asked: ASKED, "context": {"usage": {"requests": 2}}}
+    return {**run, generated: [{"type": name, raw: item} for name, item in items]}
+
+
 _LONG = json.dumps({"model": "gpt-4o", "messages": TALK})
 _CUT = [_LONG[:20], _LONG[20:60], f"{_LONG[60:]}\n"]
 SHAPES: dict[str, tuple[str, str, list[str]]] = {
@@ -221,6 +239,16 @@ SHAPES: dict[str, tuple[str, str, list[str]]] = {
         "Pydantic AI messages",
         json.dumps(PYDANTIC_AI),
         ["Be brief", ASKED, 'look({"q":1})', "[2]", SAID],
+    ),
+    "agents-js": (
+        "a saved run of an Agents SDK",
+        json.dumps(_agent_run("originalInput", "generatedItems", "rawItem")),
+        [ASKED, 'look({"q":1})', "[2]", SAID],
+    ),
+    "agents-python": (
+        "a saved run of an Agents SDK",
+        json.dumps(_agent_run("original_input", "generated_items", "raw_item")),
+        [ASKED, 'look({"q":1})', "[2]", SAID],
     ),
     "otel": ("OpenTelemetry spans", lines(OTEL), BOTH),
     "openai-preferences": ("preference pairs", lines(PREFERENCES), BOTH),

@@ -62,6 +62,8 @@ class Chains:
 
         Those of older requests are not sent again, nor is what another request left aside.
         """
+        if not self._rows:
+            return messages
         newest = {row.conversation: row for row in self._rows}.values()
         opening = [place for row in newest for place in row.opening]
         path = {place for row in newest for each in row.path() for place in each.rest}
