@@ -6,15 +6,18 @@ fields that a log may hold, only a short one of fields that hold prose and are s
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from compactctl.model.message import JsonPath, MediaPart, Part, ToolCallPart
+from compactctl.model.paths import json_in
 from compactctl.model.tags import TAG_NAMES
 from compactctl.model.transcript import Unread
 
 # A shorter text is a name, a title or a date.
 _SHORTEST_TEXT = 32
+# Characters that are searched at most for copies in one value; beyond that, copies are whole texts.
+_MOST_COMPARED = 2_000_000_000
 # One word of such characters is an id, a URL, a path or base64. Prose has spaces or other letters,
 # JSON and code have brackets or quotes.
 _ONE_WORD = re.compile(r"[\w+/=.:,;@~%?&#$*!|-]*", re.ASCII)
@@ -29,11 +32,15 @@ _NOT_FOR_A_MODEL = frozenset(
         "logprobs",
         "annotations",
         "citations",
+        "citationMetadata",
+        "groundingMetadata",
         "error",
         # How a request travelled.
         "headers",
     }
 )
+# Of several answers to one request, the first goes on.
+_ALTERNATIVES = (("choices",), ("candidates",))
 
 
 class UnreadText:
@@ -51,10 +58,10 @@ class UnreadText:
         """
         read, unread = _texts(value, {part.path for part in parts if _text(part)}, records)
         self._read += sum(map(_n_bytes, read))
-        known = {text.strip() for text in read}
+        repeats = _repeats(read, len(unread)) if unread else None
         for field, text in unread:
             # Exporters repeat in one field what stands in another.
-            if text.strip() not in known:
+            if repeats is None or not repeats(text):
                 self._fields[field] += _n_bytes(text)
 
     def total(self) -> Unread:
@@ -80,18 +87,40 @@ def _texts(
             field = None
         elif field == "":
             field = records.get(path) or ("" if path in above else _last_key(path))
+            if not field:
+                # A text above what was read holds it as JSON.
+                item = json_in(item)
         if isinstance(item, Mapping):
             left += [
                 (inner, (*path, key), field)
                 for key, inner in item.items()
-                if key not in _NOT_FOR_A_MODEL or field is None
+                if field is None or key not in _NOT_FOR_A_MODEL or (*path, key) in above
             ]
         elif isinstance(item, list):
-            left += [(inner, (*path, index), field) for index, inner in enumerate(item)]
+            answers = item[:1] if path[-1:] in _ALTERNATIVES else item
+            left += [(inner, (*path, index), field) for index, inner in enumerate(answers)]
         elif isinstance(item, str) and _is_text(item):
-            # A text above what was read holds it as JSON.
-            read.append(item) if not field else unread.append((field, item))
+            unread.append((field, item)) if field else read.append(item)
     return read, unread
+
+
+def _repeats(read: list[str], n_unread: int) -> Callable[[str], bool]:
+    """Return what tells whether a text repeats one that was read, or JSON all of its texts."""
+    known = "\n".join([*read, *(text for each in read for text in _texts_in_json(each))])
+    if n_unread * len(known) > _MOST_COMPARED:
+        return {text.strip() for text in read}.__contains__
+    return lambda text: (
+        text.strip() in known
+        or (bool(inner := _texts_in_json(text)) and all(each.strip() in known for each in inner))
+    )
+
+
+def _texts_in_json(text: str) -> list[str]:
+    """Return the texts in a text that holds JSON, none of any other."""
+    if not text.lstrip().startswith(("{", "[")):
+        return []
+    value = json_in(text)
+    return [] if isinstance(value, str) else _texts(value, {()}, {})[0]
 
 
 def _text(part: Part) -> str:

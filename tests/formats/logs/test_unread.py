@@ -58,13 +58,26 @@ def test_formats_of_plain_messages_measure_it(name: str) -> None:
         {"zq_title": "Readings of the north quay"},
         {"zq_number": 3.5, "zq_flag": True, "zq_null": None},
         {"zq_copy": SAID["content"]},
+        {"zq_copy": f"{SAID['content'][:40]} "},
+        {"zq_copy": json.dumps({"zq_request": [SAID]})},
         {"metadata": {"zq_note": PROSE}},
         {"usage": {"zq_note": PROSE}},
         {"compactctl": {"zq_note": PROSE}},
+        {"choices": [{}, {"zq_note": PROSE}]},
     ],
 )
 def test_what_is_no_text_or_for_no_model_is_not(beside: dict[str, object]) -> None:
     assert fields({**SAID, **beside}) == {}
+
+
+def test_json_in_a_text_counts_unless_it_repeats_what_was_read() -> None:
+    record = {**SAID, "zq_copy": json.dumps([SAID, {"content": PROSE}])}
+    assert fields(record) == {"zq_copy": len(record["zq_copy"])}
+
+
+def test_messages_in_a_text_are_read_and_what_is_beside_them_in_it_is_not() -> None:
+    row = {"messages": json.dumps([{**SAID, "zq_body": PROSE}]), "zq_note": PROSE}
+    assert fields(row) == {"zq_body": len(PROSE), "zq_note": len(PROSE)}
 
 
 def test_all_that_a_message_says_is_read() -> None:
