@@ -112,6 +112,12 @@ def _at_path(name: str, path: str) -> Format:
     return ApiLog(dialects, usual, from_dotted(path))
 
 
+def recognizes(chosen: Format, lines: Iterable[Decoded]) -> bool:
+    """Tell whether a format recognizes the records on some lines, or these have none."""
+    records = _records([value for line in lines for value in line.values])
+    return not records or chosen.sniff(records)
+
+
 def appending_of(name: str) -> Appending | None:
     """Return how sessions of a format are changed by appending, None where that is not known."""
     return _APPENDING.get(name)

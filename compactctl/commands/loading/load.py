@@ -13,7 +13,7 @@ from compactctl.errors import NotUnderstoodError
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import decode, decode_lines, is_value
 from compactctl.formats.records.order import in_order
-from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named
+from compactctl.formats.registry import SNIFFED_RECORDS, detect, format_named, recognizes
 from compactctl.formats.unsupported import cut_lines, jq_hint
 from compactctl.history.unread import unread_text
 from compactctl.model.counts import own_object
@@ -65,7 +65,7 @@ def _in_order(path: str, format_name: str | None, limits: ReadLimits) -> Transcr
         transcript = with_usage_once(chosen.read(in_order([*decode_lines(raw)], order)))
         warnings = (order_warning(order), *transcript.warnings)
         transcript = replace(transcript, warnings=warnings)
-    return _checked(transcript, path, format_name)
+    return _checked(transcript, path, _asked(lines, format_name))
 
 
 def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
@@ -84,7 +84,7 @@ def loaded_from(
 ) -> Loaded:
     """Read what was opened as ``path``. Raises NotUnderstoodError."""
     lines, chosen = split(source.lines, path, format_name, limits)
-    transcript = _checked(parse(lines, chosen), path, format_name)
+    transcript = _checked(parse(lines, chosen), path, _asked(lines, format_name))
     if transcript.format != chosen.name:
         chosen = format_named(transcript.format)
     return Loaded(source=replace(source, lines=lines), format=chosen, transcript=transcript)
@@ -195,16 +195,21 @@ def scan(
     return (
         _in_order(path, format_name, limits)
         if transcript.order
-        else _checked(transcript, path, format_name)
+        else _checked(transcript, path, _asked([line.data for line in start], format_name))
     )
 
 
-def _checked(transcript: Transcript, path: str, format_name: str | None) -> Transcript:
+def _asked(lines: Sequence[bytes], format_name: str | None) -> Sequence[bytes] | None:
+    """Return the first lines where the format was asked for, None where it was detected."""
+    return None if format_name is None else lines[:SNIFFED_RECORDS]
+
+
+def _checked(transcript: Transcript, path: str, asked: Sequence[bytes] | None) -> Transcript:
     """Return a transcript that can be worked on. Raises NotUnderstoodError."""
     _check_pieces(transcript, path)
     check_one_session(transcript, path)
-    if format_name is not None:
-        _check_understood(transcript, path)
+    if asked is not None:
+        _check_understood(transcript, asked, path)
     return transcript
 
 
@@ -216,15 +221,23 @@ def _check_pieces(transcript: Transcript, where: str) -> None:
             raise NotUnderstoodError(f"{where}: line {opaque.line + 1}: {opaque.damage}; {joining}")
 
 
-def _check_understood(transcript: Transcript, where: str) -> None:
-    """Raise NotUnderstoodError where the format that was asked for has none of the records."""
-    if transcript.opaque and not transcript.messages:
-        first = transcript.opaque[0]
-        option = "--messages-at" if ":" in transcript.format else "--format"
-        raise NotUnderstoodError(
-            f"{where}: nothing in it is {transcript.format} (line {first.line + 1}: "
-            f"{first.damage}); name another with {option}, or leave it out"
-        )
+def _check_understood(transcript: Transcript, start: Sequence[bytes], where: str) -> None:
+    """Raise NotUnderstoodError where the format that was asked for has none of the records.
+
+    ``start`` has the first lines.
+    """
+    if transcript.messages:
+        return
+    raw = (RawLine(index, 0, line) for index, line in enumerate(start))
+    first = next(iter(transcript.opaque), None)
+    name = transcript.format
+    if first is None and recognizes(format_named(name), decode_lines(raw)):
+        return
+    why = "" if first is None else f" (line {first.line + 1}: {first.damage})"
+    option = "--messages-at" if ":" in name else "--format"
+    raise NotUnderstoodError(
+        f"{where}: nothing in it is {name}{why}; name another with {option}, or leave it out"
+    )
 
 
 def check_strict(transcript: Transcript, path: str) -> None:

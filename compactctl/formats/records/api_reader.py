@@ -54,6 +54,10 @@ class ApiLogReader(ChatLogReader):
         """Return where things stand in an object that holds messages, None for any other."""
         return row_of(value) if self._at is None else row_with(value, self._at)
 
+    def _names(self) -> str:
+        several = len(self._dialects) > 1
+        return "of a known API" if several else self._dialects[0].name
+
     def begin(
         self,
         number: int,
@@ -67,8 +71,8 @@ class ApiLogReader(ChatLogReader):
         chosen = dialect_fits(self._dialects, messages, request, answer).choose(self._usual)
         if isinstance(chosen, Ambiguous):
             return f"a conversation that {chosen.words}"
-        if chosen is None and len(self._dialects) > 1:
-            return "a conversation of no API that is known"
+        if chosen is None and messages and (request or len(self._dialects) > 1):
+            return f"a conversation that is not {self._names()}"
         dialect = chosen or self._dialects[0]
         link = dialect.link(request, answer)
         earlier = None if link is None else self._chains.conversation(link)

@@ -11,6 +11,8 @@ from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.loading.load import load, scan
 from compactctl.errors import NotUnderstoodError
+from compactctl.formats.format import Format
+from compactctl.formats.registry import ALL_FORMATS
 from compactctl.pipeline.layout import Layout
 
 TOOL = {"type": "function", "function": {"name": "read_file", "parameters": {}}}
@@ -88,6 +90,19 @@ def test_a_format_that_is_asked_for_reads_nothing_else(tmp_path: Path) -> None:
     for read_file in (scan, load):
         with pytest.raises(NotUnderstoodError, match=r"nothing in it is openai-chat \(line 1"):
             read_file(str(path), "openai-chat")
+
+
+@pytest.mark.parametrize("known", ALL_FORMATS, ids=lambda known: known.name)
+def test_no_format_says_of_nothing_that_it_is_little(known: Format, tmp_path: Path) -> None:
+    path = written(tmp_path, {"zq": [{"turns": "x"}]})
+
+    for read_file in (scan, load):
+        with pytest.raises(NotUnderstoodError, match=f"nothing in it is {known.name}"):
+            read_file(str(path), known.name)
+
+
+def test_a_request_without_messages_may_have_an_answer() -> None:
+    assert texts(read("api-log", {"messages": [], "response": ANSWER}).effective) == ["Good."]
 
 
 @pytest.mark.parametrize("row", [openai_talk.TALK, {"messages": openai_talk.TALK}])

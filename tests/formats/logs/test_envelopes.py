@@ -154,6 +154,11 @@ def test_answers_alone_are_read_and_said_to_be_alone(
     assert warning.startswith("2 answers are logged without the request")
 
 
+def test_prompts_and_completions_are_conversations() -> None:
+    found = read("openai-chat", {"prompt": MESSAGES, "completion": [SAID]})
+    assert [message.element[0] for message in found.effective] == ["prompt"] * 4 + ["completion"]
+
+
 def test_an_answer_in_another_dialect_than_the_request_is_read() -> None:
     found = read("api-log", {"request": PARAMS, "response": ANSWER})
     assert texts(found.effective)[-1] == "It prints 1."

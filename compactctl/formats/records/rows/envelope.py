@@ -47,7 +47,7 @@ REQUESTS: tuple[JsonPath, ...] = (
     ("kwargs",),
 )
 # MLflow may have the messages there without a request around them, as others have in ``input``.
-LISTS: tuple[JsonPath, ...] = (("inputs",),)
+LISTS: tuple[JsonPath, ...] = (("inputs",), ("prompt",))
 # What the API answered, or a text or messages of it. The first that says something counts.
 ANSWERS: tuple[JsonPath, ...] = (
     # Portkey; output of batches at OpenAI and Azure.
@@ -67,6 +67,8 @@ ANSWERS: tuple[JsonPath, ...] = (
     ("output",),
     # What loggers of LiteLLM are called with.
     ("response_obj",),
+    # Data sets of TRL for training on completions.
+    ("completion",),
     # Among the fields of the request, or alone.
     (),
 )
