@@ -74,9 +74,6 @@ _CHUNK_TEXTS = (
     '-Rn \'{role: "assistant", content: ([inputs | capture("(?<j>{.*)").j | fromjson? | '
     '.delta?.text? // empty] | join(""))}\''
 )
-_RESPONSE_EVENTS = (
-    '-R \'capture("(?<j>{.*)").j | fromjson? | select(.type == "response.completed") | .response\''
-)
 # Of the Agents SDKs for Python and JavaScript; calls that wait for approval stand there twice.
 _AGENT_RUN = (
     '(.originalInput // .original_input | if type == "string" then {role: "user", content: .} '
@@ -118,11 +115,6 @@ _EXPORTS = (
         "events of a streamed answer",
         type="message_start content_block_start content_block_delta",
         jq=_CHUNK_TEXTS,
-    ),
-    _signature(
-        "events of a streamed response",
-        type="response.created response.in_progress response.output_text.delta",
-        jq=_RESPONSE_EVENTS,
     ),
 )
 # Docker leaves out the line break where it cut a line, and Kubernetes marks the pieces.

@@ -29,7 +29,7 @@ _DRIVERS: Mapping[str, frozenset[str]] = {
 _DOCKER = frozenset({"log", "stream", "time"})
 _OF_MESSAGES = frozenset({"role", "messages", "content"})
 # No other line needs to be parsed to tell that it is not such a record.
-_LIKELY = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*\{')
+_LIKELY = re.compile(r'"(?:log|message)"[ \t]*:[ \t]*"[ \t]*[\[{]')
 
 
 def prefix_length(head: str) -> int:
@@ -45,7 +45,7 @@ def driver_field(record: Mapping[str, Any]) -> str | None:
     for name, beside in _DRIVERS.items():
         text = record.get(name)
         if isinstance(text, str) and not beside.isdisjoint(record):
-            is_whole = _OF_MESSAGES.isdisjoint(record) and _is_object(text)
+            is_whole = _OF_MESSAGES.isdisjoint(record) and _is_container(text)
             return name if is_whole else None
     return None
 
@@ -68,8 +68,8 @@ def driver_field_of(text: str) -> str | None:
     return driver_field(record) if isinstance(record, dict) else None
 
 
-def _is_object(text: str) -> bool:
+def _is_container(text: str) -> bool:
     try:
-        return text.lstrip()[:1] == "{" and isinstance(json.loads(text, strict=False), dict)
+        return text.lstrip()[:1] in ("{", "[") and bool(json.loads(text, strict=False))
     except (ValueError, RecursionError):
         return False

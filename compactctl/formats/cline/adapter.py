@@ -40,10 +40,7 @@ class Cline:
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise Anthropic messages of which some hold what only the client writes."""
-        messages = sample_messages(records)
-        known = [message for message in messages if _is_message(message)]
-        is_session = any("agent" in record and "sessionId" in record for record in records)
-        return len(known) * 2 > len(messages) and (is_session or _are_own(known))
+        return _is_task(records) and not _is_of_roo(records)
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
@@ -85,7 +82,19 @@ class Roo(Cline):
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
         """Recognise what Cline's are, with a mark or an editor's state of Roo Code's."""
-        return super().sniff(records) and any(map(_is_roo, sample_messages(records)))
+        return _is_task(records) and _is_of_roo(records)
+
+
+def _is_task(records: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether this is a task of Cline, or of a client that was made of it."""
+    messages = sample_messages(records)
+    known = [message for message in messages if _is_message(message)]
+    is_session = any("agent" in record and "sessionId" in record for record in records)
+    return len(known) * 2 > len(messages) and (is_session or _are_own(known))
+
+
+def _is_of_roo(records: Sequence[Mapping[str, Any]]) -> bool:
+    return any(map(_is_roo, sample_messages(records)))
 
 
 def _is_message(record: Mapping[str, Any]) -> bool:

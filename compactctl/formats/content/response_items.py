@@ -97,9 +97,11 @@ def item_kind(item: Mapping[str, Any]) -> str:
 
 
 def is_item(item: Mapping[str, Any]) -> bool:
-    """Tell from its type alone whether this is an item of a conversation."""
+    """Tell from its type and its names whether this is an item of a conversation."""
     kind = item_kind(item)
-    return kind in ("message", "reasoning") or kind in _COMPACTIONS or _is_call_or_result(kind)
+    if kind == "message":
+        return "content" in item and item.get("role") in _ROLES
+    return kind == "reasoning" or kind in _COMPACTIONS or _is_call_or_result(kind)
 
 
 def _is_call_or_result(kind: str) -> bool:

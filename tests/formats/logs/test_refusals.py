@@ -202,14 +202,6 @@ _OUTPUT = {
     "status": "completed",
     "content": [{"type": "output_text", "text": SAID, "annotations": []}],
 }
-RESPONSE_EVENTS = _events(
-    {"type": "response.created", "response": {"id": "resp_1", "object": "response", "output": []}},
-    {"type": "response.output_text.delta", "item_id": "msg_1", "delta": SAID},
-    {
-        "type": "response.completed",
-        "response": {"id": "resp_1", "object": "response", "model": "gpt-5", "output": [_OUTPUT]},
-    },
-)
 
 
 def _agent_run(asked: str, generated: str, raw: str) -> dict[str, Any]:
@@ -264,7 +256,6 @@ SHAPES: dict[str, tuple[str, str, list[str]]] = {
     ),
     "chunks": ("chunks of a streamed answer", CHUNKS + "data: [DONE]\n\n", [SAID]),
     "message-events": ("events of a streamed answer", MESSAGE_EVENTS, [SAID]),
-    "response-events": ("events of a streamed response", RESPONSE_EVENTS, [SAID]),
     "pretty": (
         "several JSON values, each over several lines",
         "".join(json.dumps(message, indent=2) + "\n" for message in TALK),

@@ -70,7 +70,7 @@ def test_what_is_torn_has_no_layer(line: str) -> None:
         {"role": "user", "content": "x", "log": SAID, "time": TIME},
         {"@timestamp": TIME, "message": "Server started"},
         {"@timestamp": TIME, "message": SAID[:20]},
-        {"date": 1, "log": "[1]"},
+        {"date": 1, "log": "[INFO] Server started"},
     ],
 )
 def test_any_other_record_stays_what_it_is(record: dict[str, Any]) -> None:
