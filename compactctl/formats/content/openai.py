@@ -32,7 +32,8 @@ from compactctl.model.message import (
 # Types of texts that the API takes, and those of exporters; some leave it out.
 _TEXTS = frozenset({"", "text", "input_text", "output_text", "tool_output", "refusal"})
 _TEXT_KEYS = ("text", "value", "refusal", "thinking", "reasoning")
-_URL_KEYS = ("url", "image_url", "file_data", "data")
+# The last two are those of the Agents SDK for JavaScript.
+_URL_KEYS = ("url", "image_url", "file_data", "data", "image", "file")
 _REASONING = frozenset({"reasoning", "thinking", "reasoning_text", "summary_text"})
 _DEFAULT_TYPES = {
     "image_url": "image/unknown",
@@ -169,7 +170,7 @@ def _media(item: Mapping[str, Any], kind: str, path: JsonPath) -> MediaPart:
     if kind == "input_audio":
         media_type = f"audio/{text_or_empty(inner.get('format')) or 'unknown'}"
         return media_from_base64(text_or_empty(inner.get("data")), media_type, path)
-    url = text_or_empty(next((inner[key] for key in _URL_KEYS if key in inner), ""))
+    url = next(filter(None, (text_or_empty(inner.get(key)) for key in _URL_KEYS)), "")
     media_type = text_or_empty(inner.get("mediaType")) or _DEFAULT_TYPES[kind]
     return media_from_text(url, media_type, path)
 

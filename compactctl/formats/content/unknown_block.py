@@ -14,7 +14,10 @@ from compactctl.model.message import JsonPath, MediaPart, Part, TextPart
 
 # Where the APIs of Anthropic, OpenAI, Google, AWS and MCP put binary data, and what names its type.
 # Other things stand under the second ones as well.
-_DATA_KEYS = frozenset({"bytes", "blob", "base64", "b64_json", "file_data", "image", "image_url"})
+_AUDIO = "audio"
+_DATA_KEYS = frozenset(
+    {"bytes", "blob", "base64", "b64_json", "file_data", "image", "image_url", _AUDIO}
+)
 _COMMON_KEYS = frozenset({"data", "url"})
 _TYPE_KEYS = ("media_type", "mediaType", "mimeType", "mime_type")
 _UNKNOWN_TYPE = "application/octet-stream"
@@ -77,6 +80,8 @@ def _media(holder: Mapping[str, Any], key: str, item: object) -> MediaPart | Non
         return media_from_url(item, media_type or _UNKNOWN_TYPE, ())
     if not _BASE64.fullmatch(item.rstrip("=")):
         return None
+    if not media_type and key == _AUDIO:
+        media_type = "audio/unknown"
     if not media_type and any(image_size(item)):
         media_type = "image/unknown"
     if not media_type and key in _COMMON_KEYS:

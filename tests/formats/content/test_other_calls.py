@@ -75,6 +75,35 @@ SHAPES: Mapping[str, Shape] = {
         call=lambda call_id: ai_sdk("tool-call", call_id, args={}),
         result=lambda call_id, text: ai_sdk("tool-result", call_id, result={"found": text}),
     ),
+    # LangChain keeps items of the Responses API as content.
+    "responses": Shape(
+        text=typed,
+        call=lambda call_id: {
+            "type": "function_call",
+            "call_id": call_id,
+            "name": "read_log",
+            "arguments": "{}",
+        },
+        result=lambda call_id, text: {
+            "type": "function_call_output",
+            "call_id": call_id,
+            "output": text,
+        },
+    ),
+    "agents-sdk-js": Shape(
+        text=typed,
+        call=lambda call_id: {
+            "type": "function_call",
+            "callId": call_id,
+            "name": "read_log",
+            "arguments": "{}",
+        },
+        result=lambda call_id, text: {
+            "type": "function_call_result",
+            "callId": call_id,
+            "output": text,
+        },
+    ),
     "haystack": Shape(text=lambda text: {"text": text}, call=haystack_call, result=haystack_result),
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from formats import openai_talk
-from formats.content.block_kinds import PICTURE
+from formats.content.block_kinds import PAGES, PICTURE
 from formats.jsonl import detected, read, texts
 from formats.logs.response_items import (
     call,
@@ -222,6 +222,26 @@ def test_what_a_hosted_tool_returned_stands_beside_what_the_sdk_holds() -> None:
                     "output": PICTURE, "providerData": drawn})  # fmt: skip
     assert texts((message,)) == ["image_generation(a boat) | <image/png>"]
     assert [media.n_bytes > 0 for part in message.parts for media in media_of(part)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ({"type": "input_image", "image": f"data:image/png;base64,{PICTURE}"}, "image/png"),
+        ({"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE}"}, "image/png"),
+        ({"type": "input_file", "file": PAGES, "filename": "a.pdf"}, "application/pdf"),
+        ({"type": "input_file", "file_data": f"data:application/pdf;base64,{PAGES}"},
+         "application/pdf"),
+        ({"type": "audio", "audio": PAGES, "format": "wav"}, "audio/unknown"),
+    ],
+)  # fmt: skip
+def test_media_count_by_their_size_under_the_names_of_the_api_and_the_sdks(
+    content: dict[str, Any], kind: str
+) -> None:
+    message = only({"type": "message", "role": "user", "content": [content]})
+    assert [m.media_type for part in message.parts for m in media_of(part)] == [kind]
+    assert all(m.n_bytes > 3_000 for part in message.parts for m in media_of(part))
+    assert not any(data in texts((message,))[0] for data in (PICTURE, PAGES))
 
 
 def test_reasoning_of_the_sdk_for_javascript() -> None:
