@@ -16,6 +16,7 @@ from compactctl.model.paths import value_at
 from compactctl.model.tags import OWN_MARK
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.inline import take_back
+from compactctl.pipeline.quoted import spelled
 from compactctl.pipeline.record_splice import dump
 from compactctl.store.archive.names import ID
 from compactctl.store.files.carry import is_open
@@ -23,6 +24,8 @@ from compactctl.store.files.lines import split_lines
 
 # What a line with a record of such a compaction has in it; most files need no parsing to tell.
 _SEQUENCE = re.compile(rb'seq\\*":')
+# Texts around a record that is written: one of a log driver, and two of a row.
+_MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +148,7 @@ def without_group(
             operation.seq, operation.parent, operation.n_bytes, operation.sha256, operation.id
         )
         new = _as_written(operation.seq, parent, n_bytes, sha256, name)
-        restored = tuple(line.replace(old, new) for line in restored)
+        restored = tuple(_with_replaced(line, old, new) for line in restored)
         parent = name
         renewed.append(name)
     return b"".join(restored), tuple(renewed)
@@ -159,9 +162,16 @@ def _fields(seq: int, parent: OperationId | None, n_bytes: int, sha256: str) -> 
 
 def _as_written(
     seq: int, parent: OperationId | None, n_bytes: int, sha256: str, name: OperationId
-) -> bytes:
+) -> str:
     """Return the part of a record that names its operation and the state before it."""
-    return dump({**_fields(seq, parent, n_bytes, sha256), "op": name})[1:-1].encode()
+    return dump({**_fields(seq, parent, n_bytes, sha256), "op": name})[1:-1]
+
+
+def _with_replaced(line: bytes, old: str, new: str) -> bytes:
+    """Return a line with another part of its records, also of those inside texts."""
+    for depth in range(_MAX_DEPTH + 1):
+        line = line.replace(spelled(old, depth).encode(), spelled(new, depth).encode())
+    return line
 
 
 def _renewed_id(operation: InlineOperation, sha256: str, group: str) -> OperationId:

@@ -1,7 +1,9 @@
 """Lines that a container or a logger wrapped: read as if they were bare, and written like them."""
 
 import json
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +14,13 @@ from hypothesis import strategies as st
 from properties.chats import lines_of, openai
 from properties.jobs import WAYS, Bench, bench
 from properties.plans import PLANS, Plan
+from unit.commands.conversations import back, group_of, squeeze, turn
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.formats.records.decode import decode
+from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.lines import split_lines
 
 TIME = "2026-01-01T00:00:00.123456789Z"
@@ -127,3 +131,19 @@ def test_wrapped_lines_are_compacted_as_bare_ones_and_restored(
             assert found.verdict == "proven"
             rewind(RewindOptions(path=str(at.out)))
             assert at.out.read_bytes() == wrapped
+
+
+@pytest.mark.parametrize("name", ["docker", "kubernetes"])
+def test_a_group_is_taken_back_from_inside_a_layer(name: str, tmp_path: Path) -> None:
+    bare = [line.encode() for line in map(json.dumps, (each for n in range(4) for each in turn(n)))]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(_lines(bare, WRAPPERS[name]))
+    group = group_of(squeeze(path, "prune", layout="inline"), "prune")
+    squeeze(path, "truncate", layout="inline")
+    # What is left is what the records themselves say.
+    shutil.rmtree(archive_folder(path))
+    back(path, group=group)
+    (found,) = verify(VerifyOptions(paths=(str(path),))).transcripts
+    assert found.verdict == "proven", found.findings
+    back(path, all=True)
+    assert path.read_bytes() == _lines(bare, WRAPPERS[name])
