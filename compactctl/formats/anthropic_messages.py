@@ -55,7 +55,9 @@ class AnthropicMessages(ApiFormat):
         known = [message for message in messages if _is_message(message)]
         if not known or len(known) * 2 < len(messages):
             return None
-        if _is_system(request.get("system")) or any(map(_is_response, messages)):
+        # The version is named in bodies for Bedrock and Vertex AI.
+        is_named = "anthropic_version" in request or _is_system(request.get("system"))
+        if is_named or any(map(_is_response, messages)):
             return "own"
         if any("input_schema" in object_or_empty(t) for t in list_or_empty(request.get("tools"))):
             return "own"

@@ -91,6 +91,39 @@ def test_the_answer_is_the_newest_message_and_reports_the_request() -> None:
     )
 
 
+ASKED: dict[str, Any] = {
+    "system": [text("Be brief.")],
+    "toolConfig": TOOLS,
+    "messages": talk(2)[:-1],
+}
+LOGGED: dict[str, Any] = {
+    "schemaType": "ModelInvocationLog", "schemaVersion": "1.0", "operation": "Converse",
+    "modelId": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "input": {"inputContentType": "application/json", "inputBodyJson": ASKED},
+    "output": {"outputBodyJson": response(text("Done.")), "outputTokenCount": 50},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fields", [("system", "toolConfig"), ()])
+def test_invocations_are_found_in_their_log(fields: tuple[str, ...]) -> None:
+    asked = {name: ASKED[name] for name in (*fields, "messages")}
+    row = {**LOGGED, "input": {**LOGGED["input"], "inputBodyJson": asked}}
+    assert detected(row, row) == "bedrock-converse"
+    found = read("bedrock-converse", row)
+    assert texts(found.effective[-1:]) == ["Done."]
+    assert [message.usage.context for message in found.effective if message.usage] == [1000]
+    assert found.model == LOGGED["modelId"]
+    assert (found.unread.fields, found.opaque) == ({}, ())
+
+
+@pytest.mark.parametrize("body", [{"system": "s"}, {"anthropic_version": "bedrock-2023-05-31"}])
+def test_the_body_tells_whose_messages_were_logged(body: dict[str, Any]) -> None:
+    asked = {**body, "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+    other = {**LOGGED, "input": {"inputBodyJson": asked}, "output": {}}
+    assert detected(other, other) == "anthropic-messages"
+    assert detected(LOGGED, other) == "api-log"
+
+
 def test_pictures_count_by_their_pixels_and_text_documents_as_text() -> None:
     pages = {"document": {"format": "pdf", "name": "a", "source": {"bytes": PAGES}}}
     stored = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/a.mp4"}}}}
@@ -162,6 +195,6 @@ def test_compacted_messages_are_whole_and_can_be_restored(
     layout: Layout, stages: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = tmp_path / "request.json"
-    request = {"modelId": "amazon.nova-pro-v1:0", "system": [text("Be brief.")]}
-    path.write_text(json.dumps({**request, "toolConfig": TOOLS, "messages": talk(6)}, indent=1))
+    asked = {**ASKED, "messages": talk(6)}
+    path.write_text(json.dumps({**LOGGED, "input": {"inputBodyJson": asked}}, indent=1))
     squeezed(path, stages, layout, tmp_path)

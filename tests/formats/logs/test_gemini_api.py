@@ -13,6 +13,7 @@ from formats.squeeze import each_plan, squeezed
 
 from compactctl.formats.gemini_api import GeminiApi
 from compactctl.history.pairs import orphans, tool_pairs
+from compactctl.history.usage.requests import requests
 from compactctl.model.message import (
     CallId,
     GroupId,
@@ -115,6 +116,42 @@ def test_a_logged_response_is_the_newest_message_and_reports_the_request() -> No
         assert newest.usage == ReportedUsage(context=1000, output=350, growth=50, reasoning=300)
 
 
+REQUEST = {"systemInstruction": user(text("Be brief.")), "tools": [DECLARED]}
+ASKED: dict[str, Any] = {**REQUEST, "contents": talk(2)[:-1]}
+SAID = response(text("Done."))
+ROWS: dict[str, Any] = {
+    "batch": {"key": "r", "request": ASKED, "response": SAID},
+    "Vertex AI batch": {"status": "", "processed_time": "t", "request": ASKED, "response": SAID},
+    "Vertex AI log": {"model": "m", "full_request": ASKED, "full_response": SAID},
+    "snake": snake({"request": ASKED, "response": SAID}),
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_requests_are_found_in_rows(row: Any) -> None:
+    assert detected(row, row) == "gemini-api"
+    found = read("gemini-api", row)
+    assert texts(found.effective[1:2]) == ["Be brief."]
+    assert texts(found.effective[-1:]) == ["Done."]
+    assert len(tool_pairs(found.effective)) == 4
+    assert [message.usage.context for message in found.effective if message.usage] == [1000]
+    assert (found.unread.fields, found.opaque) == ({}, ())
+
+
+def test_a_request_to_count_is_one() -> None:
+    row = {"generateContentRequest": {"model": "models/gemini-2.5-pro", **ASKED}}
+    assert detected(row) == "gemini-api"
+    assert read("gemini-api", row).model == "models/gemini-2.5-pro"
+
+
+def test_an_answer_that_was_streamed_is_one_response_to_one_request() -> None:
+    chunks = [response(text(word), said=n) for n, word in enumerate(("All ", "done."), start=1)]
+    found = read("gemini-api", {"request": ASKED, "response": chunks}).effective
+    assert texts(found[-2:]) == ["All ", "done."]
+    (request,) = requests(found, lambda _: 1.0)
+    assert request.context == 1000
+
+
 def test_usage_beside_a_conversation_is_that_of_its_newest_answer() -> None:
     record = {"contents": talk(1), "usageMetadata": response()["usageMetadata"]}
     newest = read("gemini-api", record).effective[-1]
@@ -206,6 +243,6 @@ def test_compacted_contents_are_whole_and_can_be_restored(
     layout: Layout, stages: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = tmp_path / "request.json"
-    request = {"systemInstruction": user(text("Be brief.")), "tools": [DECLARED]}
-    path.write_text(json.dumps({**request, "contents": talk(6, ids=len(stages) > 1)}, indent=1))
+    request = {**REQUEST, "contents": talk(6, ids=len(stages) > 1)}
+    path.write_text(json.dumps({"key": "r", "request": request, "response": SAID}, indent=1))
     squeezed(path, stages, layout, tmp_path)

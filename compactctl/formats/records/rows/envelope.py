@@ -45,6 +45,9 @@ REQUESTS: tuple[JsonPath, ...] = (
     ("proxy_server_request", "body"),
     ("proxy_server_request",),
     ("kwargs",),
+    # What Gemini is asked to count the tokens of; rows of Vertex AI's request-response logging.
+    ("generateContentRequest",),
+    ("full_request",),
 )
 # MLflow may have the messages there without a request around them, as others have in ``input``.
 LISTS: tuple[JsonPath, ...] = (("inputs",), ("prompt",))
@@ -69,6 +72,8 @@ ANSWERS: tuple[JsonPath, ...] = (
     ("response_obj",),
     # Data sets of TRL for training on completions.
     ("completion",),
+    # Vertex AI.
+    ("full_response",),
     # Among the fields of the request, or alone.
     (),
 )

@@ -55,6 +55,7 @@ def _one(value: Mapping[str, Any], path: JsonPath, conversation: AnswerReader) -
 
 
 def _each(items: list[Any], path: JsonPath, conversation: AnswerReader) -> Iterator[_Said]:
-    for index, item in enumerate(items):
-        said = _one(object_or_empty(item), (*path, index), conversation)
-        yield said or ((*path, index), None)
+    for index, item in enumerate(map(object_or_empty, items)):
+        at = (*path, index)
+        # Gemini streams an answer as a list of such.
+        yield conversation.answer(item, at) or _one(item, at, conversation) or (at, None)
