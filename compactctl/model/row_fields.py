@@ -17,11 +17,14 @@ _CONVERSATION = (
     "trace_id",
     "traceId",
 )
+_CONVERSATION_NAMES = frozenset(_CONVERSATION)
 TIMES = ("timestamp", "ts", "created_at", "createdAt", "created", "time")
 
 
 def conversation_id(record: Mapping[str, Any]) -> str | int | None:
     """Return the id of the conversation that a message belongs to, None where it has none."""
+    if _CONVERSATION_NAMES.isdisjoint(record):
+        return None
     return next((record[name] for name in _CONVERSATION if _is_id(record.get(name))), None)
 
 

@@ -331,14 +331,12 @@ class ChatLogReader:
     ) -> Message | None:
         """Take in what a record at ``path`` says, if it is a message and says something."""
         record = object_or_empty(value)
-        size = json_size(value) if path else decoded.n_bytes
-        if draft is not None and draft.time is None:
-            draft = replace(draft, time=sent_at(record))
         self._records[path] = _kind(record) if draft is None else ""
         if draft is not None and draft.parts:
             message = self._message(draft, record, path, conversation, decoded)
             self.taken(message, record)
             return message
+        size = json_size(value) if path else decoded.n_bytes
         if draft is None:
             self.gather.opaque(decoded, "a record that is not a message", size)
         else:
@@ -361,10 +359,9 @@ class ChatLogReader:
         decoded: Decoded,
     ) -> Message:
         number = conversation.number
-        dialect = self.dialects.get(number)
-        return self.gather.message(
-            replace(draft, dialect=dialect), record, decoded, element=path, conversation=number
-        )
+        time = sent_at(record) if draft.time is None else draft.time
+        draft = replace(draft, dialect=self.dialects.get(number), time=time)
+        return self.gather.message(draft, record, decoded, element=path, conversation=number)
 
 
 def _value(place: _Place) -> object:

@@ -29,7 +29,7 @@ def grouped(items: Iterable[_Item], value_of: Callable[[_Item], object]) -> list
 
 def sent_at(record: Mapping[str, Any]) -> float | None:
     """Return when a message was sent, in seconds since 1970; None where it does not say."""
-    times = (seconds(record.get(name)) for name in TIMES)
+    times = (seconds(record[name]) for name in TIMES if name in record)
     return next((time for time in times if time is not None and time > _EARLIEST), None)
 
 

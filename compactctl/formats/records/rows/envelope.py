@@ -122,12 +122,13 @@ class LogRow:
 
 def row_of(value: Mapping[str, Any]) -> LogRow | None:
     """Return where things stand in an object that holds a request or an answer, else None."""
+    if _is_message(value) and not any(isinstance(value.get(name), list) for name in MEMBERS):
+        return None
     answers = tuple(path for path in ANSWERS if _may_answer(value_at(value, path)))
     place = next(_places(value), None)
     if place is not None:
         return LogRow(*place, answers, _beside(value, place[0]))
-    is_bare = _is_message(value)
-    alone = () if is_bare else tuple(p for p in answers if _is_answer(value_at(value, p)))
+    alone = tuple(path for path in answers if _is_answer(value_at(value, path)))
     return LogRow(alone[0], None, alone) if alone else None
 
 
@@ -201,8 +202,6 @@ def _places(value: Mapping[str, Any]) -> Iterator[tuple[JsonPath, JsonPath]]:
         for name in MEMBERS:
             if isinstance(request.get(name), list) and _are_records(request[name]):
                 yield path, (*path, name)
-        if not path and _is_message(value):
-            return
     for path in REQUESTS:
         request = object_or_empty(value_at(value, path))
         if _is_input(request):
