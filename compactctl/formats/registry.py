@@ -32,7 +32,14 @@ from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.dialect import Ambiguous
 from compactctl.formats.records.rows.envelope import from_dotted
 from compactctl.formats.spring_ai.adapter import SpringAi
-from compactctl.formats.unsupported import behind_text, cut_lines, foreign_file, foreign_records
+from compactctl.formats.unsupported import (
+    behind_text,
+    cut_lines,
+    docker_words,
+    foreign_file,
+    foreign_records,
+    likely_messages,
+)
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 
 # The first of those that read a conversation alike is taken.
@@ -156,7 +163,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     joining = cut_lines(damage, where)
     if joining is not None:
         raise NotUnderstoodError(f"{where}: begins with {damage}; {joining}")
-    behind = None if first else behind_text(head, where)
+    behind = None if first else behind_text(head, where) or docker_words(head, where)
     if behind is not None:
         raise NotUnderstoodError(f"{where}: {behind}")
     if not any(isinstance(line.values[0], Mapping | list) for line in opening if not line.damage):
@@ -166,7 +173,12 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     if all(value in ([], {}) for value in first):
         raise NotATranscriptError(f"{where}: holds empty JSON only, so there is no message in it")
     what = _what_it_is(first, records)
-    raise NotATranscriptError(f"{where}: {what}; name one with --format ({_names()})")
+    path = next(filter(None, map(likely_messages, records[:1])), None)
+    if path is not None:
+        helps = f"messages seem to stand at {path}: --messages-at {path}"
+    else:
+        helps = f"name one with --format ({_names()})"
+    raise NotATranscriptError(f"{where}: {what}; {helps}")
 
 
 def _fitting(first: Sequence[Any]) -> Format | Ambiguous | None:

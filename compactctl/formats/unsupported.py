@@ -4,16 +4,20 @@ For some of them jq makes a file that can be read; the text of the messages is t
 """
 
 import shlex
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from compactctl.formats.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value
+from compactctl.formats.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value, loads
 from compactctl.formats.records.json_values import list_or_empty
+from compactctl.model.paths import json_in
+from compactctl.pipeline.wrapped import docker_text
 
 # Headers and the first messages show what a file is; later records may quote anything.
 _LOOKED_AT = 5
 _TEXT_LOOKED_AT = 4_096
 _LINES_LOOKED_AT = 1 << 16
+_VALUES_LOOKED_AT = 500
 # Characters of a line that an error quotes.
 _SHOWN = 40
 
@@ -198,6 +202,43 @@ def foreign_file(head: bytes) -> Foreign | None:
 
 def _looks_like(title: str) -> str:
     return f"this looks like {title}; that format cannot be read yet"
+
+
+def likely_messages(record: Mapping[str, Any]) -> str | None:
+    """Return the path in a row at which messages seem to stand, as it is typed; None without one.
+
+    It leads through objects, and through texts that hold JSON. The shortest one is returned.
+    """
+    waiting: deque[tuple[str, Any]] = deque([("", record)])
+    for _ in range(_VALUES_LOOKED_AT):
+        if not waiting:
+            break
+        path, value = waiting.popleft()
+        if isinstance(value, str):
+            value = json_in(value) if value.lstrip()[:1] in ("{", "[") else None
+        if path and isinstance(value, list) and any(map(_is_message, value)):
+            return path.removeprefix(".")
+        if isinstance(value, Mapping):
+            names = (name for name in value if name and "." not in name)
+            waiting.extend((f"{path}.{name}", value[name]) for name in names)
+    return None
+
+
+def _is_message(value: object) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("role"), str)
+
+
+def docker_words(head: bytes, where: str) -> str | None:
+    """Return what helps with Docker's log in which no line is JSON; None for any other file."""
+    line, _, _ = head.partition(b"\n")
+    try:
+        record = loads(line)
+    except ValueError:
+        return None
+    if not isinstance(record, dict) or docker_text(record) is None:
+        return None
+    joined = f"jq -j .log {_file(where)} | jq -c . > lines.jsonl"
+    return f"is Docker's log, and no line in it is JSON; if JSON is over several lines: {joined}"
 
 
 def cut_lines(damage: str, where: str) -> str | None:

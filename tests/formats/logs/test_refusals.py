@@ -11,7 +11,7 @@ import pytest
 from formats.jsonl import texts
 
 from compactctl.commands.loading.load import load
-from compactctl.errors import NotUnderstoodError
+from compactctl.errors import NotATranscriptError, NotUnderstoodError
 
 NEEDS_JQ = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
 ASKED, SAID = "Why is it so?", 'Since "é" is not\nASCII'
@@ -323,4 +323,30 @@ def test_what_no_command_makes_readable_is_named(
     path = tmp_path / "log.jsonl"
     path.write_text(lines(record))
     with pytest.raises(NotUnderstoodError, match=title):
+        load(str(path))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"job": 1, "exchange": {"asked": {"turns": TALK}}},
+        {"job": 1, "exchange": json.dumps({"asked": {"turns": TALK}})},
+    ],
+)
+def test_messages_at_another_path_are_read_with_the_option_of_the_refusal(
+    row: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(lines(row, row))
+    with pytest.raises(NotATranscriptError, match=r"--messages-at exchange\.asked\.turns$"):
+        load(str(path))
+    read = load(str(path), "api-log:exchange.asked.turns").transcript
+    assert texts(read.effective) == BOTH * 2
+
+
+def test_text_in_docker_s_log_is_told_from_json(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    said = ({"log": f"{line}\n", "stream": "stdout", "time": TIME} for line in ("{", "}"))
+    path.write_text(lines(*said))
+    with pytest.raises(NotUnderstoodError, match=r"Docker's log.*: jq -j \.log .* \| jq -c \."):
         load(str(path))
