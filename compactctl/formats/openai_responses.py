@@ -113,8 +113,6 @@ class _ItemConversation:
             yield path, MessageDraft(role="system", parts=parts, fixed="system prompt")
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
-        if _is_response(record) and not record["output"]:
-            return MessageDraft(role="assistant", parts=())
         draft = item_draft(record, path, self.tools)
         if draft is None or not draft.parts:
             return draft
@@ -155,10 +153,11 @@ def _conversation(holder: Mapping[str, Any]) -> str | None:
 
 
 def _is_response(record: Mapping[str, Any]) -> bool:
-    items = list_or_empty(record.get("output"))
-    is_own = any(isinstance(item, Mapping) and is_own_item(item) for item in items)
-    is_named = record.get("object") == "response" and isinstance(record.get("output"), list)
-    return is_named or (is_own and "type" not in record)
+    items = record.get("output")
+    if not isinstance(items, list) or "type" in record:
+        return False
+    is_told = record.get("object") == "response" or any(name in record for name in _IDS[1:])
+    return is_told or any(isinstance(item, Mapping) and is_own_item(item) for item in items)
 
 
 def _instructions(value: object, path: JsonPath) -> Iterator[Part]:

@@ -219,6 +219,8 @@ class ChatLogReader:
         if newest and newest.role == "assistant" and newest.usage is None:
             usage = next(_usages(conversation, document, row), None)
             self.gather.messages[-1] = replace(newest, usage=usage)
+        if row.messages is None and newest is None:
+            self.gather.meta("empty answer", json_size(document) if path else decoded.n_bytes)
         self._facts(document, row)
         rest = range(opened, len(self.gather.messages))
         self.logged(conversation, request, answer, range(start, opened), rest)

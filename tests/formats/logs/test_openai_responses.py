@@ -309,3 +309,17 @@ def test_a_chain_is_compacted_across_its_lines(
 ) -> None:
     path = saved(tmp_path / "in.jsonl", chain(8))
     assert squeezed(path, stages, layout, tmp_path).compacted or stages == ("dedup",)
+
+
+@pytest.mark.parametrize("stages", [("summarize",), ("truncate",), ("prune",)], ids="+".join)
+def test_responses_alone_are_compacted_though_some_are_left_empty(
+    stages: tuple[str, ...], tmp_path: Path
+) -> None:
+    rows = [
+        response(f"resp_{number}", said("assistant", log(number)), call(f"c{number}"),
+                 previous_response_id=f"resp_{number - 1}")
+        for number in range(8)
+    ]  # fmt: skip
+    path = saved(tmp_path / "in.jsonl", rows)
+    squeezed(path, stages, "split", tmp_path)
+    assert read("openai-responses", response("r"), {"output": [], "responseId": "r"}).opaque == ()

@@ -91,6 +91,8 @@ _PARAMETERS: tuple[JsonPath, ...] = (
 )
 # Of the request, then of what stands around it: OpenAI and most others, Bedrock, Helicone.
 _MODELS = ("model", "modelId", "request_model")
+# What the Agents SDKs for Python and JavaScript have beside the items of an answer.
+_ITEM_ANSWERS = frozenset({"response_id", "responseId"})
 # Of all that was sent, and of the answer, where a log tells them apart from what the API reported.
 _USAGE: tuple[tuple[JsonPath, str, str], ...] = (
     # LiteLLM, Helicone.
@@ -253,6 +255,9 @@ def _is_answer(value: object) -> bool:
 
 
 def _has_items(answer: Mapping[str, Any]) -> bool:
-    """Tell whether this is an answer that is a list of items with types."""
-    items = list_or_empty(answer.get("output"))
-    return "type" not in answer and any("type" in object_or_empty(item) for item in items)
+    """Tell whether this is an answer that is a list of items with types, or of none any more."""
+    items = answer.get("output")
+    if not isinstance(items, list) or "type" in answer:
+        return False
+    is_told = answer.get("object") == "response" or not _ITEM_ANSWERS.isdisjoint(answer)
+    return is_told or any("type" in object_or_empty(item) for item in items)
