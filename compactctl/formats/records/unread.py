@@ -43,6 +43,10 @@ _NOT_FOR_A_MODEL = frozenset(
 _ALTERNATIVES = (("choices",), ("candidates",))
 
 
+# What text is called that stands in no field.
+_NAMELESS = "values"
+
+
 class UnreadText:
     """Adds up the text of a file, one JSON value after the other, in bytes of UTF-8."""
 
@@ -97,10 +101,14 @@ def _texts(
                 if field is None or key not in _NOT_FOR_A_MODEL or (*path, key) in above
             ]
         elif isinstance(item, list):
-            answers = item[:1] if path[-1:] in _ALTERNATIVES else item
+            is_first_alone = field is not None and path[-1:] in _ALTERNATIVES
+            answers = item[:1] if is_first_alone else item
             left += [(inner, (*path, index), field) for index, inner in enumerate(answers)]
         elif isinstance(item, str) and _is_text(item):
-            unread.append((field, item)) if field else read.append(item)
+            if field is None:
+                read.append(item)
+            else:
+                unread.append((field or _last_key(path), item))
     return read, unread
 
 
@@ -135,7 +143,7 @@ def _text(part: Part) -> str:
 
 
 def _last_key(path: JsonPath) -> str:
-    return next((key for key in reversed(path) if isinstance(key, str)), "")
+    return next((key for key in reversed(path) if isinstance(key, str)), _NAMELESS)
 
 
 def _is_text(value: str) -> bool:
