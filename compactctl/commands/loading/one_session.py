@@ -12,6 +12,8 @@ from compactctl.errors import NotUnderstoodError
 from compactctl.model.transcript import RecordOrder, SessionLines, Transcript
 
 _IN_ORDER = "in-order.jsonl"
+# As tac, which macOS has not, and which joins two lines where the last one has no end.
+_REVERSE = "awk '{line[NR] = $0} END {for (n = NR; n; n--) print line[n]}'"
 _STANDS = {
     "newest first": "its records stand newest first",
     "shuffled": "its records do not stand in the order in which they were written",
@@ -26,7 +28,7 @@ def check_one_session(transcript: Transcript, path: str) -> None:
     if transcript.sessions:
         raise NotUnderstoodError(f"{path}: {_of_several(transcript.sessions, file)}")
     if transcript.order:
-        turned = f"turn it around: tac {file} > {_IN_ORDER}"
+        turned = f"turn it around: {_REVERSE} {file} > {_IN_ORDER}"
         again = "export it again in that order; compactctl stats measures it as it is"
         what = _STANDS[transcript.order]
         advice = turned if transcript.order == "newest first" else again

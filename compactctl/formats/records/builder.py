@@ -165,6 +165,11 @@ class TranscriptBuilder:
         found = read_overflow(error.text)
         if not found.overflow:
             return None
+        if found.prompt is None and not any(message.synthetic for message in effective):
+            self.warnings.append(
+                f"line {error.line + 1}: the provider refused the request as too large and did not "
+                "say how large it was; what is counted is less"
+            )
         return Refusal(line=error.line, sent=sent, tokens=found.prompt, limit=found.limit)
 
     def _finished(

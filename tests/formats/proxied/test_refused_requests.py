@@ -114,8 +114,9 @@ WITH_ANSWER = "input length and `max_tokens` exceed context limit: 198981 + 2133
     ],
 )
 def test_each_provider_has_its_own_words(error: str, tokens: int | None, limit: int | None) -> None:
-    found = transcript_of(_claude(error)).refusal
-    assert found == Refusal(line=1, sent=1, tokens=tokens, limit=limit)
+    found = transcript_of(_claude(error))
+    assert found.refusal == Refusal(line=1, sent=1, tokens=tokens, limit=limit)
+    assert ["did not say how large" in each for each in found.warnings] == [True] * (tokens is None)
 
 
 def test_newer_clients_keep_the_providers_words_beside_their_own() -> None:
