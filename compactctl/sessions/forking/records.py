@@ -1,16 +1,14 @@
 """Records of a session under its new id; what names no session stays the same bytes."""
 
-import json
 import re
 from collections.abc import Callable
-from typing import Any
 
 from compactctl.errors import NotUnderstoodError
-from compactctl.formats.records.decode import decode, is_value
+from compactctl.formats.records.decode import decode, is_wrapped
 from compactctl.formats.records.json_values import object_or_empty
 from compactctl.model.message import JsonPath
-from compactctl.pipeline.record_splice import dump
-from compactctl.pipeline.spans import find_spans, splice
+from compactctl.pipeline.record_splice import changed
+from compactctl.pipeline.spans import splice
 from compactctl.sessions.session import Session
 
 KEY = "sessionId"
@@ -31,7 +29,7 @@ def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
     if named in line and line.count(KEY.encode()) == 1 and b"\\u00" not in line:
         return line.replace(named, f'"{KEY}":"{new}"'.encode())
     text = line.decode()
-    return splice(text, {find_spans(text, [path])[path]: dump(new)}).encode()
+    return splice(text, changed(text, [(path, new)])).encode()
 
 
 def renamed_anywhere(old: str, new: str) -> Callable[[bytes], bytes]:
@@ -42,7 +40,8 @@ def renamed_anywhere(old: str, new: str) -> Callable[[bytes], bytes]:
 
 def first_record(line: bytes, kind: str, session: Session) -> str:
     """Return the text of the record that names the session. NotUnderstoodError for another one."""
-    record: Any = json.loads(line) if is_value(line) else None
+    values, _ = decode(line)
+    record = values[0] if values and not is_wrapped(line) else None
     if not isinstance(record, dict) or record.get("type") != kind:
         raise NotUnderstoodError(
             f"{session.entry.path}: does not begin with the record that names the session "

@@ -16,10 +16,14 @@ from properties.jobs import WAYS, Bench, bench
 from properties.plans import PLANS, Plan
 from unit.commands.conversations import back, group_of, squeeze, turn
 
+from compactctl.commands.appending.block import rules_of
 from compactctl.commands.compact.compact import compact
+from compactctl.commands.loading.load import load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
+from compactctl.errors import UsageError
 from compactctl.formats.records.decode import decode
+from compactctl.sessions.forking.records import with_session_id
 from compactctl.store.archive.archive import archive_folder
 from compactctl.store.files.lines import split_lines
 
@@ -147,3 +151,35 @@ def test_a_group_is_taken_back_from_inside_a_layer(name: str, tmp_path: Path) ->
     assert found.verdict == "proven", found.findings
     back(path, all=True)
     assert path.read_bytes() == _lines(bare, WRAPPERS[name])
+
+
+SESSION: dict[str, Any] = {
+    "type": "user",
+    "uuid": "u",
+    "parentUuid": None,
+    "sessionId": "old",
+    "version": "2.1.0",
+    "message": {"role": "user", "content": "Say hi"},
+}
+
+
+@EACH
+def test_a_session_that_was_logged_is_renamed_where_it_says_its_name(
+    wrap: Callable[[str], str],
+) -> None:
+    line = wrap(json.dumps(SESSION)).encode()
+    renamed = with_session_id(line, ("sessionId",), "old", "new")
+    assert decode(renamed)[0] == ({**SESSION, "sessionId": "new"},)
+    assert with_session_id(renamed, ("sessionId",), "new", "old") == line
+
+
+@EACH
+def test_nothing_is_appended_to_a_session_that_was_logged(
+    wrap: Callable[[str], str], tmp_path: Path
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(wrap(json.dumps(SESSION)) + "\n")
+    loaded = load(str(path))
+    assert loaded.format.name == "claude-code"
+    with pytest.raises(UsageError, match="no client reads"):
+        rules_of(loaded)
