@@ -84,6 +84,7 @@ _AGENT_RUN = (
     "else .[] end), ((.generatedItems // .generated_items)[] | select(.type != "
     '"tool_approval_item") | .rawItem // .raw_item)'
 )
+_ADK = "'(.events[]? // .) | .content // empty'"
 # Exports and logs of which jq makes messages. From published types and files of these programs.
 _EXPORTS = (
     _signature("ChatGPT's export", "mapping", "current_node", jq=f"'{_CHATGPT}'"),
@@ -97,6 +98,11 @@ _EXPORTS = (
     _signature(
         "a saved run of an Agents SDK", "$schemaVersion", "original_input", jq=f"'{_AGENT_RUN}'"
     ),
+    _signature("a session of Strands Agents", "message", "message_id", jq=".message"),
+    _signature("a session of Google's ADK", "events", "app_name", jq=_ADK),
+    _signature("a session of Google's ADK", "events", "appName", jq=_ADK),
+    _signature("events of Google's ADK", "author", "actions", "invocation_id", jq=_ADK),
+    _signature("events of Google's ADK", "author", "actions", "invocationId", jq=_ADK),
     _signature("OpenTelemetry spans", "resourceSpans", jq=f"'{_OTEL_SPANS}'"),
     _signature("OpenTelemetry log records", "resourceLogs"),
     _signature("an OpenTelemetry span", "parent_id", "start_time", "attributes"),

@@ -40,7 +40,8 @@ def _medium(kind: str, block: Mapping[str, Any], path: JsonPath) -> Iterator[Par
     """Yield a picture or another medium, or the text that a document is."""
     source, name = object_or_empty(block.get("source")), text_or_empty(block.get("name"))
     at, extension = (*path, kind, "source"), text_or_empty(block.get("format"))
-    data = source.get("bytes")
+    # Strands puts its bytes into an object, and so does JavaScript.
+    data = object_or_empty(source.get("bytes")).get("data", source.get("bytes"))
     text = _decoded(data) if kind == "document" and extension in _TEXTS else None
     if isinstance(source.get("text"), str):
         yield FilePart(file_path=name, text=source["text"], path=(*at, "text"))
@@ -51,13 +52,12 @@ def _medium(kind: str, block: Mapping[str, Any], path: JsonPath) -> Iterator[Par
     else:
         media_type = f"{_MEDIA[kind]}/{extension or 'unknown'}"
         part = media_from_base64(text_or_empty(data), media_type, path)
-        # JavaScript writes its bytes as an object of numbers.
         yield part if isinstance(data, str) else replace(part, n_bytes=_count(data))
 
 
 def _count(data: object) -> int:
-    listed = object_or_empty(data).get("data", data)
-    return len(listed) if isinstance(listed, list | Mapping) else 0
+    """Return how many bytes JavaScript has written as numbers."""
+    return len(data) if isinstance(data, list | Mapping) else 0
 
 
 def _decoded(data: object) -> str | None:

@@ -128,12 +128,14 @@ def test_pictures_count_by_their_pixels_and_text_documents_as_text() -> None:
     pages = {"document": {"format": "pdf", "name": "a", "source": {"bytes": PAGES}}}
     stored = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/a.mp4"}}}}
     numbers = {"image": {"format": "png", "source": {"bytes": {"0": 137, "1": 80}}}}
-    message = only(user(PICTURE, pages, stored, numbers))
+    wrapped = {"image": {"format": "png", "source": {"bytes": {"data": PNG}}}}
+    message = only(user(PICTURE, pages, stored, numbers, wrapped))
     media = [part for part in message.parts if isinstance(part, MediaPart)]
     assert [(part.media_type, part.width) for part in media] == [
         ("image/png", 160), ("application/pdf", 0), ("video/mp4", 0), ("image/png", 0),
+        ("image/png", 160),
     ]  # fmt: skip
-    assert [part.n_bytes for part in media[2:]] == [0, 2]
+    assert [part.n_bytes for part in media[2:4]] == [0, 2]
     assert BedrockConverse().new_value(message, 0, PICTURE, "gone") == text("gone")
 
 

@@ -17,6 +17,12 @@ NEEDS_JQ = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not inst
 ASKED, SAID = "Why is it so?", 'Since "é" is not\nASCII'
 TALK = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": SAID}]
 BOTH = [ASKED, SAID]
+CONVERSE = [{"role": each["role"], "content": [{"text": each["content"]}]} for each in TALK]
+CONTENTS = [
+    {"role": role, "parts": [{"text": text}]}
+    for role, text in zip(("user", "model"), BOTH, strict=True)
+]
+ADK_EVENT = {"author": "agent", "actions": {}, "invocationId": "i", "id": "e", "timestamp": 1.0}
 TIME = "2026-01-01T00:00:00Z"
 
 
@@ -241,6 +247,21 @@ SHAPES: dict[str, tuple[str, str, list[str]]] = {
         "a saved run of an Agents SDK",
         json.dumps(_agent_run("original_input", "generated_items", "raw_item")),
         [ASKED, 'look({"q":1})', "[2]", SAID],
+    ),
+    "strands": (
+        "a session of Strands Agents",
+        lines(*({"message": each, "message_id": n} for n, each in enumerate(CONVERSE))),
+        BOTH,
+    ),
+    "adk": (
+        "events of Google's ADK",
+        lines(*({"content": each, **ADK_EVENT} for each in (*CONTENTS, None))),
+        BOTH,
+    ),
+    "adk session": (
+        "a session of Google's ADK",
+        json.dumps({"appName": "a", "events": [{"content": each} for each in CONTENTS]}),
+        BOTH,
     ),
     "otel": ("OpenTelemetry spans", lines(OTEL), BOTH),
     "openai-preferences": ("preference pairs", lines(PREFERENCES), BOTH),
