@@ -53,6 +53,8 @@ class OpenAIResponses(ApiFormat):
     name = "openai-responses"
     title = "OpenAI Responses items"
     writes_pairs = False
+    # As for Codex, whose requests go to this API.
+    ends_reasoning = True
 
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]

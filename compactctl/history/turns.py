@@ -1,10 +1,11 @@
 """Turns and steps: the pieces a conversation falls into."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from compactctl.history.pairs import tool_pairs
-from compactctl.model.message import Message
+from compactctl.model.message import Message, Part, ReasoningPart
 
 
 def turns(messages: Sequence[Message]) -> tuple[range, ...]:
@@ -75,3 +76,26 @@ def given(messages: Sequence[Message]) -> tuple[Message, ...]:
 def turn_starts(messages: Sequence[Message]) -> tuple[int, ...]:
     """Return the indices of the messages that a person wrote, each of which starts a turn."""
     return tuple(i for i, m in enumerate(messages) if m.starts_turn and not m.synthetic)
+
+
+def without_ended_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return messages without the size of encrypted reasoning that ended with its turn.
+
+    A summary is kept: it is encrypted as well, and is sent for as long as it is there.
+    """
+    starts = [index for index, message in enumerate(messages) if message.starts_turn]
+    newest = starts[-1] if starts else 0
+    return tuple(
+        replace(message, parts=tuple(map(_unsealed, message.parts)))
+        if index < newest and not message.summary and any(map(_is_sealed, message.parts))
+        else message
+        for index, message in enumerate(messages)
+    )
+
+
+def _is_sealed(part: Part) -> bool:
+    return isinstance(part, ReasoningPart) and part.sealed > 0
+
+
+def _unsealed(part: Part) -> Part:
+    return replace(part, sealed=0) if isinstance(part, ReasoningPart) else part

@@ -6,7 +6,7 @@ from typing import Any
 
 from compactctl.formats.codex.header import header_parts
 from compactctl.formats.codex.responses import Responses
-from compactctl.formats.codex.sent import CodexHistory, without_ended_reasoning
+from compactctl.formats.codex.sent import CodexHistory
 from compactctl.formats.codex.usage import COUNTS, TokenCounts
 from compactctl.formats.content.response_items import is_item, item_draft, item_kind
 from compactctl.formats.records.answers import answered
@@ -16,6 +16,7 @@ from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.order import order_of_times
+from compactctl.history.turns import without_ended_reasoning
 from compactctl.model.appended import is_appended
 from compactctl.model.counts import as_reported
 from compactctl.model.message import JsonPath, Message, TextPart

@@ -4,10 +4,10 @@ The newest compaction's history and what followed it, without turns that were ro
 compaction inside a turn that was rolled back does not count.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from compactctl.model.message import Message, Part, ReasoningPart
+from compactctl.model.message import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +78,6 @@ class CodexHistory:
             found.append(node.message)
             node = node.before
         return found[::-1]
-
-
-def without_ended_reasoning(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return messages without the size of encrypted reasoning that ended with its turn.
-
-    A summary is kept: it is encrypted as well, and is sent for as long as it is there.
-    """
-    starts = [index for index, message in enumerate(messages) if message.starts_turn]
-    newest = starts[-1] if starts else 0
-    return tuple(
-        replace(message, parts=tuple(map(_unsealed, message.parts)))
-        if index < newest and not message.summary and any(map(_is_sealed, message.parts))
-        else message
-        for index, message in enumerate(messages)
-    )
-
-
-def _is_sealed(part: Part) -> bool:
-    return isinstance(part, ReasoningPart) and part.sealed > 0
-
-
-def _unsealed(part: Part) -> Part:
-    return replace(part, sealed=0) if isinstance(part, ReasoningPart) else part
 
 
 def _kept(messages: Iterable[Message]) -> Iterator[Message]:

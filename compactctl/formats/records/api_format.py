@@ -48,6 +48,8 @@ class ApiFormat(_Log, ABC):
             def new_value(self, message, part, current, text): ...
     """
 
+    ends_reasoning = False
+
     @abstractmethod
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]

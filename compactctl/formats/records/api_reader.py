@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from compactctl.formats.records.chat_log import ChatLogReader, Conversation
@@ -10,6 +11,7 @@ from compactctl.formats.records.dialect import Ambiguous, Dialect, dialect_fits
 from compactctl.formats.records.rows.chain import Chains
 from compactctl.formats.records.rows.envelope import LogRow, dotted, row_of, row_with
 from compactctl.formats.records.rows.texts import opened
+from compactctl.history.turns import without_ended_reasoning
 from compactctl.model.message import JsonPath, Message
 from compactctl.model.transcript import Transcript
 
@@ -43,7 +45,23 @@ class ApiLogReader(ChatLogReader):
 
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines once, in order; texts that hold requests and answers are opened."""
-        return super().read(replace(line, values=tuple(map(opened, line.values))) for line in lines)
+        lines = (replace(line, values=tuple(map(opened, line.values))) for line in lines)
+        found = super().read(lines)
+        ending = {dialect.name for dialect in self._dialects if dialect.ends_reasoning}
+        sent = groupby(found.effective, lambda message: message.conversation)
+        return replace(
+            found,
+            effective=tuple(
+                message
+                for number, messages in sent
+                for message in (
+                    without_ended_reasoning(tuple(messages))
+                    if self.dialects.get(number) in ending
+                    else messages
+                )
+            ),
+            ends_reasoning=bool(self.dialects) and {*self.dialects.values()} <= ending,
+        )
 
     def called(self) -> str:
         """Return the name of the format that the file turned out to have."""

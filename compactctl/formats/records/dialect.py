@@ -16,9 +16,13 @@ _SAMPLE = 50
 
 
 class Dialect(Protocol):
-    """How one API writes messages; ``name`` is that of its format."""
+    """How one API writes messages; ``name`` is that of its format.
+
+    ``ends_reasoning`` as for ``Transcript``.
+    """
 
     name: str
+    ends_reasoning: bool
 
     def fits(
         self, messages: Sequence[Mapping[str, Any]], request: Mapping[str, Any]

@@ -251,6 +251,16 @@ def test_reasoning_of_the_sdk_for_javascript() -> None:
     assert (thought.text, hidden.sealed, hidden.opaque) == ("hm", 900, True)  # type: ignore[union-attr]
 
 
+def test_encrypted_reasoning_of_earlier_turns_is_not_read_again() -> None:
+    thought = {"type": "reasoning", "summary": [], "encrypted_content": "g" * 900}
+    turn = [said("user", "Hi"), thought, said("assistant", "Hi")]
+    found = read("openai-responses", {"input": [*turn, *turn]}, {"input": turn})
+    sealed = [part.sealed for m in found.effective for part in m.parts if hasattr(part, "sealed")]
+    assert sealed == [0, 900, 900]
+    assert found.ends_reasoning
+    assert not read("openai-chat", {"messages": openai_talk.TALK}).ends_reasoning
+
+
 def test_tools_that_come_on_the_way_are_definitions_and_settings_are_no_text() -> None:
     tools = [{"name": "echo", "input_schema": {}}]
     listed = {"type": "mcp_list_tools", "id": "l", "server_label": "mine", "tools": tools}
