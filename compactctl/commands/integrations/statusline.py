@@ -54,9 +54,13 @@ def statusline(told: Mapping[str, Any]) -> StatusLineResult:
 
 
 def _budget(window: int, told: Mapping[str, Any]) -> Budget:
-    """Return the window with the model's longest answer, for which clients keep room."""
+    """Return the window with the model's longest answer, for which clients keep room.
+
+    Claude Code knows that of its own models alone.
+    """
     model = resolve_model(text_or_none(object_or_empty(told.get("model")).get("id")))
-    return Budget(window=window, output_reserve=0, source=_SOURCE, max_output=model.max_output)
+    longest = model.max_output if model.family.startswith("Claude") else None
+    return Budget(window=window, output_reserve=0, source=_SOURCE, max_output=longest)
 
 
 def _context(tokens: Mapping[str, Any]) -> int | None:

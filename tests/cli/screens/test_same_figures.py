@@ -309,8 +309,10 @@ def test_a_file_read_once_in_each_dialog_was_not_read_again() -> None:
     assert [file.reads for file in breakdown(alone, meter).rereads] == [2]
 
 
-@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-3-5-haiku-20241022", "unknown"])
-@pytest.mark.parametrize("version", ["2.1.19", "2.1.197"])
+@pytest.mark.parametrize(
+    "model", ["claude-sonnet-4-5", "claude-3-5-haiku-20241022", "deepseek-chat", "unknown"]
+)
+@pytest.mark.parametrize("version", ["2.1.19", "2.1.197", "2.1.332"])
 def test_a_status_line_names_the_size_that_check_names(
     tmp_path: Path, model: str, version: str
 ) -> None:
@@ -324,6 +326,6 @@ def test_a_status_line_names_the_size_that_check_names(
     told = {
         "version": version,
         "model": {"id": model},
-        "context_window": {"context_window_size": limits.budget.window},
+        "context_window": {"context_window_size": limits.assumed or limits.budget.window},
     }
     assert statusline(told).compacts_at == limits.compacts_at
