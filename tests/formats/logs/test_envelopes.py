@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from formats import anthropic_talk, openai_talk
 from formats.jsonl import detected, raw_lines, read, texts
-from formats.logs import contents
+from formats.logs import contents, converse, ui_messages
 from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.loading.load import load, scan
+from compactctl.formats.records.rows.envelope import REQUESTS
 from compactctl.history.usage.requests import requests
-from compactctl.model.message import ToolDefinitionPart
+from compactctl.model.message import JsonPath, ToolDefinitionPart
 from compactctl.pipeline.layout import Layout
 
 Record = dict[str, Any]
@@ -93,6 +94,19 @@ ANTHROPIC: dict[str, Record] = {
     },
     "Bedrock batch": {"recordId": "r", "modelInput": PARAMS, "modelOutput": MESSAGE},
 }  # fmt: skip
+# A request in the dialect of another API, and the answer to it.
+OTHERS: dict[str, tuple[Record, Record]] = {
+    "gemini-api": (
+        {"contents": contents.talk(1)[:-1]}, contents.response(contents.text("It prints 1.")),
+    ),
+    "bedrock-converse": (
+        {"messages": converse.talk(1)[:-1]}, converse.response(converse.text("It prints 1.")),
+    ),
+    "ai-sdk": (
+        {"messages": ui_messages.talk(1)},
+        ui_messages.ui("a9", "assistant", ui_messages.text("It prints 1.")),
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("row", OPENAI.values(), ids=OPENAI)
@@ -119,6 +133,22 @@ def test_dialects_and_envelopes_go_together_as_they_like(row: Record) -> None:
     assert texts(found.effective)[-1] == "It prints 1."
     assert [m.usage.context for m in found.effective if m.usage] == [900]
     assert "claude-sonnet-4-5" in (found.model or "")
+
+
+@pytest.mark.parametrize("place", REQUESTS, ids=".".join)
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_dialect_is_found_in_every_envelope(name: str, place: JsonPath) -> None:
+    request, answer = OTHERS[name]
+    row = request
+    for step in reversed(place):
+        row = {str(step): row}
+    row = {**row, "response": answer}
+    assert detected(row, row) == name
+    found = read(name, row)
+    assert texts(found.effective[-1:]) == ["It prints 1."]
+    reported = [message.usage.context for message in found.effective if message.usage]
+    assert reported == ([] if name == "ai-sdk" else [1000])
+    assert (found.unread.fields, found.opaque) == ({}, ())
 
 
 def test_batches_of_requests_are_conversations_each() -> None:
