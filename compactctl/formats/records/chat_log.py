@@ -20,7 +20,14 @@ from compactctl.formats.records.rows.belonging import grouped, in_time_order, se
 from compactctl.formats.records.rows.envelope import LogRow, exchange, logged_usage, model_of
 from compactctl.formats.records.rows.logged_answer import said_in
 from compactctl.formats.records.unread import UnreadText
-from compactctl.model.message import JsonPath, Message, ReportedUsage, TextPart
+from compactctl.model.message import (
+    JsonPath,
+    Message,
+    ReportedUsage,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from compactctl.model.paths import value_at
 from compactctl.model.transcript import Transcript
 
@@ -155,11 +162,30 @@ class ChatLogReader:
     ) -> None:
         """Read bare messages that are a conversation, in the order of their times."""
         in_order = in_time_order(places, _value)
+        if in_order and self._parted(in_order, number) > self._parted(places, number):
+            # Clocks that differ a little must not part a call from its result.
+            in_order = None
         self._unordered += in_order is not None
         values = [value for value, _, _ in places]
         conversation = self.begin(number, values, {}, {})
         for value, path, decoded in in_order or places:
             read(value, path, conversation, decoded)
+
+    def _parted(self, places: Sequence[_Place], number: int) -> int:
+        """Return how many results stand before their calls, or without them, in this order."""
+        conversation = self.begin(number, [value for value, _, _ in places], {}, {})
+        if isinstance(conversation, str):
+            return 0
+        calls: set[str] = set()
+        parted = 0
+        for value, path, _ in places:
+            draft = conversation.message(object_or_empty(value), path)
+            for part in draft.parts if draft else ():
+                if isinstance(part, ToolCallPart):
+                    calls.add(part.call_id)
+                elif isinstance(part, ToolResultPart):
+                    parted += part.call_id not in calls
+        return parted
 
     def _measured_record(
         self, value: object, path: JsonPath, conversation: Conversation | str, decoded: Decoded

@@ -12,6 +12,7 @@ from formats.spring_ai import events as spring
 from formats.squeeze import ALL, squeezed
 
 from compactctl.commands.loading.load import scan
+from compactctl.history.pairs import orphans
 from compactctl.model.row_fields import placing_fields
 from compactctl.pipeline.layout import Layout
 
@@ -89,6 +90,14 @@ def test_messages_of_one_time_keep_the_order_that_the_file_has_of_all() -> None:
     rows = [{"role": "user", "content": text, "ts": START + time} for text, time in said]
     assert texts(read("openai-chat", *rows[::-1]).effective) == [*"abcde"]
     assert texts(read("openai-chat", *rows).effective) == [*"abcde"]
+
+
+def test_clocks_that_differ_part_no_call_from_its_result() -> None:
+    times = [0, 1, 9, 8, 20]
+    rows = [{**m, "ts": START + at} for m, at in zip(openai_talk.TALK, times, strict=True)]
+    found = read("openai-chat", *rows)
+    assert texts(found.effective) == texts(read("openai-chat", *openai_talk.TALK).effective)
+    assert (orphans(found.effective), found.warnings) == (frozenset(), ())
 
 
 @pytest.mark.parametrize("field", ["time", "created"])
