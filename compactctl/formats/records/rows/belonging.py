@@ -13,6 +13,9 @@ _Item = TypeVar("_Item")
 # The year 2000: smaller numbers count messages, or tell how long one took.
 _EARLIEST = 946_684_800.0
 
+# Falls for each rise that show an order: in a shuffled log there are as many of both.
+_NEWEST_FIRST = 3
+
 
 def grouped(items: Iterable[_Item], value_of: Callable[[_Item], object]) -> list[list[_Item]]:
     """Return the items of each conversation in turn, by the id that their values have for it.
@@ -38,7 +41,7 @@ def in_time_order(
 ) -> list[_Item] | None:
     """Return the items in the order of their times, None where they stand in that order.
 
-    One without a time stays before the one that follows it. Where more times fall than rise, the
+    One without a time stays before the one that follows it. Where nearly all times fall, the
     newest came first, and so it was among those of one time.
     """
     units = _units(items, value_of)
@@ -46,7 +49,8 @@ def in_time_order(
     falls = sum(after < before for before, after in pairwise(times))
     if not falls or len(times) * 2 < len(items):
         return None
-    if falls > sum(before < after for before, after in pairwise(times)):
+    rises = sum(before < after for before, after in pairwise(times))
+    if falls > _NEWEST_FIRST * rises:
         units = units[::-1]
     return [item for _, unit in sorted(units, key=itemgetter(0)) for item in unit]
 
