@@ -10,7 +10,6 @@ from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.context_size import (
     NEUROLINK_FRAMES,
     ContextSize,
-    believed_reports,
     frame_of,
     unseen_size,
 )
@@ -23,7 +22,6 @@ from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
 from compactctl.history.turns import steps
 from compactctl.history.unread import unread_text
-from compactctl.history.usage.belief import ESTIMATE_ERROR
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.health import Health
 from compactctl.history.usage.rounds import Rounds, rounds
@@ -169,16 +167,7 @@ def stats(options: StatsOptions) -> StatsResult:
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
         life=_life(options, transcript, measured, size),
         graph=options.graph,
-        warnings=tuple(
-            filter(
-                None,
-                (
-                    size.doubt,
-                    _reported_of_several(conversations, measured, largest.tokens),
-                    _unsized(messages),
-                ),
-            )
-        ),
+        warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
     )
 
 
@@ -208,8 +197,8 @@ def _size(
     counted = measured.meter.total(messages)
     if options.scope == "full":
         return ContextSize(counted=counted)
-    size = unseen_size(transcript, measured)
     given = measured.meter.total(m for m in messages if m.id in ("--system", "--tools"))
+    size = unseen_size(transcript, measured, given)
     if given:
         size = replace(size, unreported="", usual=None)
     framed = sum(message.id in ("--system", "--prompt") for message in messages)
@@ -226,31 +215,6 @@ def _size(
 def _extra(measured: Measure, messages: Sequence[Message], option: str, frame: int = 0) -> int:
     found = [message for message in messages if message.id.partition(" ")[0] == option]
     return measured.meter.total(found) + frame * len(found)
-
-
-def _reported_of_several(
-    conversations: Sequence[Sequence[Message]], measured: Measure, largest: int
-) -> str:
-    """Return a warning that a report is not used, where a file holds several conversations.
-
-    ``largest`` are the tokens counted of the largest one; "" for no report that is more than an
-    error of the count.
-    """
-    if len(conversations) == 1:
-        return ""
-    newest = [
-        (request.context, messages[request.first].line + 1)
-        for messages in conversations
-        if any(message.usage for message in messages)
-        for request in believed_reports(messages, measured).requests[-1:]
-    ]
-    context, line = max(newest, default=(0, 0))
-    if context <= (1 + ESTIMATE_ERROR) * largest:
-        return ""
-    return (
-        f"line {line:,}: reported usage of {context:,} tokens is more than the {largest:,} counted "
-        "of the largest request; with several conversations in a file, only the count is used"
-    )
 
 
 def _unsized(messages: Sequence[Message]) -> str:

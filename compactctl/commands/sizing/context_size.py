@@ -234,11 +234,16 @@ def recorded_unseen(messages: Sequence[Message]) -> int:
     return next(recorded, 0)
 
 
-def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
-    """Measure what a request holds beside a conversation; nothing is known for several in one."""
+def unseen_size(transcript: Transcript, measured: Measure, given: int = 0) -> ContextSize:
+    """Measure what a request holds beside a conversation; several in one file are counted only.
+
+    What is reported of one of several and not used is in ``doubt``; ``given`` are the tokens of
+    what every request holds by what the user gave.
+    """
     conversations = conversations_of(transcript.effective)
     if len(conversations) != 1:
-        return ContextSize(counted=measured.meter.total(transcript.effective))
+        counted = measured.meter.total(transcript.effective)
+        return ContextSize(counted=counted, doubt=_doubt_of_several(conversations, measured, given))
     size = context_size(
         conversations[0],
         measured,
@@ -255,6 +260,40 @@ def unseen_size(transcript: Transcript, measured: Measure) -> ContextSize:
     if found.source:
         return _without_overhead(found, transcript)
     return _unreported(transcript, found)
+
+
+def _doubt_of_several(
+    conversations: Sequence[Sequence[Message]], measured: Measure, given: int
+) -> str:
+    """Say which report is not used, where a file holds several conversations; "" for none.
+
+    That is the largest, where it is more than an error of what is counted of the largest request,
+    else the newest that cannot be true.
+    """
+    told = [
+        (messages, believed_reports(messages, measured))
+        for messages in conversations
+        if any(message.usage for message in messages)
+    ]
+    newest = [
+        (request.context, messages[request.first].line + 1)
+        for messages, reports in told
+        for request in reports.requests[-1:]
+    ]
+    context, line = max(newest, default=(0, 0))
+    largest = given + max(map(measured.meter.total, conversations), default=0)
+    if context > (1 + ESTIMATE_ERROR) * largest:
+        return (
+            f"line {line:,}: reported usage of {context:,} tokens is more than the {largest:,} "
+            "counted of the largest request; with several conversations in a file, only the count "
+            "is used"
+        )
+    doubts = [(messages, found.doubt) for messages, found in told if found.doubt]
+    if not doubts:
+        return ""
+    messages, last = doubts[-1]
+    reports = sum(each.reports for _, each in doubts)
+    return _doubt_text(messages, replace(last, reports=reports, is_used=False), measured)
 
 
 def _without_overhead(size: ContextSize, transcript: Transcript) -> ContextSize:

@@ -90,8 +90,10 @@ def _doubted(rows: Sequence[BatchRow]) -> Iterator[str]:
     doubted = [row for row in rows if "usage" in row.flags]
     if doubted:
         files = plural(len(doubted), _noun(doubted))
-        first = shell_path(doubted[0].path)
-        yield f"warning: reported usage is not believed in {files}; see compactctl check {first}"
+        yield (
+            f"warning: reported usage does not fit what was counted in {files}; "
+            f"see compactctl check {shell_path(doubted[0].path)}"
+        )
 
 
 def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from unit.commands.conversations import append, back, saved, squeeze, words
 
+from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.loading.load import load
@@ -104,6 +105,22 @@ def test_of_several_requests_in_a_log_a_larger_report_is_named(
     assert "only the count is used" in warning
     small = saved(tmp_path / "small.jsonl", [{"messages": talk(report, range(2), overhead=0)}] * 2)
     assert not stats(StatsOptions(path=str(small), measure=CHARS)).warnings
+
+
+@pytest.mark.parametrize("overhead", [OVERHEAD, -450], ids=["more", "less"])
+@pytest.mark.parametrize("report", [openai, anthropic])
+def test_what_is_reported_of_several_requests_and_not_used_fails_a_gate(
+    report: Report, overhead: int, tmp_path: Path
+) -> None:
+    """Whatever ``stats`` warns of in a file, a batch flags: it shows no warnings of files."""
+    document = {"messages": talk(report, range(2), overhead=overhead)}
+    path = saved(tmp_path / "log.jsonl", [document] * 3)
+    [warning] = stats(StatsOptions(path=str(path), measure=CHARS)).warnings
+    assert "the count is used" in warning
+    assert check(CheckOptions(path=str(path), measure=CHARS)).stats.size.doubt == warning
+    options = BatchOptions(paths=(str(path),), measure=CHARS, fail_on=("usage",), cached=False)
+    [row] = batch(options).rows
+    assert row.flags == ("usage",)
 
 
 @pytest.mark.parametrize("report", [openai, anthropic])
