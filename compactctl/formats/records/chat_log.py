@@ -17,7 +17,13 @@ from compactctl.formats.records.json_text import json_size
 from compactctl.formats.records.json_values import object_or_empty, text_or_none
 from compactctl.formats.records.message_draft import MessageDraft
 from compactctl.formats.records.rows.belonging import grouped, in_time_order, sent_at
-from compactctl.formats.records.rows.envelope import LogRow, exchange, logged_usage, model_of
+from compactctl.formats.records.rows.envelope import (
+    LogRow,
+    exchange,
+    logged_usage,
+    model_of,
+    request_in,
+)
 from compactctl.formats.records.rows.logged_answer import said_in
 from compactctl.formats.records.unread import UnreadText
 from compactctl.model.message import (
@@ -291,9 +297,9 @@ class ChatLogReader:
     ) -> None:
         """Take in what is sent before the messages, each kind from the first place that has it."""
         kinds: set[str | int] = set()
-        for at in (row.request, *row.beside):
-            opening = conversation.opening(object_or_empty(value_at(document, at)), (*path, *at))
-            for place, draft in opening:
+        beside = ((at, object_or_empty(value_at(document, at))) for at in row.beside)
+        for at, sent in ((row.request, request_in(document, row)), *beside):
+            for place, draft in conversation.opening(sent, (*path, *at)):
                 if place[-1] not in kinds:
                     kinds.add(place[-1])
                     self._beside(draft, place, conversation, decoded)
@@ -406,7 +412,8 @@ def _usages(
     conversation: Conversation, document: Mapping[str, Any], row: LogRow
 ) -> Iterator[ReportedUsage]:
     """Yield what was reported of a request: with the answer, or beside it."""
-    objects = (value_at(document, path) for path in (*row.answers, row.request, ()))
+    answers = (value_at(document, path) for path in row.answers)
+    objects = (*answers, request_in(document, row), document)
     reports = (conversation.usage(each) for each in objects if isinstance(each, Mapping))
     for usage in (*reports, logged_usage(document)):
         if usage is not None and usage.context > 0:

@@ -17,6 +17,7 @@ TEXT = "The cart adds the shipping twice when a voucher is used. " * 30
 MORE = [
     {"role": role, "content": f"{n} {TEXT}"} for n in range(4) for role in ("user", "assistant")
 ]
+MODEL = "claude-sonnet-4-5"
 PATH = "zq.0.turns"
 
 
@@ -25,11 +26,19 @@ def row(messages: list[dict[str, Any]], **beside: object) -> dict[str, Any]:
 
 
 @pytest.fixture(
-    params=[lambda row: row, lambda row: {**row, "zq": json.dumps(row["zq"])}], ids=["json", "text"]
+    params=[
+        lambda row: row,
+        lambda row: {**row, "zq": json.dumps(row["zq"])},
+        lambda row: {**row, "zq": [json.dumps(row["zq"][0])]},
+    ],
+    ids=["json", "text", "text of a request"],
 )
 def log(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / "log.jsonl"
-    rows = (row(openai_talk.TALK[:-1]), row(anthropic_talk.TALK[:3], system="Be kind."))
+    rows = (
+        row(openai_talk.TALK[:-1]),
+        row(anthropic_talk.TALK[:3], system="Be kind.", model=MODEL),
+    )
     path.write_bytes(b"".join(raw_lines(*map(request.param, rows))))
     return path
 
@@ -40,6 +49,7 @@ def test_messages_are_read_at_the_path_with_what_stands_beside(log: Path, capsys
         found = json.loads(capsys.readouterr().out)
         assert found["format"] == f"api-log:{PATH}"
         assert found["conversationCount"] == 2
+        assert found["model"] == MODEL
         assert found["messageCount"] == 4 + 4 + 2 * len(MORE) + 2
     assert run(["view", str(log), "--messages-at", PATH]) == 0
     assert "Be kind." in capsys.readouterr().out

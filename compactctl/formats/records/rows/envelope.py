@@ -155,10 +155,15 @@ def from_dotted(text: str) -> JsonPath:
 
 def model_of(row: Mapping[str, Any], place: LogRow) -> str | None:
     """Return the model that was asked, None where the row does not say."""
-    places = (place.request, (), *place.beside, *place.answers)
-    objects = (value_at(row, path) for path in places)
+    places = ((), *place.beside, *place.answers)
+    objects = (request_in(row, place), *(value_at(row, path) for path in places))
     names = (text_or_none(object_or_empty(each).get(name)) for each in objects for name in _MODELS)
     return next(filter(None, names), None)
+
+
+def request_in(row: Mapping[str, Any], place: LogRow) -> Mapping[str, Any]:
+    """Return the request of a row, which may stand there as JSON text."""
+    return object_or_empty(json_in(value_at(row, place.request)))
 
 
 def logged_usage(row: Mapping[str, Any]) -> ReportedUsage | None:
@@ -180,10 +185,9 @@ def exchange(
     """
     answers = (value_at(row, path) for path in place.answers)
     answer = next((each for each in answers if isinstance(each, Mapping)), {})
-    request = object_or_empty(json_in(value_at(row, place.request)))
     if place.messages is None:
         return [answer], {}, answer
-    return list_or_empty(_messages(row, place.messages)), request, answer
+    return list_or_empty(_messages(row, place.messages)), request_in(row, place), answer
 
 
 def _messages(row: Mapping[str, Any], path: JsonPath) -> object:
