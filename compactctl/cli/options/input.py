@@ -43,8 +43,8 @@ def format_option(function: F) -> F:
         ),
         click.option(
             "--messages-at",
-            metavar="PATH",
-            help="Read the messages of each logged request at this path, such as request.messages.",
+            metavar="FIELD",
+            help="Read the messages of each logged request in this field, as in request.messages.",
         ),
     )
     return together("format_name", _named, options)(function)

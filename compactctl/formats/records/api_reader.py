@@ -56,16 +56,17 @@ class ApiLogReader(ChatLogReader):
                 for number, messages in sent
                 for message in (
                     without_ended_reasoning(tuple(messages))
-                    if self.dialects.get(number) in ending
+                    if self.gather.dialects.get(number) in ending
                     else messages
                 )
             ),
-            ends_reasoning=bool(self.dialects) and {*self.dialects.values()} <= ending,
+            ends_reasoning=bool(self.gather.dialects)
+            and {*self.gather.dialects.values()} <= ending,
         )
 
     def called(self) -> str:
         """Return the name of the format that the file turned out to have."""
-        is_named = self._at is not None or {*self.dialects.values()} <= {self.name}
+        is_named = self._at is not None or {*self.gather.dialects.values()} <= {self.name}
         return self.name if is_named else API_LOG
 
     def row(self, value: Mapping[str, Any]) -> LogRow | None:
@@ -97,7 +98,7 @@ class ApiLogReader(ChatLogReader):
         if earlier is not None:
             self._count = number
             return self._chained[earlier]
-        self.dialects[number] = dialect.name
+        self.gather.dialects[number] = dialect.name
         conversation = dialect.start(number)
         if link is not None:
             self._chained[number] = conversation
@@ -113,7 +114,7 @@ class ApiLogReader(ChatLogReader):
         rest: range,
     ) -> None:
         """Take note of a row that goes on from another one, or may be gone on from."""
-        name = self.dialects[conversation.number]
+        name = self.gather.dialects[conversation.number]
         dialect = next(dialect for dialect in self._dialects if dialect.name == name)
         link = dialect.link(request, answer)
         if link is not None:

@@ -61,6 +61,8 @@ class TranscriptBuilder:
         self.messages: list[Message] = []
         self.links: list[Link] = []
         self.pointers: list[Pointer] = []
+        # The name of its dialect by the number of a conversation, in logs that may hold several.
+        self.dialects: dict[int, str] = {}
         self.warnings: list[str] = []
         self.compactions: list[int] = []
         self.n_lines = 0
@@ -131,6 +133,7 @@ class TranscriptBuilder:
             message_of(draft, record, decoded, tags, name),
             element=element,
             conversation=conversation,
+            dialect=self.dialects.get(conversation),
         )
         self.messages.append(message)
         return message
@@ -245,7 +248,6 @@ def message_of(
         usage=draft.usage,
         time=time_of(record) if draft.time is None else draft.time,
         aside=draft.aside,
-        dialect=draft.dialect,
     )
 
 

@@ -94,8 +94,6 @@ class ChatLogReader:
         self._unordered = 0
         self._bare: list[_Place] = []
         self._bare_number = 0
-        # The name of its dialect by the number of a conversation, in logs that may hold several.
-        self.dialects: dict[int, str] = {}
         self._unread = UnreadText()
         self._records: dict[JsonPath, str] = {}
 
@@ -393,8 +391,8 @@ class ChatLogReader:
         decoded: Decoded,
     ) -> Message:
         number = conversation.number
-        time = sent_at(record) if draft.time is None else draft.time
-        draft = replace(draft, dialect=self.dialects.get(number), time=time)
+        time = sent_at(record) if draft.time is None else None
+        draft = draft if time is None else replace(draft, time=time)
         return self.gather.message(draft, record, decoded, element=path, conversation=number)
 
 

@@ -25,4 +25,3 @@ class MessageDraft:
     usage: ReportedUsage | None = None
     time: float | None = None
     aside: bool = False
-    dialect: str | None = None
