@@ -69,6 +69,17 @@ class AnthropicMessages(ApiFormat):
         """Begin to read the conversation of a number."""
         return _AnthropicConversation(number)
 
+    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+        """Keep a system message among the others behind the user's and before the assistant's.
+
+        The API refuses it anywhere else, except at the end.
+        """
+        before: tuple[Role, ...] = ()
+        if _is_among(first) and second.role != "assistant":
+            before = ("assistant",)
+        needs_user = _is_among(second) and (before or first.role not in ("user", "tool"))
+        return (*before, "user") if needs_user else before
+
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message of the user's or the assistant's: there are none of the system here.
 
@@ -87,6 +98,11 @@ class AnthropicMessages(ApiFormat):
     def new_value(self, message: Message, part: int, current: Any, text: str) -> Any:  # noqa: ANN401
         """Return new content in the shape of the current one; see ``Writer.new_value``."""
         return rewritten(message.parts[part], current, text, new_content)
+
+
+def _is_among(message: Message) -> bool:
+    """Tell whether it is a system message among the others, not the system prompt or the tools."""
+    return message.role == "system" and message.fixed is None
 
 
 class _AnthropicConversation:

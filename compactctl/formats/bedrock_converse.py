@@ -79,6 +79,15 @@ class BedrockConverse(ApiFormat):
         """Begin to read the conversation of a number."""
         return _ConverseConversation(number)
 
+    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+        """Keep the user, who gives the results, and the assistant taking turns.
+
+        Converse refuses a conversation in which they do not.
+        """
+        if "system" in (first.role, second.role) or _by_user(first) != _by_user(second):
+            return ()
+        return ("assistant",) if _by_user(first) else ("user",)
+
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - messages have one shape
         """Build a message of the user's or the assistant's.
 
@@ -150,6 +159,10 @@ class _ConverseConversation:
             cache_write=sent[2],
             cache_hour=sum(integer_or_none(tokens) or 0 for tokens in for_hour),
         )
+
+
+def _by_user(message: Message) -> bool:
+    return message.role != "assistant"
 
 
 def _new_content(part: Part, current: object, text: str) -> object:

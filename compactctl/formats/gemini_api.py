@@ -78,6 +78,10 @@ class GeminiApi(ApiFormat):
         """Begin to read the conversation of a number."""
         return _GeminiConversation(number)
 
+    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+        """Keep calls right behind a content of the user, where alone the API takes them."""
+        return ("user",) if first.role == "assistant" and second.calls else ()
+
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:  # noqa: ARG002 - contents have one shape
         """Build a content of the user's or the model's: there are none of the system here.
 

@@ -41,6 +41,8 @@ from compactctl.formats.unsupported import (
     likely_messages,
 )
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
+from compactctl.history.view import Between
+from compactctl.model.message import Message, Role
 
 # The first of those that read a conversation alike is taken.
 DIALECTS: tuple[ApiFormat, ...] = (
@@ -133,6 +135,20 @@ def appending_of(name: str) -> Appending | None:
 def writes_pairs(name: str) -> bool:
     """Tell whether the format called ``name`` writes halves of tool pairs."""
     return any(each.writes_pairs for each in ALL_FORMATS if each.name == name)
+
+
+def between(name: str) -> Between:
+    """Return what tells the roles that have to stand between two messages of a format.
+
+    In files of several APIs that is what the second of them demands.
+    """
+    demanding = {dialect.name: dialect for dialect in DIALECTS}
+
+    def roles(first: Message, second: Message) -> tuple[Role, ...]:
+        dialect = demanding.get(second.dialect or first.dialect or name.partition(":")[0])
+        return dialect.between(first, second) if dialect else ()
+
+    return roles
 
 
 def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from compactctl.model.message import Message, MessageId
+from compactctl.model.message import Message, MessageId, Role
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
 from compactctl.model.transcript import Volume
 from compactctl.model.unsent import UnsentKind
+
+Between = Callable[[Message, Message], tuple[Role, ...]]
+"""Returns the roles of the messages that have to stand between two, none where they may meet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,8 @@ class View:
         no_stubs: messages in which nothing may be replaced by a reference to another message.
         writes_pairs: whether the format can write what the assistant says: the missing half of a
             tool pair, a summary as the answer to a question.
+        between: tells what has to stand between two messages for the API to take them; None where
+            any may follow any.
         unsent: what the file holds beside the conversation that is never sent, by its kinds; None
             where every record stays in the file.
     """
@@ -49,6 +54,7 @@ class View:
     texts: GivenTexts = NO_TEXTS
     no_stubs: frozenset[MessageId] = frozenset()
     writes_pairs: bool = False
+    between: Between | None = None
     unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
 
     def with_room(self, leeway: int = 0) -> "View":

@@ -13,6 +13,7 @@ from compactctl.model.operation import StageRecord
 from compactctl.model.transcript import Volume
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
+from compactctl.pipeline.gaps import with_gaps_filled
 from compactctl.stages.support.condensation import known_after, with_ranks
 from compactctl.stages.support.stage import Options, Stage
 from compactctl.tokens.meter import Meter
@@ -264,7 +265,7 @@ def _run_stage(view: View, step: StageStep[Any], meter: Meter) -> _Tried:
     if seen.target is not None and before <= seen.target and not is_free:
         detail = f"the context is {before:,} tokens, within the target of {seen.target:,}"
         return replace(unchanged, record=replace(record, detail=detail))
-    proposal = step.stage.propose(seen, meter, step.options)
+    proposal = _proposed(view, step, meter)
     if isinstance(proposal, Skipped):
         detail = "; ".join(filter(None, (proposal.reason, proposal.detail)))
         return replace(unchanged, record=replace(record, outcome="skipped", detail=detail))
@@ -281,6 +282,25 @@ def _run_stage(view: View, step: StageStep[Any], meter: Meter) -> _Tried:
     return _Tried(
         step=step, record=_applied(record, proposal, tokens), proposal=proposal, view=left
     )
+
+
+def _proposed(view: View, step: StageStep[Any], meter: Meter) -> Proposal | Skipped:
+    """Return what a stage proposes, with what has to stand between the messages that it leaves.
+
+    Where that is too much for the target, a stage that asks nobody for a summary is to leave room
+    for it.
+    """
+    seen = view.with_room(step.leeway)
+    found = step.stage.propose(seen, meter, step.options)
+    if isinstance(found, Skipped):
+        return found
+    filled = with_gaps_filled(view, found)
+    after = meter.total(apply(view.messages, filled.edits))
+    if filled is found or seen.target is None or after <= seen.target or view.summarizer:
+        return filled
+    added = after - meter.total(apply(view.messages, found.edits))
+    again = step.stage.propose(view.with_room(step.leeway - added), meter, step.options)
+    return filled if isinstance(again, Skipped) else with_gaps_filled(view, again)
 
 
 def unsent_after(view: View, proposal: Proposal) -> Mapping[UnsentKind, Volume] | None:

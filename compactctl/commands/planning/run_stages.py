@@ -16,7 +16,7 @@ from compactctl.commands.sizing.sized_request import (
     sized_request,
     sized_requests,
 )
-from compactctl.formats.registry import writes_pairs
+from compactctl.formats.registry import between, writes_pairs
 from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import HasRoom, ProtectOptions, protect
 from compactctl.history.standins import newest_id
@@ -176,6 +176,7 @@ def view_of(
         window=measured.budget.window,
         cwd=transcript.cwd,
         writes_pairs=writes_pairs(transcript.format),
+        between=between(transcript.format),
     )
 
 

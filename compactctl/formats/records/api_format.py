@@ -13,7 +13,7 @@ from compactctl.formats.records.rows.chain import ChainLink
 from compactctl.formats.records.rows.envelope import dotted, exchange, row_of
 from compactctl.formats.records.rows.texts import opened
 from compactctl.model.counts import CountFields
-from compactctl.model.message import JsonPath, Message, Synthetic
+from compactctl.model.message import JsonPath, Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
 from compactctl.pipeline.writer import Beside
@@ -63,6 +63,10 @@ class ApiFormat(_Log, ABC):
     def link(self, request: Mapping[str, Any], answer: Mapping[str, Any]) -> ChainLink | None:  # noqa: ARG002 - one API keeps what was sent
         """Return what a request goes on from; see ``Dialect.link``."""
         return None
+
+    def between(self, first: Message, second: Message) -> tuple[Role, ...]:  # noqa: ARG002 - most APIs take any order
+        """Return the roles that have to stand between two messages for the API to take them."""
+        return ()
 
     @abstractmethod
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:

@@ -1,0 +1,138 @@
+"""After a compaction messages stand in an order that their API takes."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from formats.content.block_kinds import words
+from formats.content.stage_settings import SETTINGS, STAGES
+
+from compactctl import compact_messages
+from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import load
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.rewind.rewind import RewindOptions, rewind
+from compactctl.pipeline.layout import Layout
+
+Record = dict[str, Any]
+
+TURNS = 6
+
+
+def converse() -> Iterator[Record]:
+    for turn in range(TURNS):
+        named = {"toolUseId": f"t{turn}"}
+        call = {**named, "name": "read_log", "input": {"path": f"{turn}.log"}}
+        result = {**named, "content": [{"text": words(turn, 60)}]}
+        yield {"role": "user", "content": [{"text": f"Look at part {turn}. {words(turn, 4)}"}]}
+        yield {"role": "assistant", "content": [{"toolUse": call}]}
+        yield {"role": "user", "content": [{"toolResult": result}]}
+        yield {"role": "assistant", "content": [{"text": words(turn, 20)}]}
+    yield {"role": "user", "content": [{"text": "And now?"}]}
+
+
+def talk_with_reminders() -> Iterator[Record]:
+    for turn in range(TURNS):
+        call = {"type": "tool_use", "id": f"t{turn}", "name": "read_log", "input": {"part": turn}}
+        result = {"type": "tool_result", "tool_use_id": f"t{turn}", "content": words(turn, 60)}
+        yield {"role": "user", "content": f"Look at part {turn}. {words(turn, 4)}"}
+        yield {"role": "system", "content": f"Reminder {turn}: keep the log short."}
+        yield {"role": "assistant", "content": [call]}
+        yield {"role": "user", "content": [result]}
+        yield {"role": "system", "content": f"Reminder {turn}: never delete a manifest."}
+        yield {"role": "assistant", "content": words(turn, 20)}
+    yield {"role": "user", "content": "And now?"}
+
+
+def contents() -> Iterator[Record]:
+    for turn in range(TURNS):
+        call = {"name": "read_log", "args": {"part": turn}}
+        result = {"name": "read_log", "response": {"output": words(turn, 60)}}
+        yield {"role": "user", "parts": [{"text": f"Look at part {turn}. {words(turn, 4)}"}]}
+        for _ in range(2):
+            yield {"role": "model", "parts": [{"functionCall": call}]}
+            yield {"role": "user", "parts": [{"functionResponse": result}]}
+        yield {"role": "model", "parts": [{"text": words(turn, 20)}]}
+    yield {"role": "user", "parts": [{"text": "And now?"}]}
+
+
+def take_turns(first: Record, second: Record) -> bool:
+    return bool(first["role"] != second["role"])
+
+
+def systems_follow_the_user(first: Record, second: Record) -> bool:
+    pair = (first["role"], second["role"])
+    return "system" not in pair or pair in {("user", "system"), ("system", "assistant")}
+
+
+def calls_follow_the_user(first: Record, second: Record) -> bool:
+    calls = any("functionCall" in part for part in second["parts"])
+    return not calls or first["role"] == "user"
+
+
+# A request, where its messages are in it, and which two of them may follow one another.
+REQUESTS: Mapping[str, tuple[Record, str, Callable[[Record, Record], bool]]] = {
+    "bedrock-converse": (
+        {"modelId": "m", "system": [{"text": "Be brief."}], "messages": [*converse()]},
+        "messages",
+        take_turns,
+    ),
+    "anthropic-messages": (
+        {"model": "claude-opus-4-8", "system": "Be brief.", "messages": [*talk_with_reminders()]},
+        "messages",
+        systems_follow_the_user,
+    ),
+    "gemini-api": ({"contents": [*contents()]}, "contents", calls_follow_the_user),
+}
+USUAL = ((), ("prioritize",), ("summarize",), ("recursive",))
+
+
+@pytest.mark.parametrize("keep", [0.6, 0.2])
+@pytest.mark.parametrize(
+    "stages",
+    [pytest.param(s, marks=() if s in USUAL else pytest.mark.long, id="+".join(s)) for s in STAGES],
+)
+@pytest.mark.parametrize("name", REQUESTS)
+def test_messages_follow_one_another_as_the_api_takes_them(
+    name: str, stages: tuple[str, ...], keep: float, tmp_path: Path
+) -> None:
+    request, members, may_follow = REQUESTS[name]
+    path, out = tmp_path / "request.json", tmp_path / "out.json"
+    path.write_text(json.dumps(request))
+    _compact(path, out, stages, keep)
+    messages = json.loads(out.read_text())[members]
+    assert messages[0]["role"] == "user"
+    assert all(may_follow(*both) for both in pairwise(messages))
+
+
+@pytest.mark.parametrize("layout", ["split", "inline"])
+def test_what_stands_between_messages_is_read_again_and_taken_back(
+    layout: Layout, tmp_path: Path
+) -> None:
+    path, out, again = (tmp_path / name for name in ("request.json", "out.json", "again.json"))
+    path.write_text(json.dumps(REQUESTS["bedrock-converse"][0]))
+    _compact(path, out, ("distill",), 0.2, layout)
+    roles = [message.role == "assistant" for message in load(str(out)).transcript.effective[1:]]
+    assert all(first != second for first, second in pairwise(roles))
+    _compact(out, again, ("distill",), 1, layout)
+    assert again.read_bytes() == out.read_bytes()
+    rewind(RewindOptions(path=str(out)))
+    assert out.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("keep", [0.35, 0.4, 0.7])
+def test_what_stands_between_messages_fits_into_the_target(keep: float) -> None:
+    messages = [*converse()]
+    left = compact_messages(messages, format="bedrock-converse", keep=keep, stages="distill")
+    assert left != messages
+    assert left.fits
+
+
+def _compact(
+    path: Path, out: Path, stages: tuple[str, ...], keep: float, layout: Layout = "split"
+) -> None:
+    plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
+    compact(CompactOptions(path=str(path), output=str(out), plan=plan, layout=layout))
