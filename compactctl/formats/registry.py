@@ -39,6 +39,7 @@ from compactctl.formats.unsupported import (
     foreign_file,
     foreign_records,
     likely_messages,
+    not_json,
 )
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.view import Between
@@ -185,7 +186,7 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     if not any(isinstance(line.values[0], Mapping | list) for line in opening if not line.damage):
         _check_whole(head, where)
     if not first:
-        raise NotATranscriptError(f"{where}: holds no JSON; transcripts are JSON or JSON lines")
+        raise NotATranscriptError(f"{where}: {not_json(head, where)}")
     if all(value in ([], {}) for value in first):
         raise NotATranscriptError(f"{where}: holds empty JSON only, so there is no message in it")
     what = _what_it_is(first, records)

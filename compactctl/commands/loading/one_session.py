@@ -9,6 +9,7 @@ import shlex
 from itertools import pairwise
 
 from compactctl.errors import NotUnderstoodError
+from compactctl.formats.unsupported import fed
 from compactctl.model.transcript import RecordOrder, SessionLines, Transcript
 
 _IN_ORDER = "in-order.jsonl"
@@ -24,11 +25,10 @@ _NAMED = 3
 
 def check_one_session(transcript: Transcript, path: str) -> None:
     """Raise NotUnderstoodError for several sessions in one, and for records out of order."""
-    file = shlex.quote(path)
     if transcript.sessions:
-        raise NotUnderstoodError(f"{path}: {_of_several(transcript.sessions, file)}")
+        raise NotUnderstoodError(f"{path}: {_of_several(transcript.sessions, path)}")
     if transcript.order:
-        turned = f"turn it around: {_REVERSE} {file} > {_IN_ORDER}"
+        turned = f"turn it around: {fed(_REVERSE, path)} > {_IN_ORDER}"
         again = "export it again in that order; compactctl stats measures it as it is"
         what = _STANDS[transcript.order]
         advice = turned if transcript.order == "newest first" else again
@@ -43,7 +43,7 @@ def order_warning(order: RecordOrder) -> str:
     )
 
 
-def _of_several(sessions: tuple[SessionLines, ...], file: str) -> str:
+def _of_several(sessions: tuple[SessionLines, ...], path: str) -> str:
     """Say which sessions there are, and how to take them apart."""
     told = ", ".join(f"{each.id} from line {each.first + 1}" for each in sessions[:_NAMED])
     more = f" and {len(sessions) - _NAMED} more" if len(sessions) > _NAMED else ""
@@ -51,7 +51,7 @@ def _of_several(sessions: tuple[SessionLines, ...], file: str) -> str:
     in_turn = all(before.last < after.first for before, after in pairwise(sessions))
     if in_turn:
         starts = " ".join(str(each.first + 1) for each in sessions[1:])
-        return f"{several}; split it: csplit -f session- {file} {starts}"
+        return f"{several}; split it: {fed('csplit -f session-', path, starts)}"
     one = sessions[0].id
     chosen = shlex.quote(f'select((.sessionId // .session_id) == "{one}")')
-    return f"{several}; take each out: jq -c {chosen} {file} > {shlex.quote(one)}.jsonl"
+    return f"{several}; take each out: {fed(f'jq -c {chosen}', path)} > {shlex.quote(one)}.jsonl"

@@ -1,9 +1,15 @@
 """What cannot be read is named, and the command that the error gives makes it readable."""
 
+import bz2
+import gzip
+import io
 import json
+import lzma
 import re
 import shutil
 import subprocess
+import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -311,21 +317,61 @@ SHAPES: dict[str, tuple[str, str, list[str]]] = {
 
 
 @NEEDS_JQ
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_command_of_the_refusal_makes_a_file_that_is_read(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, *, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    title, data, said = SHAPES[name]
-    path = tmp_path / "a log.json"
-    path.write_text(data, encoding="utf-8")
+    title, text, said = SHAPES[name]
+    path = tmp_path / ("a log.json.gz" if packed else "a log.json")
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
     with pytest.raises(NotUnderstoodError, match=re.escape(title)) as refusal:
-        load("a log.json")
-    command = re.search(r": ((?:jq|awk|sed) .* > \w+\.jsonl)$", str(refusal.value))
+        load(path.name)
+    command = re.search(r": ((?:gzip|jq|awk|sed) .* > \w+\.jsonl)$", str(refusal.value))
     assert command
     subprocess.run(["/bin/sh", "-c", command[1]], check=True, timeout=20)
     (made,) = set(tmp_path.iterdir()) - {path}
     assert texts(load(str(made)).transcript.effective) == said
+
+
+def _tar(data: bytes) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as archive:
+        member = tarfile.TarInfo("messages.jsonl")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("ending", "pack", "tool"),
+    [
+        ("bz2", bz2.compress, "bzip2"),
+        ("xz", lzma.compress, "xz"),
+        ("tar.gz", _tar, "tar"),
+        ("jsonl", lambda data: data.decode().encode("utf-16"), "iconv"),
+        ("gz", lambda data: gzip.compress(data.decode().encode("utf-16")), "iconv"),
+    ],
+)
+def test_a_file_that_is_packed_or_coded_otherwise_is_refused_with_what_unpacks_it(
+    ending: str,
+    pack: Callable[[bytes], bytes],
+    tool: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / f"a log.{ending}"
+    path.write_bytes(pack(lines(*TALK).encode()))
+    with pytest.raises((NotUnderstoodError, NotATranscriptError)) as refusal:
+        load(path.name)
+    _, _, command = str(refusal.value).rpartition(": ")
+    assert tool in command
+    if shutil.which(tool):
+        subprocess.run(["/bin/sh", "-c", command], check=True, timeout=20)
+        assert texts(load("messages.jsonl").transcript.effective) == BOTH
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A file is one session in the order in which its client wrote it, or it is said that it is not."""
 
+import gzip
 import json
 import random
 import re
@@ -82,7 +83,8 @@ ORDERED = (*LINKED, "codex")
 
 
 def written(path: Path, *records: Record) -> Path:
-    path.write_bytes(b"".join(raw_lines(*records)))
+    data = b"".join(raw_lines(*records))
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path
 
 
@@ -91,11 +93,14 @@ def run_as_shown(command: str, folder: Path) -> None:
     subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True)  # noqa: S602 - as a user would
 
 
+@pytest.mark.parametrize("ending", ["", ".gz"])
 @pytest.mark.parametrize("name", SESSIONS)
-def test_two_sessions_in_one_file_are_never_one_conversation(name: str, tmp_path: Path) -> None:
+def test_two_sessions_in_one_file_are_never_one_conversation(
+    name: str, ending: str, tmp_path: Path
+) -> None:
     one, other = SESSIONS[name]("one"), SESSIONS[name]("two")
     assert scan(str(written(tmp_path / "one.jsonl", *one))).format == name
-    path = written(tmp_path / "both.jsonl", *one, *other)
+    path = written(tmp_path / f"both.jsonl{ending}", *one, *other)
     try:
         found = scan(str(path))
     except NotUnderstoodError as error:
@@ -112,20 +117,21 @@ def test_two_sessions_in_one_file_are_never_one_conversation(name: str, tmp_path
     if shutil.which("csplit"):
         run_as_shown(command, tmp_path)
         pieces = [tmp_path / "session-00", tmp_path / "session-01"]
-        assert b"".join(piece.read_bytes() for piece in pieces) == path.read_bytes()
+        assert b"".join(piece.read_bytes() for piece in pieces) == b"".join(raw_lines(*one, *other))
         for piece in pieces:
             assert scan(str(piece)).format == name
 
 
-def test_sessions_that_interleave_are_told_apart_by_their_id(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["mixed.jsonl", "mixed.jsonl.gz"])
+def test_sessions_that_interleave_are_told_apart_by_their_id(name: str, tmp_path: Path) -> None:
     one, other = (SESSIONS["claude-code"](own) for own in ("one", "two"))
     mixed = [record for pair in zip(one, other, strict=True) for record in pair]
-    with pytest.raises(NotUnderstoodError, match=r"take each out: jq -c .*sessionId") as error:
-        scan(str(written(tmp_path / "mixed.jsonl", *mixed)))
+    with pytest.raises(NotUnderstoodError, match=r"take each out: .*jq -c .*sessionId") as error:
+        scan(str(written(tmp_path / name, *mixed)))
     if shutil.which("jq"):
         command = str(error.value).partition("take each out: ")[2]
         run_as_shown(command, tmp_path)
-        (piece,) = (p for p in tmp_path.iterdir() if p.name != "mixed.jsonl")
+        (piece,) = (p for p in tmp_path.iterdir() if p.name != name)
         whole = scan(str(written(tmp_path / "alone.jsonl", *one)))
         assert texts(scan(str(piece)).effective) == texts(whole.effective)
 
