@@ -1,7 +1,7 @@
 """All formats, in the order in which they are tried."""
 
 import codecs
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -164,7 +164,8 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     """
     rest = iter(lines)
     opening = [line for line in islice(rest, 1) if line.values or line.damage]
-    values = (value for line in chain(opening, rest) for value in line.values)
+    cut: list[Decoded] = []
+    values = (value for line in _noting_cut(chain(opening, rest), cut) for value in line.values)
     first = list(islice(values, SNIFFED_RECORDS))
     records = _records(first)
     foreign = foreign_file(head) or foreign_records(records)
@@ -176,10 +177,9 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
         raise NotUnderstoodError(f"{where}: {fitting.words}")
     if fitting is not None:
         return fitting
-    damage = next((line.damage for line in opening if line.damage), "")
-    joining = cut_lines(damage, where)
-    if joining is not None:
-        raise NotUnderstoodError(f"{where}: begins with {damage}; {joining}")
+    for line in cut:
+        joining = cut_lines(line.damage, where)
+        raise NotUnderstoodError(f"{where}: line {line.index + 1}: {line.damage}; {joining}")
     behind = None if first else behind_text(head, where) or docker_words(head, where)
     if behind is not None:
         raise NotUnderstoodError(f"{where}: {behind}")
@@ -196,6 +196,14 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     else:
         helps = f"name one with --format ({_names()})"
     raise NotATranscriptError(f"{where}: {what}; {helps}")
+
+
+def _noting_cut(lines: Iterable[Decoded], cut: list[Decoded]) -> Iterator[Decoded]:
+    """Yield lines; the first that is a piece of a longer one is put into ``cut``."""
+    for line in lines:
+        if not cut and cut_lines(line.damage, "") is not None:
+            cut.append(line)
+        yield line
 
 
 def _fitting(first: Sequence[Any]) -> Format | Ambiguous | None:

@@ -275,9 +275,9 @@ def docker_words(head: bytes, where: str) -> str | None:
     return f"is Docker's log, and no line in it is JSON; if JSON is over several lines: {joined}"
 
 
-def cut_lines(damage: str, where: str) -> str | None:
+def cut_lines(damage: str | None, where: str) -> str | None:
     """Return what joins the pieces of lines that are damaged in this way, None for other damage."""
-    if damage not in _JOINS:
+    if damage is None or damage not in _JOINS:
         return None
     return f"join its pieces: {fed(_JOINS[damage], where)} > lines.jsonl"
 

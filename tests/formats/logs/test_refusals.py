@@ -234,6 +234,9 @@ def _agent_run(asked: str, generated: str, raw: str) -> dict[str, Any]:
 
 _LONG = json.dumps({"model": "gpt-4o", "messages": TALK})
 _CUT = [_LONG[:20], _LONG[20:60], f"{_LONG[60:]}\n"]
+_KUBERNETES_PIECES = "".join(
+    f"{TIME} stdout {kind} {piece.rstrip()}\n" for kind, piece in zip("PPF", _CUT, strict=True)
+)
 SHAPES: dict[str, tuple[str, str, list[str]]] = {
     "chatgpt": ("ChatGPT's export", json.dumps(CHATGPT), BOTH),
     "claude": ("Claude's export", json.dumps(CLAUDE, indent=2), BOTH),
@@ -308,9 +311,20 @@ SHAPES: dict[str, tuple[str, str, list[str]]] = {
         ),
         BOTH * 2,
     ),
+    # As what a rotated log begins with: the end of a line that was cut.
+    "docker-pieces-rotated": (
+        "line 2: a piece of a line that Docker cut",
+        lines(*({"log": piece, "stream": "stdout", "time": TIME} for piece in (_CUT[2], *_CUT))),
+        BOTH,
+    ),
+    "kubernetes-pieces-rotated": (
+        "line 2: a piece of a line that Kubernetes cut",
+        f"{TIME} stdout F {_CUT[2]}{_KUBERNETES_PIECES}",
+        BOTH,
+    ),
     "kubernetes-pieces": (
         "a piece of a line that Kubernetes cut",
-        f"{TIME} stdout P {_CUT[0]}\n{TIME} stdout P {_CUT[1]}\n{TIME} stdout F {_CUT[2]}",
+        _KUBERNETES_PIECES,
         BOTH,
     ),
 }
