@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import os
 import re
 from multiprocessing import active_children
@@ -19,6 +20,7 @@ from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NoInputError, UsageError
+from compactctl.reports.terminal.many.batch import batch_messages
 from compactctl.tokens.budget import usage_of
 
 PLAN = PlanOptions(stages=("dedup", "truncate"))
@@ -66,6 +68,18 @@ def mixed() -> None:
 
 def by_status(result: BatchResult, status: str) -> list[str]:
     return [row.path for row in result.rows if row.status == status]
+
+
+def test_a_skipped_file_that_an_option_would_read_is_told_of() -> None:
+    for name, data in OTHER.items():
+        write(Path("in", name), data)
+    assert not [line for line in batch_messages(run("in")) if "warning" in line]
+    turn = {"role": "user", "content": "Mend the gate."}
+    write(Path("in/gateway.jsonl"), json.dumps({"sent": {"turns": [turn]}}).encode())
+    result = run("in")
+    assert "in/gateway.jsonl" in by_status(result, "skipped")
+    (warning,) = (line for line in batch_messages(result) if "warning" in line)
+    assert warning.endswith("in 1 skipped file; see compactctl check in/gateway.jsonl")
 
 
 @pytest.mark.parametrize("overhead", [0, 30_000])

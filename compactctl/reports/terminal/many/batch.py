@@ -22,6 +22,8 @@ from compactctl.reports.rendering.text import (
 from compactctl.reports.rendering.wording import BASES, tokens_text
 
 _MOST_ERRORS = 5
+# What the error of a skipped file names where it would read messages.
+_OPTION = "--messages-at"
 _STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 
 
@@ -60,6 +62,7 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
     yield from _doubted(result.rows)
     yield from _unread(result.rows)
+    yield from _elsewhere(result.rows)
     written = _by_output(result.rows)
     if written:
         yield f"wrote {plural(len(written), 'transcript')}{_way_back(written)}"
@@ -101,6 +104,14 @@ def _unread(rows: Sequence[BatchRow]) -> Iterator[str]:
     if unread:
         files, first = plural(len(unread), _noun(unread)), shell_path(unread[0].path)
         yield f"warning: much text was not read in {files}; see compactctl check {first}"
+
+
+def _elsewhere(rows: Sequence[BatchRow]) -> Iterator[str]:
+    """Yield that files were skipped in which messages seem to stand where an option reads them."""
+    skipped = [row for row in rows if row.status == "skipped" and _OPTION in (row.error or "")]
+    if skipped:
+        files, first = plural(len(skipped), "skipped file"), shell_path(skipped[0].path)
+        yield f"warning: messages seem to stand in {files}; see compactctl check {first}"
 
 
 def _limits(result: BatchResult) -> Iterator[str]:
