@@ -44,7 +44,7 @@ def format_option(function: F) -> F:
         click.option(
             "--messages-at",
             metavar="FIELD",
-            help="Read the messages of each logged request in this field, as in request.messages.",
+            help="Read the messages of each logged request in a field such as request.messages.",
         ),
     )
     return together("format_name", _named, options)(function)

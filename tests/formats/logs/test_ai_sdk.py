@@ -223,6 +223,7 @@ def test_a_summary_has_the_fields_of_its_neighbor(messages: list[Any]) -> None:
     assert sent(written) == ["So far."]
 
 
+@pytest.mark.each_choice
 @each_plan()
 @pytest.mark.parametrize("layout", ["split", "inline"])
 @pytest.mark.parametrize("talk_of", [talk, older_talk])

@@ -191,6 +191,7 @@ def test_what_only_the_provider_may_write_stays() -> None:
     assert not any(map(is_replaceable, message.parts))
 
 
+@pytest.mark.each_choice
 @each_plan()
 @pytest.mark.parametrize("layout", ["split", "inline"])
 def test_compacted_messages_are_whole_and_can_be_restored(

@@ -237,6 +237,7 @@ def test_a_missing_half_is_written_with_an_id_where_there_are_ids(
     }
 
 
+@pytest.mark.each_choice
 @each_plan()
 @pytest.mark.parametrize("layout", ["split", "inline"])
 def test_compacted_contents_are_whole_and_can_be_restored(
