@@ -10,6 +10,9 @@ from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.trigger import Situation, Trigger
 
+# What holds where no condition of the trigger does.
+_REFUSED = "refused"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
@@ -55,8 +58,8 @@ class CheckResult:
 
     @property
     def due(self) -> bool:
-        """Whether compaction is due, in any conversation."""
-        return bool(self.fired_in)
+        """Whether compaction is due, in any conversation: a refused request is, at any count."""
+        return bool(self.fired_in) or self.stats.is_refused
 
     @property
     def is_unsure(self) -> bool:
@@ -66,7 +69,7 @@ class CheckResult:
     @property
     def fired(self) -> str:
         """The condition that holds, "" when none does."""
-        return self.trigger.fired(self.fired_in[0]) if self.fired_in else ""
+        return self.trigger.fired(self.fired_in[0]) if self.fired_in else _REFUSED * self.due
 
 
 def check(options: CheckOptions) -> CheckResult:

@@ -107,6 +107,13 @@ class StatsResult:
     warnings: tuple[str, ...] = ()
 
     @property
+    def is_refused(self) -> bool:
+        """Whether the provider refused the request as too large without telling its size."""
+        refusal = self.transcript.refusal
+        is_ours = any(message.synthetic for message in self.transcript.effective)
+        return refusal is not None and refusal.tokens is None and not is_ours
+
+    @property
     def next_request(self) -> SizedRequest:
         """The largest of the next requests, which ``usage`` is of."""
         return largest_of(self.requests)

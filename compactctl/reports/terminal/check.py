@@ -13,7 +13,12 @@ from compactctl.reports.terminal.sections.doubts import (
     unread_facts,
 )
 from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
-from compactctl.reports.terminal.stats import conversation_facts, request_name, stats_messages
+from compactctl.reports.terminal.stats import (
+    REFUSED,
+    conversation_facts,
+    request_name,
+    stats_messages,
+)
 from compactctl.tokens.fit import fit_of
 
 _STYLES: dict[str, TextStyle] = {
@@ -44,6 +49,8 @@ def check_messages(result: CheckResult) -> Iterator[str]:
 
 def _fired_text(result: CheckResult) -> str:
     """Return what fired, and in how many conversations where there are several."""
+    if not result.fired_in:
+        return REFUSED
     told = result.trigger.told(result.fired_in[0])
     count = result.stats.conversations
     return told if count <= 1 else f"{told}, in {len(result.fired_in):,} of {count:,} conversations"

@@ -38,6 +38,8 @@ _LEVELS: dict[str, tuple[str, TextStyle]] = {
     "over": ("more than {base}, compact now", "bold red"),
 }
 
+REFUSED = "the provider refused the request as too large"
+
 
 def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what to print for a result."""
@@ -110,6 +112,8 @@ def _request_facts(result: StatsResult) -> Iterator[Fact]:
     verdict, style = _LEVELS[usage.level]
     if not fit_of(usage.tokens, result.measure.limits).fits:
         verdict = TOO_LARGE
+    elif result.is_refused:
+        verdict, style = REFUSED, "bold red"
     elif result.unread and usage.level == "none":
         verdict = "how much room is left is unknown"
     verdict = verdict.format(base=f"{usage.available:,}")

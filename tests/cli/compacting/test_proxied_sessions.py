@@ -123,3 +123,20 @@ def test_a_compaction_starts_from_what_the_provider_refused(ask: Ask, tmp_path: 
     assert done["restatedUsage"] is None
     assert ask("rewind", path).code == 0
     assert path.read_bytes() == before
+
+
+def test_a_request_that_was_refused_is_never_called_small(ask: Ask, tmp_path: Path) -> None:
+    """Though the provider did not say how large it was, and little of it was counted."""
+    path = tmp_path / "refused.jsonl"
+    said = [{"type": "text", "text": "Prompt is too long"}]
+    inner = {"id": "e", "model": "<synthetic>", "content": said}
+    asked = claude.user("u", None, "Explain the tides.")
+    refused = claude.record("assistant", "x", "u", message=inner, isApiErrorMessage=True)
+    path.write_bytes(b"".join(raw_lines(asked, refused)))
+    shown = ask("stats", path).out
+    assert "the provider refused the request as too large" in shown
+    assert "plenty of room" not in shown
+    done = ask("check", path)
+    assert done.code == 1
+    assert "compaction is due: the provider refused the request as too large" in done.out
+    assert told(ask, "check", path)["fired"] == "refused"
