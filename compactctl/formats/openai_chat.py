@@ -1,5 +1,6 @@
 """OpenAI chat messages: as lines, as requests per line, as a document or as an array."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -56,6 +57,8 @@ _ROLES: Mapping[str, Role] = {
 # Of ``prompt_tokens``, as LiteLLM and DeepSeek report it beside or in place of OpenAI's details.
 _CACHE_READ = ("cache_read_input_tokens", "prompt_cache_hit_tokens")
 _CONTENTS = ("content", "tool_calls", "function_call")
+# Mistral's API takes no other ids of calls; OpenAI's are longer.
+_MISTRAL_ID = re.compile(r"[A-Za-z0-9]{9}")
 _OWN_ROLES = ("tool", "function")
 _OWN_FIELDS = ("tool_calls", "function_call", "choices")
 
@@ -80,6 +83,11 @@ class OpenAIChat(ApiFormat):
     def start(self, number: int) -> Conversation:
         """Begin to read the conversation of a number."""
         return _OpenAIConversation(number)
+
+    def between(self, first: Message, second: Message) -> tuple[Role, ...]:
+        """Keep an answer between results and the user where Mistral is asked, which demands one."""
+        is_mistral = any(_MISTRAL_ID.fullmatch(result.call_id) for result in first.results)
+        return ("assistant",) if is_mistral and second.role == "user" else ()
 
     def new_record(self, message: Synthetic, beside: Beside) -> Mapping[str, Any]:
         """Build a message with content of the same shape as its neighbour's."""

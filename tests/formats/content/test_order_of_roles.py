@@ -59,6 +59,17 @@ def contents() -> Iterator[Record]:
     yield {"role": "user", "parts": [{"text": "And now?"}]}
 
 
+def mistral() -> Iterator[Record]:
+    for turn in range(TURNS):
+        function = {"name": "read_log", "arguments": f'{{"part": {turn}}}'}
+        call = {"id": f"callnum0{turn}", "type": "function", "function": function}
+        yield {"role": "user", "content": f"Look at part {turn}. {words(turn, 4)}"}
+        yield {"role": "assistant", "content": "", "tool_calls": [call]}
+        yield {"role": "tool", "tool_call_id": call["id"], "content": words(turn, 60)}
+        yield {"role": "assistant", "content": words(turn, 20)}
+    yield {"role": "user", "content": "And now?"}
+
+
 def take_turns(first: Record, second: Record) -> bool:
     return bool(first["role"] != second["role"])
 
@@ -73,6 +84,10 @@ def calls_follow_the_user(first: Record, second: Record) -> bool:
     return not calls or first["role"] == "user"
 
 
+def results_are_read(first: Record, second: Record) -> bool:
+    return (first["role"], second["role"]) != ("tool", "user")
+
+
 # A request, where its messages are in it, and which two of them may follow one another.
 REQUESTS: Mapping[str, tuple[Record, str, Callable[[Record, Record], bool]]] = {
     "bedrock-converse": (
@@ -84,6 +99,11 @@ REQUESTS: Mapping[str, tuple[Record, str, Callable[[Record, Record], bool]]] = {
         {"model": "claude-opus-4-8", "system": "Be brief.", "messages": [*talk_with_reminders()]},
         "messages",
         systems_follow_the_user,
+    ),
+    "openai-chat": (
+        {"model": "mistral-large-latest", "messages": [*mistral()]},
+        "messages",
+        results_are_read,
     ),
     "gemini-api": ({"contents": [*contents()]}, "contents", calls_follow_the_user),
 }
