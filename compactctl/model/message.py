@@ -242,6 +242,8 @@ class Message:
         anchored: why this record must stay where it is, though its content may be replaced.
         time: when it was written, in seconds since 1970; None where that is not known.
         aside: a subagent's, whose context is its own.
+        logged_answer: what was answered to a request in a log, which the next request repeats, with
+            the results of its calls.
         rank: where it stands among messages of several states of a transcript, whose lines mean
             nothing to one another; None in one state.
         dialect: the name of the format whose shape the record has, in files of several; None in
@@ -266,6 +268,7 @@ class Message:
     usage: ReportedUsage | None = None
     time: float | None = None
     aside: bool = False
+    logged_answer: bool = False
     rank: int | None = None
     dialect: str | None = None
 

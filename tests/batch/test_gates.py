@@ -6,8 +6,23 @@ from pathlib import Path
 
 import pytest
 from batch.inputs import transcript, write
+from formats.confusion.shapes import (
+    ANTHROPIC_REQUEST,
+    CANDIDATES,
+    COMPLETION,
+    CONVERSE_REQUEST,
+    GEMINI_REQUEST,
+    MESSAGE,
+    OPENAI_REQUEST,
+    RESPONSE,
+    RESPONSES_REQUEST,
+    Record,
+    lines,
+    say,
+)
 
 from compactctl.__main__ import run
+from compactctl.commands.batch.batch import BatchOptions, batch
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +34,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def cut_off() -> None:
     """Write a session that ends in a call."""
-    lines = transcript().splitlines(keepends=True)
-    write(Path("in/orphan.jsonl"), b"".join(lines[:-2]))
+    records = transcript().splitlines(keepends=True)
+    write(Path("in/orphan.jsonl"), b"".join(records[:-2]))
 
 
 def failing() -> None:
@@ -56,6 +71,41 @@ def test_each_flag_fails_the_files_that_have_it(
     others = {"orphans", "errors", "opaque", "over-window"} - {flag}
     assert statuses(capsys, "--fail-on", ",".join(others))[0] == 0
     assert statuses(capsys)[0] == 0
+
+
+_FUNCTION = {"name": "read_log", "arguments": "{}"}
+_CALL = say("assistant", None, tool_calls=[{"id": "c9", "type": "function", "function": _FUNCTION}])
+_USE = {"type": "tool_use", "id": "t9", "name": "read_log", "input": {}}
+_ITEM = {"type": "function_call", "call_id": "c9", "name": "read_log", "arguments": "{}"}
+_PARTS = {"role": "model", "parts": [{"functionCall": {"name": "read_log", "args": {}}}]}
+_TOOL_USE = {"toolUse": {"toolUseId": "t9", "name": "read_log", "input": {}}}
+ASKING: dict[str, tuple[Record, Record]] = {
+    "openai-chat": (
+        OPENAI_REQUEST, {**COMPLETION, "choices": [{"index": 0, "message": _CALL}]}),
+    "anthropic-messages": (ANTHROPIC_REQUEST, {**MESSAGE, "content": [_USE]}),
+    "openai-responses": (RESPONSES_REQUEST, {**RESPONSE, "output": [_ITEM]}),
+    "gemini-api": (GEMINI_REQUEST, {**CANDIDATES, "candidates": [{"content": _PARTS}]}),
+    "bedrock-converse": (
+        CONVERSE_REQUEST, {"output": {"message": say("assistant", [_TOOL_USE])}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_call_in_a_logged_answer_is_no_orphan(name: str) -> None:
+    """Its result is in the next request; any other request without it is one that was refused."""
+    request, answer = ASKING[name]
+    write(Path("in/log.jsonl"), lines({"request": request, "response": answer}))
+    (row,) = batch(BatchOptions(paths=("in/log.jsonl",), cached=False)).rows
+    assert (row.format, row.orphans) == (name, 0)
+    assert {*row.tools} == {"read_log"}
+
+
+@pytest.mark.parametrize("beside", [{}, {"response": COMPLETION}], ids=["asked", "answered"])
+def test_a_call_in_a_request_without_its_result_is_an_orphan(beside: Record) -> None:
+    request = {"messages": [say("user", "Look."), _CALL]}
+    write(Path("in/log.jsonl"), lines({"request": request, **beside}))
+    (row,) = batch(BatchOptions(paths=("in/log.jsonl",), cached=False)).rows
+    assert row.orphans == 1
 
 
 def test_over_the_window(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 """What a transcript comes to, in the figures that a batch has a row of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compactctl.commands.sizing.context_size import ContextSize
@@ -9,8 +9,9 @@ from compactctl.commands.sizing.sized_request import largest_of, sized_requests
 from compactctl.history.breakdown import breakdown
 from compactctl.history.categories import Category
 from compactctl.history.conversations import conversations_of
-from compactctl.history.pairs import orphans
+from compactctl.history.pairs import Orphan, orphans
 from compactctl.history.turns import steps
+from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript, Unread
 
 
@@ -69,7 +70,7 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
         opaque_lines=len({opaque.line for opaque in transcript.opaque}),
         unread=transcript.unread,
         categories=found.categories,
-        orphans=sum(len(orphans(conversation)) for conversation in conversations),
+        orphans=sum(len(_orphans(conversation)) for conversation in conversations),
         tool_errors=sum(result.is_error for message in history for result in message.results),
         tools={use.tool: use.call_tokens + use.result_tokens for use in found.tools},
         reread=sum(file.tokens for file in found.rereads),
@@ -78,3 +79,10 @@ def figures_of(transcript: Transcript, measured: Measure, size: ContextSize) -> 
         ended=max(times, default=None),
         client_version=transcript.client_version,
     )
+
+
+def _orphans(conversation: Sequence[Message]) -> list[Orphan]:
+    """Return the orphans, but for calls in logged answers: their results are in other requests."""
+    asking = {message.id for message in conversation if message.logged_answer}
+    found = orphans(conversation)
+    return [each for each in found if each.kind == "result" or each.message not in asking]

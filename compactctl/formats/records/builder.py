@@ -248,6 +248,7 @@ def message_of(
         usage=draft.usage,
         time=time_of(record) if draft.time is None else draft.time,
         aside=draft.aside,
+        logged_answer=draft.logged_answer,
     )
 
 

@@ -238,7 +238,8 @@ class ChatLogReader:
         self._open(document, row, path, conversation, decoded)
         opened = len(self.gather.messages)
         newest = self._asked(document, row, path, conversation, decoded)
-        for place, said in self._answers(document, row, path, conversation):
+        for place, answered in self._answers(document, row, path, conversation):
+            said = answered and replace(answered, logged_answer=True)
             if isinstance(place[-1], int):
                 # What stands in a list can be edited there, as the messages of a request can.
                 value = value_at(document, place[len(path) :])

@@ -25,3 +25,4 @@ class MessageDraft:
     usage: ReportedUsage | None = None
     time: float | None = None
     aside: bool = False
+    logged_answer: bool = False
