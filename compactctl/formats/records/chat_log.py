@@ -5,6 +5,8 @@ document, (d) an array of messages, (e) an array of (b) or (d). Every container 
 of its own; all bare lines together are one.
 """
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +27,7 @@ from compactctl.formats.records.rows.envelope import (
     request_in,
 )
 from compactctl.formats.records.rows.logged_answer import said_in
-from compactctl.formats.records.unread import UnreadText
+from compactctl.formats.records.unread import UnreadText, text_in
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -37,6 +39,8 @@ from compactctl.model.message import (
 from compactctl.model.paths import value_at
 from compactctl.model.transcript import Transcript
 
+# What names a version of a model behind its name.
+_UNDATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
 # As many messages as tell formats apart; containers can hold thousands.
 _SAMPLE = 50
 
@@ -86,7 +90,8 @@ class ChatLogReader:
         self.start = start
         self.members = members
         self.gather = TranscriptBuilder(interleaves=False)
-        self._model: str | None = None
+        # The model that was asked, by the number of a conversation.
+        self._models: dict[int, str] = {}
         self._window: int | None = None
         self._cwd: str | None = None
         self._count = 0
@@ -107,10 +112,27 @@ class ChatLogReader:
         self.gather.warnings += _warnings(self._alone, self._unordered)
         sent = self.sent(tuple(self.gather.messages))
         self.gather.messages.sort(key=lambda message: message.line)
-        spoken = (message.model for message in reversed(self.gather.messages) if message.model)
-        model = next(spoken, None) or self._model
+        model = self._model()
         facts = {"model": model, "window": self._window, "cwd": self._cwd}
         return self.gather.transcript(self.called(), sent, unread=self._unread.total(), **facts)
+
+    def _model(self) -> str | None:
+        """Return the model that the largest conversation is with, the newest one of its answers."""
+        spoken = {each.conversation: each.model for each in self.gather.messages if each.model}
+        models = {**self._models, **spoken}
+        if len({*models.values()}) <= 1:
+            return next(iter(models.values()), None)
+        sizes: Counter[int] = Counter()
+        for message in self.gather.messages:
+            sizes[message.conversation] += sum(len(text_in(part)) for part in message.parts)
+        chosen = models[max(models, key=lambda number: (sizes[number], number))]
+        names = {_UNDATED.sub("", model.rpartition("/")[2]) for model in models.values()}
+        if len(names) > 1:
+            self.gather.warnings.append(
+                f"the requests are for {len(names):,} models; all are measured for {chosen}, which "
+                "got the largest; --model names another"
+            )
+        return chosen
 
     def called(self) -> str:
         """Return the name of the format that the file turned out to have."""
@@ -252,7 +274,7 @@ class ChatLogReader:
             self.gather.messages[-1] = replace(newest, usage=usage)
         if row.messages is None and newest is None:
             self.gather.meta("empty answer", json_size(document) if path else decoded.n_bytes)
-        self._facts(document, row)
+        self._facts(document, row, conversation.number)
         rest = range(opened, len(self.gather.messages))
         self.logged(conversation, request, answer, range(start, opened), rest)
 
@@ -322,8 +344,10 @@ class ChatLogReader:
         """Return who else may understand the answer that is logged in a conversation."""
         return ()
 
-    def _facts(self, document: Mapping[str, Any], row: LogRow) -> None:
-        self._model = model_of(document, row) or self._model
+    def _facts(self, document: Mapping[str, Any], row: LogRow, number: int) -> None:
+        model = model_of(document, row)
+        if model is not None:
+            self._models[number] = model
         self._cwd = text_or_none(document.get("cwd")) or self._cwd
         window = document.get("context_window")
         if isinstance(window, int) and not isinstance(window, bool) and window > 0:

@@ -60,7 +60,7 @@ class UnreadText:
         ``records`` has the paths of the records in it, with a name for what is unread in each; ""
         leaves it to the fields.
         """
-        read, unread = _texts(value, {part.path for part in parts if _text(part)}, records)
+        read, unread = _texts(value, {part.path for part in parts if text_in(part)}, records)
         self._read += sum(map(_n_bytes, read))
         repeats = _repeats(read, len(unread)) if unread else None
         for field, text in unread:
@@ -131,7 +131,7 @@ def _texts_in_json(text: str) -> list[str]:
     return [] if isinstance(value, str) else _texts(value, {()}, {})[0]
 
 
-def _text(part: Part) -> str:
+def text_in(part: Part) -> str:
     """Return the text of a part; a medium has none, whatever stands beside its data."""
     match part:
         case ToolCallPart():

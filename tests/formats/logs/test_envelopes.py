@@ -1,5 +1,6 @@
 """Requests and answers in the rows of gateways, SDKs and proxies, in whichever fields."""
 
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +236,30 @@ def test_a_request_is_compacted_and_restored_where_it_stands(
     before = len(load(str(path)).transcript.effective)
     assert before > 2 * len(more)
     squeezed(path, stages, layout, tmp_path)
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_the_largest_request_of_a_log_is_measured_for_its_own_model(
+    order: tuple[int, ...], tmp_path: Path
+) -> None:
+    """In whichever order rows stand, and whether the model is told by request or answer."""
+    long = [*MESSAGES, {"role": "user", "content": "And how is the gate? " * 40}]
+    rows: list[Record] = [
+        {"request": {"model": "gemini-2.5-pro", "messages": MESSAGES}},
+        {"request": {"messages": long}, "response": ANSWER},
+        {"request": PARAMS, "response": MESSAGE},
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(raw_lines(*(rows[place] for place in order))))
+    found = scan(str(path))
+    assert found.model == ANSWER["model"]
+    (warning,) = (each for each in found.warnings if "models" in each)
+    assert "3 models" in warning
+    assert "--model" in warning
+
+
+def test_versions_of_a_model_are_one_model(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    asked = {"request": {**REQUEST, "model": "openai/gpt-4o"}}
+    path.write_bytes(b"".join(raw_lines(asked, {"request": REQUEST, "response": ANSWER})))
+    assert scan(str(path)).warnings == ()
