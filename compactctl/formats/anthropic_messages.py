@@ -72,8 +72,11 @@ class AnthropicMessages(ApiFormat):
     def between(self, first: Message, second: Message) -> tuple[Role, ...]:
         """Keep a system message among the others behind the user's and before the assistant's.
 
-        The API refuses it anywhere else, except at the end.
+        The API refuses it anywhere else, except at the end. Of messages of the assistant in a row
+        it makes one, and refuses that while it thinks unless the thinking comes first.
         """
+        if first.role == second.role == "assistant":
+            return ("user",)
         before: tuple[Role, ...] = ()
         if _is_among(first) and second.role != "assistant":
             before = ("assistant",)

@@ -151,6 +151,28 @@ def test_what_stands_between_messages_fits_into_the_target(keep: float) -> None:
     assert left.fits
 
 
+def test_a_summary_is_not_joined_to_an_answer_that_begins_with_thinking() -> None:
+    messages: list[Record] = [{"role": "user", "content": "Look at all parts."}]
+    for step in range(TURNS):
+        thought = {"type": "thinking", "thinking": "It is low.", "signature": "EqQB"}
+        call = {"type": "tool_use", "id": f"t{step}", "name": "read_log", "input": {"part": step}}
+        result = {"type": "tool_result", "tool_use_id": f"t{step}", "content": words(step, 60)}
+        messages += [
+            {"role": "assistant", "content": [thought, call]},
+            {"role": "user", "content": [result]},
+        ]
+    left = compact_messages(
+        messages,
+        format="anthropic-messages",
+        keep=0.5,
+        keep_turns=0,
+        stages="recursive",
+        stage_options={"recursive": SETTINGS["recursive"]},
+    )
+    assert "Summarize" in left[0]["content"]
+    assert all(first["role"] != second["role"] for first, second in pairwise(left))
+
+
 def _compact(
     path: Path, out: Path, stages: tuple[str, ...], keep: float, layout: Layout = "split"
 ) -> None:
