@@ -138,15 +138,18 @@ def writes_pairs(name: str) -> bool:
     return any(each.writes_pairs for each in ALL_FORMATS if each.name == name)
 
 
-def between(name: str) -> Between:
+def between(name: str) -> Between | None:
     """Return what tells the roles that have to stand between two messages of a format.
 
-    In files of several APIs that is what the second of them demands.
+    In files of several APIs that is what the second of them demands; clients demand nothing.
     """
+    name, _, _ = name.partition(":")
     demanding = {dialect.name: dialect for dialect in DIALECTS}
+    if name != API_LOG and name not in demanding:
+        return None
 
     def roles(first: Message, second: Message) -> tuple[Role, ...]:
-        dialect = demanding.get(second.dialect or first.dialect or name.partition(":")[0])
+        dialect = demanding.get(second.dialect or first.dialect or name)
         return dialect.between(first, second) if dialect else ()
 
     return roles

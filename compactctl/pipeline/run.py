@@ -295,8 +295,10 @@ def _proposed(view: View, step: StageStep[Any], meter: Meter) -> Proposal | Skip
     if isinstance(found, Skipped):
         return found
     filled = with_gaps_filled(view, found)
+    if filled is found or seen.target is None or view.summarizer:
+        return filled
     after = meter.total(apply(view.messages, filled.edits))
-    if filled is found or seen.target is None or after <= seen.target or view.summarizer:
+    if after <= seen.target:
         return filled
     added = after - meter.total(apply(view.messages, found.edits))
     again = step.stage.propose(view.with_room(step.leeway - added), meter, step.options)
