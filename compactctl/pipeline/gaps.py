@@ -21,6 +21,8 @@ def with_gaps_filled(view: View, proposal: Proposal) -> Proposal:
     if view.between is None or not any(isinstance(each, Hide | Insert) for each in proposal.edits):
         return proposal
     group = groups_of(proposal.edits)[0]
+    # A plan by hand may have some already.
+    taken = sum(isinstance(each, Insert) for each in proposal.edits)
     inserts = tuple(
         Insert(
             before=before,
@@ -34,7 +36,7 @@ def with_gaps_filled(view: View, proposal: Proposal) -> Proposal:
                 details={FINAL: 1},
             ),
         )
-        for number, (before, role) in enumerate(_gaps(view, proposal), 1)
+        for number, (before, role) in enumerate(_gaps(view, proposal), taken + 1)
     )
     return replace(proposal, edits=(*proposal.edits, *inserts)) if inserts else proposal
 

@@ -15,7 +15,7 @@ from compactctl.history.pairs import cut_points, orphans, units
 from compactctl.history.protection import ProtectOptions, lines_of, reasons_to_stay
 from compactctl.history.turns import leading_system
 from compactctl.history.view import View
-from compactctl.model.edit import Edit, Hide, Insert, Replace, Unload, groups_of
+from compactctl.model.edit import Edit, Hide, Insert, Proposal, Replace, Unload, groups_of
 from compactctl.model.message import (
     GroupId,
     Message,
@@ -29,6 +29,7 @@ from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Transcript, Volume
 from compactctl.model.unsent import UnsentKind
 from compactctl.pipeline.apply import apply
+from compactctl.pipeline.gaps import with_gaps_filled
 from compactctl.pipeline.run import Run, StageStep, run
 from compactctl.stages.registry import stage_named
 from compactctl.stages.span import NAME as BY_HAND
@@ -170,6 +171,8 @@ def _run(decided: _Decided) -> Run:
     edits = (*edits, *dropped)
     groups: dict[str, str] = {group: stages[group] for group in groups_of(edits)}
     _check_written(decided, edits)
+    if edits:
+        edits = with_gaps_filled(decided.view, Proposal(stage=BY_HAND, edits=edits)).edits
     after = apply(decided.view.messages, edits)
     _check_references(decided)
     _check_pairs(decided, after)

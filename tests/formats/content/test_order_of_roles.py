@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from formats.content.block_kinds import words
 from formats.content.stage_settings import SETTINGS, STAGES
+from unit.commands.planning.planned import FAST, plan_of
 
 from compactctl import compact_messages
 from compactctl.commands.compact.compact import CompactOptions, compact
@@ -149,6 +151,20 @@ def test_what_stands_between_messages_fits_into_the_target(keep: float) -> None:
     left = compact_messages(messages, format="bedrock-converse", keep=keep, stages="distill")
     assert left != messages
     assert left.fits
+
+
+def test_a_plan_by_hand_keeps_the_order_too(tmp_path: Path) -> None:
+    path, out = tmp_path / "request.json", tmp_path / "out.json"
+    path.write_text(json.dumps(REQUESTS["bedrock-converse"][0]))
+    _, plan = plan_of(path, "prune")
+    # Behind the system prompt, a request, a call and its result.
+    answer = replace(plan.messages[4], fate="hidden")
+    rows = (*plan.messages[:4], answer, *plan.messages[5:])
+    planned = replace(plan, messages=rows)
+    compact(CompactOptions(path=str(path), output=str(out), measure=FAST, planned=planned))
+    messages = json.loads(out.read_text())["messages"]
+    assert "left out" in json.dumps(messages[3])
+    assert all(take_turns(*both) for both in pairwise(messages))
 
 
 def test_a_summary_is_not_joined_to_an_answer_that_begins_with_thinking() -> None:
