@@ -21,6 +21,7 @@ from compactctl.model.message import (
     JsonPath,
     Message,
     Part,
+    ReasoningPart,
     ReportedUsage,
     Role,
     Synthetic,
@@ -73,9 +74,10 @@ class AnthropicMessages(ApiFormat):
         """Keep a system message among the others behind the user's and before the assistant's.
 
         The API refuses it anywhere else, except at the end. Of messages of the assistant in a row
-        it makes one, and refuses that while it thinks unless the thinking comes first.
+        it makes one, in which thinking has to come first.
         """
-        if first.role == second.role == "assistant":
+        is_thought = bool(second.parts) and isinstance(second.parts[0], ReasoningPart)
+        if first.role == second.role == "assistant" and is_thought:
             return ("user",)
         before: tuple[Role, ...] = ()
         if _is_among(first) and second.role != "assistant":
