@@ -14,7 +14,7 @@ from compactctl.formats.records.builder import uuid_for
 from compactctl.formats.records.chat_log import ChatLogReader, sample_messages
 from compactctl.formats.records.decode import Decoded
 from compactctl.formats.records.json_values import list_or_empty, text_or_empty, text_or_none
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.model.counts import CountFields, as_reported
 from compactctl.model.message import (
     JsonPath,
@@ -24,7 +24,6 @@ from compactctl.model.message import (
     Role,
     Synthetic,
     ToolCallPart,
-    ToolResultPart,
 )
 from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule
@@ -125,9 +124,8 @@ class _AgentCodeConversation:
             return None
         name = text_or_none(record.get("uuid"))
         parts = self._parts(record, (*path, "content"))
-        results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
         return MessageDraft(
-            role="tool" if results else role,
+            role=role_with(parts, role),
             parts=parts,
             name=name,
             response_id=name if role == "assistant" else None,

@@ -20,7 +20,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, opening_drafts
 from compactctl.model.message import (
     FilePart,
     JsonPath,
@@ -90,12 +90,9 @@ class _UIConversation:
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         tools, prompt = (*path, "tools"), (*path, "system")
         definitions = tool_definitions(request.get("tools"), tools)
-        if definitions:
-            yield tools, MessageDraft(role="system", parts=definitions, injected=True)
         system = text_or_empty(request.get("system"))
-        if system:
-            said = TextPart(text=system, path=prompt)
-            yield prompt, MessageDraft(role="system", parts=(said,), fixed="system prompt")
+        said = (TextPart(text=system, path=prompt),) if system else ()
+        return opening_drafts(definitions, tools, said, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         if not _is_message(record):

@@ -16,7 +16,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, role_with
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -26,7 +26,6 @@ from compactctl.model.message import (
     Role,
     Synthetic,
     ToolCallPart,
-    ToolResultPart,
 )
 from compactctl.pipeline.writer import Beside
 
@@ -122,11 +121,8 @@ class _AnthropicConversation:
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
         tools, prompt = (*path, "tools"), (*path, "system")
         definitions = tool_definitions(request.get("tools"), tools)
-        if definitions:
-            yield tools, MessageDraft(role="system", parts=definitions, injected=True)
         system = content_parts(request.get("system"), prompt)
-        if system:
-            yield prompt, MessageDraft(role="system", parts=system, fixed="system prompt")
+        return opening_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -137,7 +133,8 @@ class _AnthropicConversation:
             return self._response(record, content_parts(content, path))
         if role == "system":
             return MessageDraft(role=role, parts=content_parts(content, path))
-        return self._input(content_parts(content, path, self.tools))
+        parts = content_parts(content, path, self.tools)
+        return MessageDraft(role=role_with(parts, "user"), parts=parts)
 
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath
@@ -158,10 +155,6 @@ class _AnthropicConversation:
             model=text_or_none(record.get("model")),
             usage=reported_usage(record),
         )
-
-    def _input(self, parts: tuple[Part, ...]) -> MessageDraft:
-        results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
-        return MessageDraft(role="tool" if results else "user", parts=parts)
 
 
 def _role(record: Mapping[str, Any]) -> Role | None:

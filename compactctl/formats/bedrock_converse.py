@@ -18,7 +18,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_empty,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, role_with
 from compactctl.model.message import (
     JsonPath,
     MediaPart,
@@ -30,7 +30,6 @@ from compactctl.model.message import (
     Synthetic,
     TextPart,
     ToolCallPart,
-    ToolResultPart,
 )
 from compactctl.pipeline.writer import Beside
 
@@ -121,11 +120,8 @@ class _ConverseConversation:
         listed = object_or_empty(request.get("toolConfig")).get("tools")
         tools, prompt = (*path, "toolConfig", "tools"), (*path, "system")
         definitions = tuple(_definitions(listed, tools))
-        if definitions:
-            yield tools, MessageDraft(role="system", parts=definitions, injected=True)
         system = _content_parts(request.get("system"), prompt)
-        if system:
-            yield prompt, MessageDraft(role="system", parts=system, fixed="system prompt")
+        return opening_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _ROLES.get(text_or_empty(record.get("role")))
@@ -135,8 +131,7 @@ class _ConverseConversation:
         calls = (part for part in parts if isinstance(part, ToolCallPart))
         self.tools.update((call.call_id, call.tool) for call in calls)
         parts = name_results(parts, self.tools)
-        are_results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
-        return MessageDraft(role="tool" if are_results else role, parts=parts)
+        return MessageDraft(role=role_with(parts, role), parts=parts)
 
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath

@@ -19,7 +19,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, opening_drafts, role_with
 from compactctl.model.message import (
     JsonPath,
     Message,
@@ -119,13 +119,10 @@ class _GeminiConversation:
         for around, at in ((request, path), (config, (*path, "config"))):
             tools: JsonPath = (*at, "tools")
             definitions = tuple(_definitions(around.get("tools"), tools))
-            if definitions:
-                yield tools, MessageDraft(role="system", parts=definitions, injected=True)
             key = key_of(around, "systemInstruction")
             prompt: JsonPath = (*at, key)
-            parts = _system_parts(around.get(key), prompt)
-            if parts:
-                yield prompt, MessageDraft(role="system", parts=parts, fixed="system prompt")
+            system = _system_parts(around.get(key), prompt)
+            yield from opening_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         role = _role(record)
@@ -134,8 +131,7 @@ class _GeminiConversation:
         self.queue.begin(tags_of(record))
         parts = content_parts(record["parts"], (*path, "parts"), thoughts=True)
         parts = tuple(map(self._joined, parts))
-        are_results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
-        return MessageDraft(role="tool" if are_results else role, parts=parts)
+        return MessageDraft(role=role_with(parts, role), parts=parts)
 
     def answer(
         self, answer: Mapping[str, Any], path: JsonPath

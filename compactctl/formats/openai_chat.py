@@ -29,7 +29,7 @@ from compactctl.formats.records.json_values import (
     text_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, role_with
 from compactctl.model.message import (
     CallId,
     JsonPath,
@@ -135,9 +135,8 @@ class _OpenAIConversation:
         if role == "tool" and not _holds_results(record, parts):
             return MessageDraft(role=role, parts=(self._result(record, path, parts),))
         parts = self._identified(parts)
-        results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
         return MessageDraft(
-            role="tool" if results else role,
+            role=role_with(parts, role),
             parts=parts,
             response_id=text_or_none(record.get("id")) if role == "assistant" else None,
             model=text_or_none(record.get("model")) if role == "assistant" else None,

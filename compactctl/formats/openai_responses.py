@@ -18,7 +18,7 @@ from compactctl.formats.records.json_values import (
     object_or_empty,
     text_or_none,
 )
-from compactctl.formats.records.message_draft import MessageDraft
+from compactctl.formats.records.message_draft import MessageDraft, opening_drafts
 from compactctl.formats.records.response_names import ResponseNames
 from compactctl.formats.records.rows.chain import ChainLink
 from compactctl.model.message import (
@@ -106,13 +106,10 @@ class _ItemConversation:
     def opening(
         self, request: Mapping[str, Any], path: JsonPath
     ) -> Iterator[tuple[JsonPath, MessageDraft]]:
-        tools = tool_definitions(request.get("tools"), (*path, "tools"))
-        if tools:
-            yield (*path, "tools"), MessageDraft(role="system", parts=tools, injected=True)
-        path = (*path, "instructions")
-        parts = tuple(_instructions(request.get("instructions"), path))
-        if parts:
-            yield path, MessageDraft(role="system", parts=parts, fixed="system prompt")
+        tools, prompt = (*path, "tools"), (*path, "instructions")
+        definitions = tool_definitions(request.get("tools"), tools)
+        system = tuple(_instructions(request.get("instructions"), prompt))
+        return opening_drafts(definitions, tools, system, prompt)
 
     def message(self, record: Mapping[str, Any], path: JsonPath) -> MessageDraft | None:
         draft = item_draft(record, path, self.tools)

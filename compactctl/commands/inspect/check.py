@@ -69,7 +69,9 @@ class CheckResult:
     @property
     def fired(self) -> str:
         """The condition that holds, "" when none does."""
-        return self.trigger.fired(self.fired_in[0]) if self.fired_in else _REFUSED * self.due
+        if self.fired_in:
+            return self.trigger.fired(self.fired_in[0])
+        return _REFUSED if self.due else ""
 
 
 def check(options: CheckOptions) -> CheckResult:

@@ -22,8 +22,8 @@ API_LOG = "api-log"
 class ApiLogReader(ChatLogReader):
     """Chooses one of ``dialects`` for every conversation.
 
-    ``usual`` is the dialect of what reads the same in several. A log in which other dialects are
-    found as well is called ``api-log``. With ``at``, messages are read at that path of each row.
+    ``usual`` is the one for a conversation that reads the same in several. A log that turns out to
+    hold others as well is called ``api-log``. With ``at``, messages are read at that path of a row.
     """
 
     def __init__(
@@ -132,9 +132,6 @@ class ApiLogReader(ChatLogReader):
 
 
 def _lost_words(number: int) -> str:
-    go = (
-        "1 request goes on from a response"
-        if number == 1
-        else f"{number:,} requests go on from responses"
-    )
-    return f"{go} not in this file; what was sent before is not counted"
+    one, several = "1 request goes on from a response", f"{number:,} requests go on from responses"
+    which = one if number == 1 else several
+    return f"{which} not in this file; what was sent before is not counted"

@@ -1,8 +1,9 @@
 """What a format makes of one record, before it takes its place in the transcript."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compactctl.model.message import Part, ReportedUsage, Role
+from compactctl.model.message import JsonPath, Part, ReportedUsage, Role, ToolResultPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,3 +27,19 @@ class MessageDraft:
     time: float | None = None
     aside: bool = False
     logged_answer: bool = False
+
+
+def opening_drafts(
+    tools: tuple[Part, ...], tools_at: JsonPath, prompt: tuple[Part, ...], prompt_at: JsonPath
+) -> Iterator[tuple[JsonPath, MessageDraft]]:
+    """Yield what a request sends before its messages, as far as there is any, with its path."""
+    if tools:
+        yield tools_at, MessageDraft(role="system", parts=tools, injected=True)
+    if prompt:
+        yield prompt_at, MessageDraft(role="system", parts=prompt, fixed="system prompt")
+
+
+def role_with(parts: Sequence[Part], role: Role) -> Role:
+    """Return the role of a message with these parts: a tool's where they are results alone."""
+    are_results = bool(parts) and all(isinstance(part, ToolResultPart) for part in parts)
+    return "tool" if are_results else role

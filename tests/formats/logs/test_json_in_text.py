@@ -26,6 +26,14 @@ GROUP = GroupId("g")
 SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
+WITH_ANY_EDITS = given(
+    MESSAGES,
+    st.lists(st.sampled_from(["kept", "hidden", "rewritten"]), min_size=6, max_size=6),
+    st.integers(0, 2),
+    st.randoms(use_true_random=False),
+)
+
+
 def spelled(text: str, random: Random) -> str:
     """Return a JSON string that says ``text``; each character is spelled in any of its ways."""
     return f'"{"".join(_letter(letter, random) for letter in text)}"'
@@ -75,12 +83,7 @@ def new_line(line: bytes, fates: list[str], layout: Layout) -> bytes:
     return made.data
 
 
-@given(
-    MESSAGES,
-    st.lists(st.sampled_from(["kept", "hidden", "rewritten"]), min_size=6, max_size=6),
-    st.integers(0, 2),
-    st.randoms(use_true_random=False),
-)
+@WITH_ANY_EDITS
 @tries(300)
 def test_an_edit_inside_a_text_leaves_every_other_byte_alone(
     said: list[str], fates: list[str], depth: int, random: Random
@@ -112,12 +115,7 @@ def test_an_edit_inside_a_text_leaves_every_other_byte_alone(
     assert made.endswith(old[old_array.elements[-1][1] :])
 
 
-@given(
-    MESSAGES,
-    st.lists(st.sampled_from(["kept", "hidden", "rewritten"]), min_size=6, max_size=6),
-    st.integers(0, 2),
-    st.randoms(use_true_random=False),
-)
+@WITH_ANY_EDITS
 @tries(300)
 def test_taking_back_what_was_written_inside_a_text_restores_every_byte(
     said: list[str], fates: list[str], depth: int, random: Random
