@@ -13,7 +13,7 @@ from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES
-from compactctl.reports.parquet.batch import METADATA, VERSION, write_report
+from compactctl.reports.parquet.batch import FILES_VERSION, METADATA, write_report
 from compactctl.reports.rendering.batch_rows import COLUMNS
 
 
@@ -58,7 +58,7 @@ def test_the_metadata_names_the_version(tmp_path: Path) -> None:
     path = tmp_path / "report.parquet"
     write_report([], path)
     metadata = parquet.read_schema(path).metadata
-    assert json.loads(metadata[METADATA.encode()]) == {"version": VERSION}
+    assert json.loads(metadata[METADATA.encode()]) == {"version": FILES_VERSION}
     assert read(path) == []
 
 

@@ -22,7 +22,7 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.profiles.library import PROFILES, built_in
 from compactctl.reports.rendering.screen import Facts
-from compactctl.reports.terminal.compact import compact_screen
+from compactctl.reports.terminal.compact import compact_terminal
 
 # Short sessions are compacted, too, in a window as small as the first ones.
 WINDOWS = (4_000, 8_000, 16_000, 32_000, 128_000, 200_000)
@@ -74,7 +74,7 @@ def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
 def verdict(result: CompactResult) -> str:
     """Return what the screen says of the size to reach, or of the limit."""
     facts = [
-        each for item in compact_screen(result) if isinstance(item, Facts) for each in item.rows
+        each for item in compact_terminal(result) if isinstance(item, Facts) for each in item.rows
     ]
     return next(fact.text for fact in facts if fact.label in ("target", "limit"))
 

@@ -232,7 +232,7 @@ def _list_all(context: click.Context, choices: "Choices | None", *, compacted: b
     """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
     from compactctl.commands.loading.candidates import candidates
     from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.candidates import candidates_screen
+    from compactctl.reports.terminal.candidates import candidates_terminal
 
     files = candidates(Path.cwd(), compacted=compacted)
     has_sessions = choices is not None and bool(choices.rows)
@@ -242,7 +242,7 @@ def _list_all(context: click.Context, choices: "Choices | None", *, compacted: b
         Screen(error=True).show("")
     if files.found or not has_sessions:
         command, options = context.command_path, _typed_options(context)
-        Screen(error=True).show(*candidates_screen(files, command, time.time(), options))
+        Screen(error=True).show(*candidates_terminal(files, command, time.time(), options))
 
 
 def _typed_options(context: click.Context, reference: str | None = None) -> Sequence[str]:
@@ -255,7 +255,7 @@ def _typed_options(context: click.Context, reference: str | None = None) -> Sequ
 
 def _show_choices(context: click.Context, choices: "Choices") -> None:
     from compactctl.reports.rendering.screen import Screen
-    from compactctl.reports.terminal.sessions import choices_screen
+    from compactctl.reports.terminal.sessions import choices_terminal
 
     options = _typed_options(context, context.params.get("path"))
-    Screen(error=True).show(*choices_screen(choices, context.command_path, options))
+    Screen(error=True).show(*choices_terminal(choices, context.command_path, options))

@@ -31,7 +31,9 @@ def runner_of(variables: Mapping[str, str]) -> str:
 
 def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
     """Yield the lines that tell a runner of the worst files; nothing when every file passes."""
-    findings = [(line_text(row.path), _message(row, result.fail_on)) for row in worst(result.rows)]
+    findings = [
+        (line_text(row.path), _finding_text(row, result.fail_on)) for row in worst(result.rows)
+    ]
     if findings:
         yield from _RUNNERS[runner](findings)
 
@@ -56,7 +58,7 @@ def _gitlab(findings: Sequence[_Finding]) -> Iterator[str]:
     yield f"\x1b[0Ksection_end:{now}:compactctl\r\x1b[0K"
 
 
-def _message(row: BatchRow, fail_on: Sequence[Flag]) -> str:
+def _finding_text(row: BatchRow, fail_on: Sequence[Flag]) -> str:
     found = finding(row, fail_on)
     return line_text(found if row.path in found else f"{row.path}: {found}")
 

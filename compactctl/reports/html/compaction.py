@@ -59,7 +59,7 @@ def compact_page(result: CompactResult, choice: PageChoice) -> str:
             "holds": list(holds_texts(choice, cut, len(compared.messages) - len(listed))),
             "warnings": [] if choice.redact else [names.line(each) for each in result.warnings],
             "result": result,
-            **_sizes(result, compared.before, compared.after),
+            **_bars(result, compared.before, compared.after),
             "stages": [_stage(record, choice, names) for record in result.stages],
             "strip": fate_strip(compared, listed),
             "fates": fate_counts(compared),
@@ -93,7 +93,7 @@ def _facts(result: CompactResult, choice: PageChoice, names: PageNames) -> Itera
         yield f"operation {result.operation}"
 
 
-def _sizes(
+def _bars(
     result: CompactResult, before: Mapping[Category, int], after: Mapping[Category, int]
 ) -> dict[str, object]:
     """Return the values of the two bars, which have one scale."""

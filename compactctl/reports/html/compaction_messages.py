@@ -93,8 +93,10 @@ def fate_strip(compared: Comparison, listed: Sequence[int]) -> FateStrip | None:
     shared = -(-len(listed) // _MOST_COLUMNS)
     groups = [listed[at : at + shared] for at in range(0, len(listed), shared)]
     rows = [each.explained for each in compared.messages]
-    before = [_sizes((rows[at].fate, rows[at].tokens) for at in group) for group in groups]
-    after = [_sizes((rows[at].fate, rows[at].tokens_after) for at in group) for group in groups]
+    before = [_tokens_by_fate((rows[at].fate, rows[at].tokens) for at in group) for group in groups]
+    after = [
+        _tokens_by_fate((rows[at].fate, rows[at].tokens_after) for at in group) for group in groups
+    ]
     top = _HEADROOM * max(sum(sizes.values()) for sizes in (*before, *after)) or 1.0
     return FateStrip(
         before=_chart("messages before", before, top),
@@ -107,7 +109,7 @@ def fate_strip(compared: Comparison, listed: Sequence[int]) -> FateStrip | None:
     )
 
 
-def _sizes(rows: Iterable[tuple[MessageFate, int]]) -> dict[str, int]:
+def _tokens_by_fate(rows: Iterable[tuple[MessageFate, int]]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for fate, tokens in rows:
         sizes[fate] = sizes.get(fate, 0) + tokens

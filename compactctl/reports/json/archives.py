@@ -7,7 +7,7 @@ from compactctl.commands.archives.archives import ArchivesResult
 from compactctl.commands.archives.found import SessionArchive
 
 
-def archives_json(result: ArchivesResult) -> dict[str, Any]:
+def archives_document(result: ArchivesResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.archives/1",

@@ -19,7 +19,7 @@ KINDS: Mapping[LossKind, str] = {
 """The names of the lists that losses stand in."""
 
 
-def audit_json(result: AuditResult) -> dict[str, Any]:
+def audit_document(result: AuditResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.audit/1",

@@ -10,7 +10,7 @@ from compactctl.reports.rendering.json_document import fields_of, fit_fields, me
 from compactctl.tokens.budget import usage_of
 
 
-def check_json(result: CheckResult) -> dict[str, Any]:
+def check_document(result: CheckResult) -> dict[str, Any]:
     """Return the document."""
     measured, situation = result.stats.measure, result.situation
     usage = usage_of(result.stats.usage.tokens, measured.budget.available)

@@ -20,7 +20,7 @@ from compactctl.reports.rendering.json_document import (
 from compactctl.stages.registry import stage_named
 
 
-def compact_json(result: CompactResult) -> dict[str, Any]:
+def compact_document(result: CompactResult) -> dict[str, Any]:
     """Return the document, with a row per message where these are to be explained."""
     used = [record for record in result.stages if record.outcome == "applied"]
     document = {

@@ -11,7 +11,7 @@ from compactctl.reports.rendering.json_document import fields_of
 CAVEAT = "words that are still there are the most that a model can recall, not what it will"
 
 
-def evaluate_json(result: EvaluateResult) -> dict[str, Any]:
+def evaluate_document(result: EvaluateResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": SCHEMA,

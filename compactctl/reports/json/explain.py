@@ -7,7 +7,7 @@ from compactctl.model.tags import tag_fields
 from compactctl.reports.rendering.json_document import fields_of, measure_fields
 
 
-def explain_json(result: ExplainResult) -> dict[str, Any]:
+def explain_document(result: ExplainResult) -> dict[str, Any]:
     """Return the document."""
     message = result.message
     return {
@@ -26,7 +26,7 @@ def explain_json(result: ExplainResult) -> dict[str, Any]:
         "sent": result.is_sent,
         "since": fields_of(result.sending) if result.sending else None,
         "profile": result.profile.name,
-        "fate": _fate(result),
+        "fate": _fate_document(result),
         "hiddenBy": result.hidden_by,
         "stage": result.hider,
         "links": [fields_of(link) for link in result.links],
@@ -35,7 +35,7 @@ def explain_json(result: ExplainResult) -> dict[str, Any]:
     }
 
 
-def _fate(result: ExplainResult) -> dict[str, Any] | None:
+def _fate_document(result: ExplainResult) -> dict[str, Any] | None:
     fate = result.fate
     if fate is None:
         return None

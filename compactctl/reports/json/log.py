@@ -12,7 +12,7 @@ from compactctl.reports.rendering.json_document import (
 )
 
 
-def log_json(result: LogResult) -> dict[str, Any]:
+def log_document(result: LogResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.log/1",

@@ -10,7 +10,7 @@ from compactctl.reports.rendering.json_document import (
 )
 
 
-def rewind_json(result: RewindResult) -> dict[str, Any]:
+def rewind_document(result: RewindResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.rewind/1",

@@ -8,19 +8,19 @@ from compactctl.reports.rendering.wording import utc_text
 from compactctl.sessions.registry import store_named
 
 
-def sessions_json(result: SessionsResult) -> dict[str, Any]:
+def sessions_document(result: SessionsResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.sessions/1",
         "found": result.found,
         "hidden": result.hidden,
         "unread": result.unread,
-        "sessions": [_session(row) for row in result.rows],
+        "sessions": [_session_document(row) for row in result.rows],
         "warnings": list(result.warnings),
     }
 
 
-def _session(row: Row) -> dict[str, Any]:
+def _session_document(row: Row) -> dict[str, Any]:
     entry, details = row.session.entry, row.session.details
     return {
         "client": entry.client,

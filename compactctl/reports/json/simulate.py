@@ -8,7 +8,7 @@ from compactctl.commands.sizing.prompt_cache import InputCost
 from compactctl.reports.rendering.json_document import fields_of, measure_fields
 
 
-def simulate_json(result: SimulateResult) -> dict[str, Any]:
+def simulate_document(result: SimulateResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.simulate/1",

@@ -17,7 +17,7 @@ from compactctl.reports.rendering.json_document import (
 from compactctl.tokens.budget import usage_of
 
 
-def stats_json(result: StatsResult) -> dict[str, Any]:
+def stats_document(result: StatsResult) -> dict[str, Any]:
     """Return the document."""
     transcript, found = result.transcript, result.breakdown
     calibration = result.size.calibration

@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.verify.verify import Verified, VerifyResult
 
 
-def verify_json(result: VerifyResult) -> dict[str, Any]:
+def verify_document(result: VerifyResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.verify/1",

@@ -19,7 +19,7 @@ _KINDS = {
 _INNER = ("path", "embedded")
 
 
-def view_json(result: ViewResult) -> dict[str, Any]:
+def view_document(result: ViewResult) -> dict[str, Any]:
     """Return the document for ``view``."""
     return {
         "schema": "compactctl.view/1",
@@ -27,12 +27,12 @@ def view_json(result: ViewResult) -> dict[str, Any]:
         "what": result.what,
         "found": len(result.messages) if result.found is None else result.found,
         "before": result.before,
-        "messages": [_message(viewed) for viewed in result.messages],
+        "messages": [_message_document(viewed) for viewed in result.messages],
         "warnings": list(result.warnings),
     }
 
 
-def _message(viewed: ViewedMessage) -> dict[str, Any]:
+def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
     message = viewed.message
     return {
         "id": message.id,
@@ -44,20 +44,20 @@ def _message(viewed: ViewedMessage) -> dict[str, Any]:
         "hiddenBy": viewed.hidden_by,
         "stage": viewed.stage,
         "tags": tag_fields(message.tags),
-        "parts": [_part(part) for part in message.parts],
+        "parts": [_part_document(part) for part in message.parts],
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part_document(part: Part) -> dict[str, Any]:
     fields = {name: value for name, value in fields_of(part).items() if name not in _INNER}
     if isinstance(part, MediaPart):
-        return {"kind": "media", **_media(part)}
+        return {"kind": "media", **_media_document(part)}
     if isinstance(part, ToolResultPart):
-        fields["media"] = [_media(each) for each in part.media]
+        fields["media"] = [_media_document(each) for each in part.media]
     return {"kind": _KINDS[type(part).__name__], **fields}
 
 
-def _media(part: MediaPart) -> dict[str, Any]:
+def _media_document(part: MediaPart) -> dict[str, Any]:
     return {
         "mediaType": part.media_type,
         "bytes": part.n_bytes,

@@ -8,7 +8,7 @@ from compactctl.reports.parquet.table_file import write_table
 from compactctl.reports.rendering.batch_rows import TYPES, flat
 
 METADATA = "compactctl.batch"
-VERSION = 1
+FILES_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 
 
@@ -19,7 +19,7 @@ def write_report(
 
     ``stages`` are joined by commas, as ``--stages`` takes them.
     """
-    return write_table(map(flat, rows), TYPES, {METADATA: VERSION}, path, force=force)
+    return write_table(map(flat, rows), TYPES, {METADATA: FILES_VERSION}, path, force=force)
 
 
 def write_values(
@@ -27,4 +27,4 @@ def write_values(
 ) -> tuple[str, ...]:
     """Write rows as they stand in other reports; a column that these lack is null."""
     whole = ({**dict.fromkeys(TYPES), **row} for row in rows)
-    return write_table(whole, TYPES, {METADATA: VERSION}, path, force=force)
+    return write_table(whole, TYPES, {METADATA: FILES_VERSION}, path, force=force)

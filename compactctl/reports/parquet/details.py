@@ -12,7 +12,7 @@ from compactctl.reports.parquet.rounds import round_row
 from compactctl.reports.parquet.table_file import TableFile
 
 MESSAGES, ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
-VERSION = 1
+DETAILS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
 
 # Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
@@ -44,8 +44,10 @@ class DetailFiles:
     """
 
     def __init__(self, messages: str | None, rounds: str | None) -> None:
-        self._messages = messages and TableFile(MESSAGE_COLUMNS, {MESSAGES: VERSION}, messages)
-        self._rounds = rounds and TableFile(ROUND_COLUMNS, {ROUNDS: VERSION}, rounds)
+        self._messages = messages and TableFile(
+            MESSAGE_COLUMNS, {MESSAGES: DETAILS_VERSION}, messages
+        )
+        self._rounds = rounds and TableFile(ROUND_COLUMNS, {ROUNDS: DETAILS_VERSION}, rounds)
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +64,7 @@ class DetailFiles:
     def take(self, details: FileDetails) -> None:
         """Take in the rows of one file. Raises DiskError."""
         if self._messages:
-            self._messages.add(_message(details.path, row) for row in details.messages)
+            self._messages.add(_message_row(details.path, row) for row in details.messages)
         if self._rounds:
             told = (round_row(each, None) for each in details.rounds)
             self._rounds.add({"path": details.path, **row} for row in told)
@@ -79,7 +81,7 @@ class DetailFiles:
         yield from (file for file in (self._messages, self._rounds) if file)
 
 
-def _message(path: str, row: MessageDetails) -> dict[str, object]:
+def _message_row(path: str, row: MessageDetails) -> dict[str, object]:
     more = {
         "path": path,
         "line": row.line + 1,

@@ -19,16 +19,16 @@ def part_text(part: Part, shown: Callable[[str], str]) -> str:
     """Return what a part says; ``shown`` makes safe text of its own, cut where that is wanted."""
     match part:
         case TextPart():
-            return "\n".join(filter(None, (shown(part.text), _added(part.added))))
+            return "\n".join(filter(None, (shown(part.text), _added_text(part.added))))
         case ReasoningPart():
             text = "(not readable: encrypted or signature only)" if part.opaque else part.text
             return f"thinking: {shown(text)}"
         case ToolCallPart():
             called = f"→ {safe_text(part.tool)} {shown(part.arguments)}"
-            return "\n".join(filter(None, (called, _added(part.added))))
+            return "\n".join(filter(None, (called, _added_text(part.added))))
         case ToolResultPart():
             failed = " (error)" if part.is_error else ""
-            images = "".join(f"\n{_media(item)}" for item in part.media)
+            images = "".join(f"\n{_media_text(item)}" for item in part.media)
             tool = safe_text(part.tool) or "result"
             return f"← {tool}{failed}: {shown(part.text)}{images}"
         case FilePart():
@@ -36,14 +36,14 @@ def part_text(part: Part, shown: Callable[[str], str]) -> str:
         case ToolDefinitionPart():
             return f"tools {safe_text(part.name)}: {shown(part.text)}"
         case MediaPart():
-            return _media(part)
+            return _media_text(part)
 
 
-def _added(text: str) -> str:
+def _added_text(text: str) -> str:
     return f"(the client adds: {text})" if text else ""
 
 
-def _media(part: MediaPart) -> str:
+def _media_text(part: MediaPart) -> str:
     sizes = (
         f", {part.width} x {part.height} pixels" if part.width else "",
         f", {part.seconds:,.1f} seconds" if part.seconds else "",

@@ -30,7 +30,7 @@ def session_table(rows: Sequence[Row], now: float, home: str) -> Table:
 
     A column that says nothing of any of them is left out.
     """
-    cells = [_cells(row, now, home) for row in rows]
+    cells = [_session_cells(row, now, home) for row in rows]
     told = [at for at in range(len(_COLUMNS)) if any(row[at] for row in cells)]
     return table([_COLUMNS[at] for at in told], [[row[at] for at in told] for row in cells])
 
@@ -43,7 +43,7 @@ def project_text(project: str, home: str) -> str:
     return one_line(project)
 
 
-def _cells(row: Row, now: float, home: str) -> tuple[str, ...]:
+def _session_cells(row: Row, now: float, home: str) -> tuple[str, ...]:
     session, details = row.session, row.session.details
     size, share = session.entry.n_bytes, row.least_ratio
     least = "" if row.at_least is None else "≥"

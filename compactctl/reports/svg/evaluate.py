@@ -54,7 +54,7 @@ def drawing(result: EvaluateResult) -> str:
     ]
     for row, (curve, colour) in enumerate(zip(found, cycle(_COLOURS), strict=False)):
         lines += _curve(curve, colour, scale)
-        lines += _legend(curve, colour, row)
+        lines += _svg_legend(curve, colour, row)
     return "\n".join([*lines, "</svg>", ""])
 
 
@@ -97,7 +97,7 @@ def _recall(point: EvalFigures) -> float:
     return point.measures["recall"].value
 
 
-def _legend(curve: Curve, colour: str, row: int) -> Sequence[str]:
+def _svg_legend(curve: Curve, colour: str, row: int) -> Sequence[str]:
     x, y = _WIDTH - _RIGHT + 20, _TOP + 18 * row
     dashed = ' class="control"' if curve.is_control else ""
     name = escape(line_text(curve.name))

@@ -18,7 +18,7 @@ _COLUMNS = (
 )
 
 
-def archives_screen(result: ArchivesResult) -> Iterator[ScreenItem]:
+def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per archive, and what they come to."""
     if not result.archives:
         yield f"there are none like that below {project_text(result.folder, result.home)}"

@@ -30,7 +30,7 @@ _VERDICTS: Mapping[AuditVerdict, str] = {
 _TEXT_WIDTH = 400
 
 
-def audit_screen(result: AuditResult) -> Iterator[ScreenItem]:
+def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per compaction, then what was found in each."""
     if not result.compactions:
         yield f"{path_name(result.path)}: no compaction in it"

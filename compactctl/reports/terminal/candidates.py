@@ -16,7 +16,7 @@ from compactctl.reports.rendering.text import (
 )
 
 
-def candidates_screen(
+def candidates_terminal(
     candidates: Candidates, command: str, now: float, options: Sequence[str] = ()
 ) -> Iterator[ScreenItem]:
     """Yield what to print: the files and what to type; ``now`` is in seconds since the epoch.
@@ -24,7 +24,7 @@ def candidates_screen(
     ``options`` are those that were typed already.
     """
     if not candidates.found:
-        yield _nothing(candidates, command)
+        yield _nothing_found(candidates, command)
         return
     where = "Compacted in this folder" if candidates.compacted else "In this folder"
     yield f"{command}: which transcript? {where}, the newest first:"
@@ -35,7 +35,7 @@ def candidates_screen(
         text("Written"),
         text("Format", spare=1),
     )
-    yield table(columns, [_cells(each, now) for each in candidates.found])
+    yield table(columns, [_candidate_cells(each, now) for each in candidates.found])
     yield ""
     if candidates.more:
         yield f"and {plural(candidates.more, 'older file')}"
@@ -45,7 +45,7 @@ def candidates_screen(
     yield f"type: {typed_command(command, best, options)}"
 
 
-def _nothing(candidates: Candidates, command: str) -> str:
+def _nothing_found(candidates: Candidates, command: str) -> str:
     folder = safe_text(str(candidates.folder))
     if candidates.compacted:
         return (
@@ -58,7 +58,7 @@ def _nothing(candidates: Candidates, command: str) -> str:
     )
 
 
-def _cells(each: Candidate, now: float) -> tuple[str, ...]:
+def _candidate_cells(each: Candidate, now: float) -> tuple[str, ...]:
     return (
         one_line(each.name),
         size_text(each.n_bytes),

@@ -29,7 +29,7 @@ _STYLES: dict[str, TextStyle] = {
 }
 
 
-def check_screen(result: CheckResult) -> Iterator[ScreenItem]:
+def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield what to print: the answer first, then what it rests on."""
     answer = "compaction is not due"
     if result.is_unsure:

@@ -22,7 +22,7 @@ from compactctl.reports.rendering.wording import (
     tokens_text,
 )
 from compactctl.reports.terminal.sections.doubts import request_text
-from compactctl.reports.terminal.sections.explain import explain_screen
+from compactctl.reports.terminal.sections.explain import fates_terminal
 from compactctl.reports.terminal.sections.written import (
     beside_texts,
     continue_texts,
@@ -33,13 +33,13 @@ from compactctl.reports.terminal.sections.written import (
 _SHOWN_LINES = 3
 
 
-def compact_screen(result: CompactResult) -> Iterator[ScreenItem]:
+def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield what to print: one row per stage, the sum, and what it means.
 
     Where messages are to be explained, they come first.
     """
     if result.explain:
-        yield from explain_screen(result)
+        yield from fates_terminal(result)
     columns = (
         text("Stage"),
         text("Outcome"),
@@ -55,9 +55,9 @@ def compact_screen(result: CompactResult) -> Iterator[ScreenItem]:
         ("all", "", *(f"{count:,}" for count in numbers)),
     )
     yield ""
-    yield from _reasons(result)
+    yield from _stage_reasons(result)
     yield ""
-    yield Facts(tuple(_facts(result)))
+    yield Facts(tuple(_compaction_facts(result)))
     yield from _outcome(result)
 
 
@@ -113,7 +113,7 @@ def _stage_cells(record: StageRecord) -> tuple[str, ...]:
     return (record.name, outcome, *(f"{count:,}" for count in numbers))
 
 
-def _reasons(result: CompactResult) -> Iterator[str]:
+def _stage_reasons(result: CompactResult) -> Iterator[str]:
     for record in result.stages:
         if record.detail and record.outcome != "not-needed":
             yield f"{record.name}: {safe_text(record.detail)}"
@@ -124,7 +124,7 @@ def _reasons(result: CompactResult) -> Iterator[str]:
         yield f"{idle}: not needed, the context was within the target by then"
 
 
-def _facts(result: CompactResult) -> Iterator[Fact]:
+def _compaction_facts(result: CompactResult) -> Iterator[Fact]:
     counted = f"{counter_text(result.measure)}; {model_text(result.measure)}"
     yield Fact("counted with", counted)
     if result.redone:

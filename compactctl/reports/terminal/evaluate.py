@@ -18,7 +18,7 @@ _PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
 _MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def evaluate_screen(result: EvaluateResult) -> Iterator[ScreenItem]:
+def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     """Yield the figures, the curve of recall, and with several sessions a row for each."""
     yield Accent("What compactions keep of what sessions went on to need", "bold")
     yield "That words are still there is the most that a model can recall, not what it will."
@@ -30,7 +30,7 @@ def evaluate_screen(result: EvaluateResult) -> Iterator[ScreenItem]:
     yield ""
     drawn = curves(result)
     yield Verbatim("\n".join(_plot(drawn)))
-    yield f"recall by  {_legend(drawn)}"
+    yield f"recall by  {_plot_legend(drawn)}"
     if len(result.sessions) > 1:
         yield ""
         yield _sessions_table(result)
@@ -131,7 +131,7 @@ def _plot(found: Sequence[Curve]) -> Iterator[str]:
     yield f"        0%{'tokens kept':^{_PLOT_WIDTH - 7}}{widest:.0%}"
 
 
-def _legend(found: Sequence[Curve]) -> str:
+def _plot_legend(found: Sequence[Curve]) -> str:
     marked = zip(found, _MARKS, strict=False)
     return ", ".join(f"{mark} {one_line(curve.name)}" for curve, mark in marked)
 

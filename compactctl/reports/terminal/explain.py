@@ -33,7 +33,7 @@ _OPTIONS: Mapping[Way, str] = {
 }
 
 
-def explain_screen(result: ExplainResult) -> Iterator[ScreenItem]:
+def explain_terminal(result: ExplainResult) -> Iterator[ScreenItem]:
     """Yield what to print: facts about the message, one below the other."""
     yield Accent(f"{path_name(result.path)}: {_where(result)}", "bold")
     yield Facts(tuple(_facts(result)))
@@ -62,7 +62,9 @@ def _facts(result: ExplainResult) -> Iterator[Fact]:
     yield Fact("counted with", counter_text(result.measure))
     yield Fact("sent", _sent(result))
     if result.fate is not None:
-        yield Fact("would be", f"{_fate(result.fate)} (profile {one_line(result.profile.name)})")
+        yield Fact(
+            "would be", f"{_fate_text(result.fate)} (profile {one_line(result.profile.name)})"
+        )
     yield from _links(result.links)
     if result.way_back is not None:
         yield Fact("bring back", _command(result, result.way_back))
@@ -86,7 +88,7 @@ def _sent(result: ExplainResult) -> str:
     return f"no, {why}" + (f"; was sent{since}" if since else "")
 
 
-def _fate(fate: Explained) -> str:
+def _fate_text(fate: Explained) -> str:
     """Say what would become of the message, and why."""
     by = f" by {fate.stage}" if fate.stage else ""
     left = f", {plural(fate.tokens_after, 'token')} left" if fate.fate == "rewritten" else ""
@@ -99,12 +101,12 @@ def _links(links: Sequence[MessageLink]) -> Iterator[Fact]:
     for kind, same in groupby(ordered, key=lambda link: link.kind):
         some = list(same)
         for count, link in enumerate(some[:_LISTED]):
-            yield Fact("" if count else _LABELS[kind], _link(link))
+            yield Fact("" if count else _LABELS[kind], _link_text(link))
         if len(some) > _LISTED:
             yield Fact("", f"and {plural(len(some) - _LISTED, 'more message')}; see --json")
 
 
-def _link(link: MessageLink) -> str:
+def _link_text(link: MessageLink) -> str:
     place = f"line {link.line:,}" if link.line is not None else one_line(link.id)
     whole = ", with all that it shows" if link.covers else ""
     return f"{place} · {link.role} · {one_line(link.what)}{whole}"

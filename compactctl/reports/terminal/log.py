@@ -11,7 +11,7 @@ from compactctl.reports.rendering.text import line_text, one_line, path_name, sh
 from compactctl.reports.rendering.wording import utc_text
 
 
-def log_screen(result: LogResult) -> Iterator[ScreenItem]:
+def log_terminal(result: LogResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per operation, then a row per group in effect."""
     if result.entries:
         yield from _operations(result)

@@ -24,15 +24,15 @@ from compactctl.reports.terminal.sections.written import (
 from compactctl.sessions.session import Session
 
 
-def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
+def rescue_terminal(result: RescueResult) -> Iterator[ScreenItem]:
     """Yield what to print: what the context was and is, the way back, and the way on."""
     done = result.compacted
     if done.compacted or done.written is not None:
-        yield Facts(tuple(_facts(result)))
+        yield Facts(tuple(_rescue_facts(result)))
     else:
-        yield _nothing(result)
+        yield _nothing_rescued(result)
     if result.earlier is not None:
-        yield from _earlier(result.earlier, done.path)
+        yield from _rescued_before(result.earlier, done.path)
     if done.written is not None:
         yield written_text(done.written)
         yield from beside_texts(done.written)
@@ -41,7 +41,7 @@ def rescue_screen(result: RescueResult) -> Iterator[ScreenItem]:
     yield from map(Verbatim, continue_texts(result.continue_with))
 
 
-def _earlier(session: Session, path: str) -> Iterator[str]:
+def _rescued_before(session: Session, path: str) -> Iterator[str]:
     title = f' "{one_line(session.details.title)}"' if session.details.title else ""
     yield f"rescued before, as session {one_line(session.id)}{title}; nothing was written now"
     yield f"another one with: compactctl compact {shell_path(path)}"
@@ -55,7 +55,7 @@ def rescue_messages(result: RescueResult) -> Iterator[str]:
         yield "dry run: nothing was written"
 
 
-def _nothing(result: RescueResult) -> str:
+def _nothing_rescued(result: RescueResult) -> str:
     done = result.compacted
     size = f"{result.tokens_after:,} tokens, {_share(done, result.tokens_after)}"
     is_full = result.tokens_after > done.measure.limits.base_tokens
@@ -68,7 +68,7 @@ def _share(done: CompactResult, tokens: int) -> str:
     return f"{share_text(tokens / limits.base_tokens)} of {base_text(limits)}"
 
 
-def _facts(result: RescueResult) -> Iterator[Fact]:
+def _rescue_facts(result: RescueResult) -> Iterator[Fact]:
     done = result.compacted
     was, limit = result.tokens_before, done.measure.limits.base_tokens
     yield Fact("was", f"{tokens_text(was)}, {_share(done, was)}", "bold red" if was > limit else "")

@@ -13,7 +13,7 @@ from compactctl.reports.terminal.sections.written import (
 )
 
 
-def rewind_screen(result: RewindResult) -> Iterator[ScreenItem]:
+def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
     """Yield what to print: what was restored and its digest."""
     if not result.moved:
         yield f"{path_name(result.path)}: nothing to undo, it is in that state already"

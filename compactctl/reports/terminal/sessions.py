@@ -22,7 +22,7 @@ from compactctl.sessions.session import Session
 _FULL = 0.8
 
 
-def sessions_screen(result: SessionsResult) -> Iterator[ScreenItem]:
+def sessions_terminal(result: SessionsResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per session, and what was left out."""
     if result.rows:
         yield session_table(result.rows, result.now, result.home)
@@ -53,7 +53,7 @@ def sessions_messages(result: SessionsResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
 
 
-def choices_screen(
+def choices_terminal(
     choices: Choices, command: str, options: Sequence[str] = ()
 ) -> Iterator[ScreenItem]:
     """Yield what to print: why none was taken, the sessions, and what to type.

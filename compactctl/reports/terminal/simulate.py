@@ -14,7 +14,7 @@ from compactctl.reports.rendering.wording import counter_text, model_text, token
 _LINE_WIDTH = 24
 
 
-def simulate_screen(result: SimulateResult) -> Iterator[ScreenItem]:
+def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per profile, and where these were named a row per compaction."""
     yield Accent(path_name(result.path), "bold")
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"

@@ -26,7 +26,7 @@ from compactctl.reports.terminal.sections.doubts import (
     unread_facts,
 )
 from compactctl.reports.terminal.sections.fit import TOO_LARGE, fit_facts
-from compactctl.reports.terminal.sections.rounds import rounds_screen
+from compactctl.reports.terminal.sections.rounds import rounds_terminal
 from compactctl.reports.terminal.sections.session_graph import session_graph
 from compactctl.tokens.fit import fit_of
 
@@ -41,7 +41,7 @@ _LEVELS: dict[str, tuple[str, TextStyle]] = {
 REFUSED = "the provider refused the request as too large"
 
 
-def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
+def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what to print for a result."""
     yield from _head(result)
     yield ""
@@ -51,7 +51,7 @@ def stats_screen(result: StatsResult) -> Iterator[ScreenItem]:
         yield Facts(tuple(_request_facts(result)))
         return
     if result.rounds is not None:
-        yield from rounds_screen(result.rounds, result.costs)
+        yield from rounds_terminal(result.rounds, result.costs)
         return
     yield category_table(result)
     yield from _exactness(result)

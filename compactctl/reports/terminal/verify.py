@@ -16,7 +16,7 @@ _STYLES: Mapping[TranscriptState | Severity, TextStyle] = {
 _FINDING_WIDTH = 1_000
 
 
-def verify_screen(result: VerifyResult) -> Iterator[ScreenItem]:
+def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
     """Yield what to print: each transcript with what was found, then how many of which kind."""
     for verified in result.transcripts:
         yield Accent(_verdict(verified), _STYLES.get(verified.verdict, ""))

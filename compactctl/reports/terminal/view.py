@@ -13,7 +13,7 @@ from compactctl.reports.rendering.text import line_text, path_name, plural, safe
 SHORT_TEXT = 2_000
 
 
-def view_screen(result: ViewResult) -> Iterator[Verbatim | Raw]:
+def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
     """Yield what to print: the messages as text or, where that is asked for, the raw lines."""
     if result.detail == "raw":
         yield Raw(records_of(result))

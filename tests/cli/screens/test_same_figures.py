@@ -35,9 +35,9 @@ from compactctl.history.conversations import conversations_of
 from compactctl.profiles.library import built_in
 from compactctl.reports.html.choice import PageChoice
 from compactctl.reports.html.session import stats_page
-from compactctl.reports.json.check import check_json
-from compactctl.reports.json.compact import compact_json
-from compactctl.reports.json.stats import stats_json
+from compactctl.reports.json.check import check_document
+from compactctl.reports.json.compact import compact_document
+from compactctl.reports.json.stats import stats_document
 from compactctl.store.places import Machine
 from compactctl.tokens.trigger import NEVER
 
@@ -212,14 +212,14 @@ def test_all_commands_tell_the_same_of_real_transcripts(path: Path) -> None:
 def compare(path: Path, way: str) -> None:
     """Ask every command that tells the next request, the categories or the verdict."""
     found = stats(StatsOptions(path=str(path), measure=WAYS[way], life=True))
-    expected = stats_json(found)
+    expected = stats_document(found)
     assert sum(expected["breakdown"].values()) == expected["totalTokens"]
     assert min(expected["breakdown"].values()) >= 0
     if found.conversations == 1:
         assert sum(expected[row] for row in ROWS) == expected["estimatedInputTokens"]
 
     checked = check(CheckOptions(path=str(path), measure=WAYS[way]))
-    document = check_json(checked)
+    document = check_document(checked)
     assert {name: document[name] for name in VERDICT} == {name: expected[name] for name in VERDICT}
     assert sum(document["breakdown"].values()) == found.usage.tokens
     assert min(document["breakdown"].values()) >= 0
@@ -251,7 +251,7 @@ def compare(path: Path, way: str) -> None:
     assert found.next_request.tokens == found.usage.tokens
     assert idle.largest_before == idle.largest_after == found.usage.tokens
     assert idle.tokens_after == found.breakdown.total
-    assert compact_json(idle)["fit"] == expected["fit"]
+    assert compact_document(idle)["fit"] == expected["fit"]
 
 
 @pytest.mark.each_choice
@@ -272,9 +272,9 @@ def test_what_compact_promises_is_what_is_measured_then(
         if made.written is None:
             continue
         again = check(CheckOptions(path=made.written.output, measure=WAYS[way]))
-        found = stats_json(again.stats)
+        found = stats_document(again.stats)
         assert again.situation == made.situation
-        assert found["fit"] == compact_json(made)["fit"]
+        assert found["fit"] == compact_document(made)["fit"]
         assert found["totalTokens"] == made.tokens_after
         assert (again.stats.size.unseen, found["messageCount"]) == (
             made.unseen,

@@ -17,14 +17,14 @@ from compactctl.commands.inspect.view import view
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.sizing.usual import OVERHEAD
-from compactctl.reports.json.check import check_json
-from compactctl.reports.json.compact import compact_json
-from compactctl.reports.json.stats import stats_json
-from compactctl.reports.json.view import view_json
+from compactctl.reports.json.check import check_document
+from compactctl.reports.json.compact import compact_document
+from compactctl.reports.json.stats import stats_document
+from compactctl.reports.json.view import view_document
 from compactctl.reports.rendering.screen import ScreenItem, item_lines
-from compactctl.reports.terminal.check import check_screen
-from compactctl.reports.terminal.compact import compact_screen
-from compactctl.reports.terminal.stats import stats_screen
+from compactctl.reports.terminal.check import check_terminal
+from compactctl.reports.terminal.compact import compact_terminal
+from compactctl.reports.terminal.stats import stats_terminal
 
 USUAL = OVERHEAD["codex"]
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
@@ -41,7 +41,7 @@ def lines_of(items: Iterable[ScreenItem], width: int | None = None) -> list[str]
 
 
 def shown(result: StatsResult, width: int | None = None) -> list[str]:
-    return lines_of(stats_screen(result), width)
+    return lines_of(stats_terminal(result), width)
 
 
 def line_with(label: str, result: StatsResult) -> str:
@@ -66,7 +66,7 @@ def test_rows_that_differ_are_told_apart(name: str, counter: str, *, noted: bool
     result = result_of(name, counter)
     assert (NOTE in shown(result)) is noted
     estimated = "estimate" if name.startswith("claude") else None
-    assert stats_json(result)["mediaExactness"] == estimated
+    assert stats_document(result)["mediaExactness"] == estimated
 
 
 def test_counted_and_calibrated_rows_are_told_apart() -> None:
@@ -114,7 +114,7 @@ def test_counted_and_calibrated_rows_are_told_apart() -> None:
 def test_recorded_usage_checks_the_counts(found: dict[str, Any], verdict: str, line: str) -> None:
     result = with_health(result_of("codex-session.jsonl", "chars/4"), **found)
     assert line_with("health check", result) == f"health check {line}"
-    document = stats_json(result)
+    document = stats_document(result)
     assert document["observedRatio"] == document["healthCheck"]["ratio"] == found["ratio"]
     assert document["healthCheck"]["verdict"] == verdict
 
@@ -122,7 +122,7 @@ def test_recorded_usage_checks_the_counts(found: dict[str, Any], verdict: str, l
 def test_without_recorded_usage_there_is_no_health_check() -> None:
     result = result_of("openai-chat.jsonl", "chars/4")
     assert not [line for line in shown(result) if line.startswith("health check")]
-    assert stats_json(result)["healthCheck"] is None
+    assert stats_document(result)["healthCheck"] is None
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -144,9 +144,9 @@ def test_what_no_file_holds_is_told_apart(tmp_path: Path) -> None:
     result = stats(StatsOptions(path=str(path)))
 
     assert "2 tokens of these the client adds itself (estimate)" in shown(result)
-    assert stats_json(result)["addedByClientTokens"] == 2
-    assert stats_json(result)["breakdown"]["tool results"] == 2
-    [called] = view_json(view(str(path)))["messages"][1]["parts"]
+    assert stats_document(result)["addedByClientTokens"] == 2
+    assert stats_document(result)["breakdown"]["tool results"] == 2
+    [called] = view_document(view(str(path)))["messages"][1]["parts"]
     assert called["added"] == "aborted"
 
 
@@ -162,8 +162,8 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
         f"what Codex sends beside is not known, usually {USUAL.usual:,}" in line
         for line in shown(result)
     )
-    assert stats_json(result)["usualOverhead"] == asdict(USUAL)
-    assert stats_json(result)["estimatedInputTokens"] == stats_json(result)["totalTokens"]
+    assert stats_document(result)["usualOverhead"] == asdict(USUAL)
+    assert stats_document(result)["estimatedInputTokens"] == stats_document(result)["totalTokens"]
     prompt = tmp_path / "system.txt"
     prompt.write_text("You are Codex.")
     given = stats(StatsOptions(path=str(path), extras=ExtraOptions(system=str(prompt))))
@@ -174,30 +174,30 @@ def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
     path = tmp_path / "rollout.jsonl"
     path.write_bytes(jsonl([message("user", "go"), message("assistant", "done")]))
     found = check(CheckOptions(path=str(path)))
-    told = lines_of(check_screen(found))
+    told = lines_of(check_terminal(found))
     assert any(re.match(r"next request +\d+ tokens or more, \d\.\d % of", line) for line in told)
     assert any(
         f"what Codex sends beside is not known, usually {USUAL.usual:,}" in line for line in told
     )
-    document = check_json(found)
+    document = check_document(found)
     assert (document["unreportedBy"], document["usualOverhead"]["usual"]) == ("Codex", USUAL.usual)
     compacted = compact(CompactOptions(path=str(path), dry_run=True))
     assert any(
         re.match(r"next request +\d+ tokens or more$", line)
-        for line in lines_of(compact_screen(compacted))
+        for line in lines_of(compact_terminal(compacted))
     )
-    assert compact_json(compacted)["unreportedBy"] == "Codex"
+    assert compact_document(compacted)["unreportedBy"] == "Codex"
 
 
 def test_a_check_tells_whether_the_counts_can_be_right() -> None:
     for name in ("codex-session.jsonl", "openai-chat.jsonl"):
         measure = MeasureOptions(counter="chars/4")
         found = check(CheckOptions(path=str(SAMPLES / name), measure=measure))
-        told, same = lines_of(check_screen(found)), shown(found.stats)
+        told, same = lines_of(check_terminal(found)), shown(found.stats)
         lines = [line.split() for line in told if line.startswith("health")]
         assert lines == [line.split() for line in same if line.startswith("health")]
         assert len(lines) == (name == "codex-session.jsonl")
-        assert check_json(found)["healthCheck"] == stats_json(found.stats)["healthCheck"]
+        assert check_document(found)["healthCheck"] == stats_document(found.stats)["healthCheck"]
 
 
 def test_what_the_sample_of_claude_code_reports_is_what_is_in_it() -> None:

@@ -12,7 +12,7 @@ from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.reports.rendering.encoding_fallback import PLAIN, register
 from compactctl.reports.rendering.graph import SHADES, Graph, graph_lines, small_bars
 from compactctl.reports.rendering.screen import item_lines
-from compactctl.reports.terminal.stats import stats_screen
+from compactctl.reports.terminal.stats import stats_terminal
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 HEIGHT = 14
@@ -73,7 +73,7 @@ def test_small_bars_rise_and_fall_with_what_they_show(values: list[float]) -> No
 def test_a_session_is_drawn_with_what_its_letters_mean(name: str, width: int | None) -> None:
     measure = MeasureOptions(counter="chars/4")
     result = stats(StatsOptions(path=str(SAMPLES / name), measure=measure, graph=True))
-    items = list(stats_screen(result))
+    items = list(stats_terminal(result))
     graph = next(item for item in items if isinstance(item, Graph))
     assert result.life
     assert [sum(column) for column in graph.columns] == [

@@ -13,10 +13,10 @@ from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message
-from compactctl.reports.json.stats import stats_json
+from compactctl.reports.json.stats import stats_document
 from compactctl.reports.rendering.screen import item_lines
-from compactctl.reports.terminal.sections.rounds import rounds_screen
-from compactctl.reports.terminal.stats import stats_screen
+from compactctl.reports.terminal.sections.rounds import rounds_terminal
+from compactctl.reports.terminal.stats import stats_terminal
 from compactctl.tokens.models.price_table import BUILT_IN
 
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
@@ -28,7 +28,7 @@ def result_of(name: str, *, wanted: bool = True) -> StatsResult:
 
 
 def shown(found: Rounds, width: int | None = None, costs: Costs | None = None) -> list[str]:
-    items = rounds_screen(found, costs)
+    items = rounds_terminal(found, costs)
     return [line for item in items for lines, _ in item_lines(item, width) for line in lines]
 
 
@@ -53,7 +53,7 @@ def test_the_lines_fit_and_every_round_has_one(name: str, width: int) -> None:
 def test_the_rounds_take_the_place_of_the_table_of_categories() -> None:
     result = result_of("codex-session.jsonl")
     lines = [
-        line for item in stats_screen(result) for ls, _ in item_lines(item, None) for line in ls
+        line for item in stats_terminal(result) for ls, _ in item_lines(item, None) for line in ls
     ]
     assert lines[0].endswith("codex-session.jsonl")
     assert not [line for line in lines if line.startswith("Category")]
@@ -100,7 +100,7 @@ def test_rounds_of_several_conversations_say_whose_they_are() -> None:
 
 def test_the_document_has_every_round_and_sums() -> None:
     result = result_of("claude-code-session.jsonl")
-    found = stats_json(result)
+    found = stats_document(result)
     each, totals = found["rounds"], found["roundTotals"]
     assert sum(one["contextTokens"] for one in each) == totals["sentTokens"]
     assert sum(one["paidAgainTokens"] for one in each) == totals["paidAgainTokens"]
@@ -111,7 +111,7 @@ def test_the_document_has_every_round_and_sums() -> None:
 
 
 def test_without_the_option_the_document_has_none() -> None:
-    found = stats_json(result_of("claude-code-session.jsonl", wanted=False))
+    found = stats_document(result_of("claude-code-session.jsonl", wanted=False))
     assert found["rounds"] is found["roundTotals"] is None
 
 
@@ -157,10 +157,10 @@ def test_without_a_report_of_the_cache_the_cost_is_the_most_that_it_can_be() -> 
 
 
 def test_the_document_has_the_cost_of_every_round_and_of_all() -> None:
-    found = stats_json(priced(PRICED))
+    found = stats_document(priced(PRICED))
     each, all_ = found["rounds"], found["costs"]
     assert sum(one["cost"]["input"] for one in each) == pytest.approx(all_["input"])
     assert sum(all_["carried"].values()) == pytest.approx(all_["input"])
     assert all_["total"] == pytest.approx(all_["input"] + all_["output"])
     assert (all_["exactness"], all_["currency"], all_["unpriced"]) == ("estimate", "USD", {})
-    assert stats_json(result_of(PRICED))["costs"] is None
+    assert stats_document(result_of(PRICED))["costs"] is None

@@ -6,18 +6,18 @@ from compactctl.commands.harness.chunks import ChunksResult, ConversationChunks
 from compactctl.reports.rendering.json_document import fields_of, measure_fields
 
 
-def chunks_json(result: ChunksResult) -> dict[str, Any]:
+def chunks_document(result: ChunksResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.chunks/1",
         "path": result.path,
         "format": result.format,
         **measure_fields(result.measure),
-        "conversations": [_conversation(found) for found in result.conversations],
+        "conversations": [_conversation_document(found) for found in result.conversations],
     }
 
 
-def _conversation(found: ConversationChunks) -> dict[str, Any]:
+def _conversation_document(found: ConversationChunks) -> dict[str, Any]:
     return {
         "limitTokens": found.limit,
         "keptMessages": found.kept,

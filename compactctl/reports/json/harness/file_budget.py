@@ -6,7 +6,7 @@ from compactctl.commands.harness.file_budget import FileBudgetResult
 from compactctl.tokens.file_budget import FileVerdict
 
 
-def file_budget_json(result: FileBudgetResult) -> dict[str, Any]:
+def file_budget_document(result: FileBudgetResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.file-budget/1",
@@ -18,14 +18,14 @@ def file_budget_json(result: FileBudgetResult) -> dict[str, Any]:
         "fileBudgetTokens": result.tokens,
         "estimatedTokens": result.needed,
         "aggregate": result.aggregate,
-        "files": [_file(verdict) for verdict in result.verdicts],
+        "files": [_file_document(verdict) for verdict in result.verdicts],
         "included": [v.file.name for v in result.verdicts if v.outcome != "excluded"],
         "excluded": [v.file.name for v in result.verdicts if v.outcome == "excluded"],
         "notices": list(result.notices),
     }
 
 
-def _file(verdict: FileVerdict) -> dict[str, Any]:
+def _file_document(verdict: FileVerdict) -> dict[str, Any]:
     return {
         "name": verdict.file.name,
         "sizeBytes": verdict.file.size,

@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.harness.limit_output import LimitOutputResult
 
 
-def limit_output_json(result: LimitOutputResult) -> dict[str, Any]:
+def limit_output_document(result: LimitOutputResult) -> dict[str, Any]:
     """Return the document, with the fields of NeuroLink's truncation result."""
     return {
         "schema": "compactctl.limit-output/1",

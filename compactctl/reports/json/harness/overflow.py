@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.profiles.overflow.overflow import Overflow
 
 
-def overflow_json(result: Overflow) -> dict[str, Any]:
+def overflow_document(result: Overflow) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.overflow/1",

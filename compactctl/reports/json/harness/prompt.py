@@ -6,7 +6,7 @@ from compactctl.commands.harness.prompt import PromptResult
 from compactctl.reports.rendering.json_document import fields_of, measure_fields
 
 
-def prompt_json(result: PromptResult) -> dict[str, Any]:
+def prompt_document(result: PromptResult) -> dict[str, Any]:
     """Return the document for ``prompt``."""
     return {
         "schema": "compactctl.prompt/1",

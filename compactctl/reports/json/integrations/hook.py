@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.integrations.hook import HookResult
 
 
-def hook_json(result: HookResult) -> dict[str, Any]:
+def hook_document(result: HookResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.hook/1",

@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.integrations.integrate import Change, IntegrateResult
 
 
-def integrate_json(result: IntegrateResult) -> dict[str, Any]:
+def integrate_document(result: IntegrateResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.integrate/1",

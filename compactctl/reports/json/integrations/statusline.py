@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.integrations.statusline import StatusLineResult
 
 
-def statusline_json(result: StatusLineResult) -> dict[str, Any]:
+def statusline_document(result: StatusLineResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.statusline/1",

@@ -8,7 +8,7 @@ from compactctl.reports.json.many.growth import growth_fields
 from compactctl.reports.rendering.json_document import fields_of, tokens_by
 
 
-def batch_json(result: BatchResult) -> dict[str, Any]:
+def batch_document(result: BatchResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.batch/1",

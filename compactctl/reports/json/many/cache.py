@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.cache import CacheResult
 
 
-def cache_json(result: CacheResult) -> dict[str, Any]:
+def cache_document(result: CacheResult) -> dict[str, Any]:
     """Return the document."""
     state = result.state
     return {

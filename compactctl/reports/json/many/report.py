@@ -7,7 +7,7 @@ from compactctl.reports.json.many.growth import growth_fields
 from compactctl.reports.rendering.json_document import fields_of, tokens_by
 
 
-def report_json(result: ReportResult) -> dict[str, Any]:
+def report_document(result: ReportResult) -> dict[str, Any]:
     """Return the document."""
     summary = result.summary
     listed = {

@@ -6,7 +6,7 @@ from compactctl.commands.reference.config import ConfigResult
 from compactctl.reports.rendering.json_document import fields_of
 
 
-def config_json(result: ConfigResult) -> dict[str, Any]:
+def config_document(result: ConfigResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.config/1",

@@ -6,18 +6,18 @@ from compactctl.commands.reference.models import KnownModel, ModelsResult
 from compactctl.tokens.clients import Client
 
 
-def models_json(result: ModelsResult) -> dict[str, Any]:
+def models_document(result: ModelsResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.models/1",
-        "models": [_row(row) for row in result.rows],
+        "models": [_model_document(row) for row in result.rows],
         "windowSources": [{"source": source, "date": date} for source, date in result.sources],
-        "clients": [_client(client) for client in result.clients],
-        "resolved": _resolved(result.resolved) if result.resolved else None,
+        "clients": [_client_document(client) for client in result.clients],
+        "resolved": _resolved_document(result.resolved) if result.resolved else None,
     }
 
 
-def _row(row: KnownModel) -> dict[str, Any]:
+def _model_document(row: KnownModel) -> dict[str, Any]:
     return {
         "match": row.model.match,
         "rule": row.model.rule,
@@ -31,7 +31,7 @@ def _row(row: KnownModel) -> dict[str, Any]:
     }
 
 
-def _client(client: Client) -> dict[str, Any]:
+def _client_document(client: Client) -> dict[str, Any]:
     return {
         "format": client.format,
         "client": client.name,
@@ -42,11 +42,11 @@ def _client(client: Client) -> dict[str, Any]:
     }
 
 
-def _resolved(found: KnownModel) -> dict[str, Any]:
+def _resolved_document(found: KnownModel) -> dict[str, Any]:
     return {
         "model": found.model.name,
         "modelKnown": found.model.known,
-        **_row(found),
+        **_model_document(found),
         "outputReserveTokens": found.budget.output_reserve,
         "availableInputTokens": found.budget.available,
     }

@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.reference.stages import StagesResult
 
 
-def stages_json(result: StagesResult) -> dict[str, Any]:
+def stages_document(result: StagesResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.stages/1",

@@ -9,19 +9,19 @@ from compactctl.reports.rendering.text import plural
 from compactctl.reports.rendering.wording import counter_text, model_text, window_facts
 
 
-def chunks_screen(result: ChunksResult) -> Iterator[ScreenItem]:
+def chunks_terminal(result: ChunksResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per chunk, and what it was measured with."""
     several = len(result.conversations) > 1
     for place, found in enumerate(result.conversations, 1):
         if several:
             yield f"Conversation {place}"
-        yield from _conversation(found)
+        yield from _chunk_rows(found)
         yield ""
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
     yield Facts(tuple(window_facts(result.measure)))
 
 
-def _conversation(found: ConversationChunks) -> Iterator[ScreenItem]:
+def _chunk_rows(found: ConversationChunks) -> Iterator[ScreenItem]:
     if not found.chunks:
         yield f"no chunks: {found.reason}"
         return

@@ -10,7 +10,7 @@ from compactctl.reports.rendering.wording import tokens_text
 from compactctl.tokens.file_budget import FileVerdict
 
 
-def file_budget_screen(result: FileBudgetResult) -> Iterator[ScreenItem]:
+def file_budget_terminal(result: FileBudgetResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per file, the budget, then a line per file that is not whole."""
     columns = (
         number("Tokens"),
@@ -20,14 +20,14 @@ def file_budget_screen(result: FileBudgetResult) -> Iterator[ScreenItem]:
         number("Size", spare=1),
         text("File", "start", least=16),
     )
-    yield table(columns, map(_cells, result.verdicts))
+    yield table(columns, map(_file_cells, result.verdicts))
     yield ""
-    yield Facts(tuple(_facts(result)))
+    yield Facts(tuple(_budget_facts(result)))
     for notice in result.notices:
         yield Accent(one_line(notice), "yellow")
 
 
-def _cells(verdict: FileVerdict) -> tuple[str, ...]:
+def _file_cells(verdict: FileVerdict) -> tuple[str, ...]:
     return (
         f"{verdict.tokens:,}",
         _outcome(verdict),
@@ -44,7 +44,7 @@ def _outcome(verdict: FileVerdict) -> str:
     return f"{verdict.max_chars:,} characters"
 
 
-def _facts(result: FileBudgetResult) -> Iterator[Fact]:
+def _budget_facts(result: FileBudgetResult) -> Iterator[Fact]:
     budget = result.budget
     yield Fact("window", f"{tokens_text(budget.window)} ({one_line(budget.source)})")
     yield Fact("output reserve", tokens_text(budget.output_reserve))

@@ -13,16 +13,16 @@ _AGAIN = {
 }
 
 
-def overflow_screen(result: Overflow) -> Iterator[ScreenItem]:
+def overflow_terminal(result: Overflow) -> Iterator[ScreenItem]:
     """Yield what to print: the verdict, then what else the error says."""
     if result.overflow:
         yield Accent("overflow: the context is longer than the model takes", "bold")
     else:
         yield Accent("no overflow: the error does not say that the context is too long", "bold")
-    yield Facts(tuple(_facts(result)))
+    yield Facts(tuple(_overflow_facts(result)))
 
 
-def _facts(result: Overflow) -> Iterator[Fact]:
+def _overflow_facts(result: Overflow) -> Iterator[Fact]:
     if result.overflow:
         yield Fact("provider", result.provider or "not named")
     for label, count in (

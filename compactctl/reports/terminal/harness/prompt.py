@@ -7,7 +7,7 @@ from compactctl.reports.rendering.screen import Verbatim
 from compactctl.reports.rendering.text import path_name, plural, safe_text
 
 
-def prompt_screen(result: PromptResult) -> Iterator[Verbatim]:
+def prompt_terminal(result: PromptResult) -> Iterator[Verbatim]:
     """Yield what to print: the prompts; several have a line between them."""
     for number, prompt in enumerate(result.prompts, start=1):
         if len(result.prompts) > 1:

@@ -13,7 +13,7 @@ from compactctl.reports.rendering.text import one_line
 _LONGEST = 2_000
 
 
-def hook_screen(result: HookResult) -> Iterator[Raw]:
+def hook_terminal(result: HookResult) -> Iterator[Raw]:
     """Yield what the client reads: JSON or text, nothing where there is nothing to say."""
     match result.integration.answer:
         case "decision":

@@ -8,17 +8,17 @@ from compactctl.commands.integrations.integrate import Change, IntegrateResult
 from compactctl.reports.rendering.screen import ScreenItem, Verbatim
 from compactctl.reports.rendering.text import line_text, safe_text
 
-_NOTHING = {
+_NO_CHANGES = {
     "print": "there is nothing to add: it is set up",
     "install": "there is nothing to add: it is set up",
     "uninstall": "there is nothing of compactctl's to take back",
 }
 
 
-def integrate_screen(result: IntegrateResult) -> Iterator[ScreenItem]:
+def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
     """Yield what to print: how each file changes, as diff shows it."""
     if not result.changes:
-        yield _NOTHING[result.action]
+        yield _NO_CHANGES[result.action]
     for change in result.changes:
         yield Verbatim("\n".join(_lines(change)))
 

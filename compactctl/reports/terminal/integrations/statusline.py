@@ -7,10 +7,10 @@ from compactctl.reports.rendering.text import plural
 
 _THOUSAND = 1_000
 _SEPARATOR = " · "
-_NOTHING = "context: not told yet"
+_NO_CONTEXT = "context: not told yet"
 
 
-def statusline_screen(result: StatusLineResult) -> Iterator[str]:
+def statusline_terminal(result: StatusLineResult) -> Iterator[str]:
     """Yield the line."""
     yield _SEPARATOR.join(_pieces(result))
 
@@ -25,7 +25,7 @@ def _pieces(result: StatusLineResult) -> Iterator[str]:
 
 def _context(result: StatusLineResult) -> str:
     if result.context is None:
-        return _NOTHING
+        return _NO_CONTEXT
     if not result.window:
         return f"context {_short(result.context)}"
     share = round(result.context * 100 / result.window)

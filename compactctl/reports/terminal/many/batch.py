@@ -27,7 +27,7 @@ _OPTION = "--messages-at"
 _STATUSES = ("ok", "unchanged", "over", "flagged", "failed", "skipped")
 
 
-def batch_screen(result: BatchResult) -> Iterator[ScreenItem]:
+def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per transcript, data sets as one, the errors, the sums."""
     listed = tuple(row for row in summed_up(result.rows) if row.status != "skipped")
     yield table(_columns(result), [_cells(row, result) for row in listed])

@@ -7,7 +7,7 @@ from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.text import line_text, plural, size_text
 
 
-def cache_screen(result: CacheResult) -> Iterator[ScreenItem]:
+def cache_terminal(result: CacheResult) -> Iterator[ScreenItem]:
     """Yield what to print."""
     state = result.state
     held = f"{plural(state.results, 'result')}, {size_text(state.n_bytes)}"

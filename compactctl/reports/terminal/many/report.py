@@ -13,7 +13,7 @@ from compactctl.reports.rendering.text import line_text, one_line, plural, share
 from compactctl.reports.rendering.wording import BEFORE_AND_AFTER, tokens_text
 
 
-def report_screen(result: ReportResult) -> Iterator[ScreenItem]:
+def report_terminal(result: ReportResult) -> Iterator[ScreenItem]:
     """Yield what to print: totals, distributions, groups, the largest and the failing files."""
     yield Facts(tuple(_totals(result)))
     if not result.summary.tokens:

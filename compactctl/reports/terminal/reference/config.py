@@ -8,7 +8,7 @@ from compactctl.reports.rendering.tables import table, text
 from compactctl.reports.rendering.text import one_line, safe_text
 
 
-def config_screen(result: ConfigResult) -> Iterator[ScreenItem]:
+def config_terminal(result: ConfigResult) -> Iterator[ScreenItem]:
     """Yield what to print: the files read, then a row per option."""
     files = result.files or ("none was found",)
     yield Facts(tuple(Fact("" if n else "settings", safe_text(f)) for n, f in enumerate(files)))
@@ -22,14 +22,19 @@ def config_screen(result: ConfigResult) -> Iterator[ScreenItem]:
         text("From", "end", least=12),
         text("Project may", spare=1),
     )
-    yield table(columns, [_cells(row) for row in result.rows])
+    yield table(columns, [_setting_cells(row) for row in result.rows])
 
 
-def _cells(row: ConfigRow) -> tuple[str, ...]:
-    return row.option, _value(row.value), one_line(row.origin), "yes" if row.project else "no"
+def _setting_cells(row: ConfigRow) -> tuple[str, ...]:
+    return (
+        row.option,
+        _setting_text(row.value),
+        one_line(row.origin),
+        "yes" if row.project else "no",
+    )
 
 
-def _value(value: object) -> str:
+def _setting_text(value: object) -> str:
     match value:
         case None:
             return "not set"

@@ -11,10 +11,10 @@ from compactctl.tokens.clients import Client
 from compactctl.tokens.models.lookup import ModelInfo, model_suggestion
 
 
-def models_screen(result: ModelsResult) -> Iterator[ScreenItem]:
+def models_terminal(result: ModelsResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per beginning of a name, or how a name was looked up."""
     if result.resolved is not None:
-        yield Facts(tuple(_facts(result.resolved)))
+        yield Facts(tuple(_model_facts(result.resolved)))
         return
     columns = (
         text("Name begins with", "end", least=16),
@@ -24,16 +24,16 @@ def models_screen(result: ModelsResult) -> Iterator[ScreenItem]:
         text("Exactness", spare=3),
         text("Family", "end", spare=4),
     )
-    yield table(columns, map(_cells, result.rows))
+    yield table(columns, map(_model_cells, result.rows))
     yield ""
     yield "windows are from"
     yield Facts(tuple(Fact(date, source) for source, date in result.sources))
     yield ""
     yield "where clients compact by themselves"
-    yield Facts(tuple(fact for client in result.clients for fact in _client(client)))
+    yield Facts(tuple(fact for client in result.clients for fact in _client_facts(client)))
 
 
-def _cells(row: KnownModel) -> tuple[str, ...]:
+def _model_cells(row: KnownModel) -> tuple[str, ...]:
     model = row.model
     return (
         one_line(model.match),
@@ -45,12 +45,12 @@ def _cells(row: KnownModel) -> tuple[str, ...]:
     )
 
 
-def _client(client: Client) -> Iterator[Fact]:
+def _client_facts(client: Client) -> Iterator[Fact]:
     yield Fact(f"{client.name} {client.versions}".rstrip(), client.rule)
     yield Fact("", f"{client.date}: {client.source}")
 
 
-def _facts(found: KnownModel) -> Iterator[Fact]:
+def _model_facts(found: KnownModel) -> Iterator[Fact]:
     model, budget = found.model, found.budget
     yield Fact("model", one_line(model.name))
     yield Fact("found by", _rule(model))

@@ -17,7 +17,7 @@ _REACHES = {
 }
 
 
-def profiles_screen(result: ProfilesResult) -> Iterator[ScreenItem]:
+def profiles_terminal(result: ProfilesResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per profile, or everything about the one asked for."""
     return _explained(result.profiles[0]) if result.named else _listed(result.profiles)
 
@@ -46,33 +46,35 @@ def _listed(profiles: Sequence[Profile]) -> Iterator[ScreenItem]:
 def _explained(profile: Profile) -> Iterator[ScreenItem]:
     """Yield what a profile does, when, and where the figures are from."""
     yield Accent(f"{one_line(profile.name)}: {one_line(profile.title)}", "bold")
-    yield Facts(tuple(_facts(profile)))
+    yield Facts(tuple(_profile_facts(profile)))
     yield ""
     yield Accent("stages", "bold")
-    yield Facts(tuple(row for stage in profile.stages for row in _stage(stage)))
+    yield Facts(tuple(row for stage in profile.stages for row in _stage_facts(stage)))
     if profile.reactive:
         yield ""
         yield Accent("stages after an overflow", "bold")
-        yield Facts(tuple(row for stage in profile.reactive for row in _stage(stage)))
+        yield Facts(tuple(row for stage in profile.reactive for row in _stage_facts(stage)))
     if profile.differs:
         yield ""
         yield Facts(tuple(_differences(profile)))
 
 
-def _stage(stage: ProfileStage) -> Iterator[Fact]:
+def _stage_facts(stage: ProfileStage) -> Iterator[Fact]:
     taken_back = "; taken back if it does not fit" if stage.falls_back else ""
     yield Fact(stage.called, one_line(stage.why) + taken_back)
     if stage.target is not None:
-        yield Fact("", f"down to {_target(stage.target)}")
+        yield Fact("", f"down to {_target_text(stage.target)}")
     if stage.settings:
-        yield Fact("", ", ".join(f"{name} {_value(each)}" for name, each in stage.settings.items()))
+        yield Fact(
+            "", ", ".join(f"{name} {_option_text(each)}" for name, each in stage.settings.items())
+        )
 
 
-def _facts(profile: Profile) -> Iterator[Fact]:
+def _profile_facts(profile: Profile) -> Iterator[Fact]:
     if not profile.enabled:
         yield Fact("switched off", "compaction is never due")
     yield Fact("compacts when", str(profile.trigger))
-    yield Fact("down to", _target(profile.target))
+    yield Fact("down to", _target_text(profile.target))
     yield Fact("output reserve", _reserve(profile.budget))
     if profile.budget.usable != 1:
         yield Fact("safety margin", f"{float(profile.budget.usable):.1%} of the rest is used")
@@ -99,7 +101,7 @@ def _differences(profile: Profile) -> Iterator[Fact]:
         yield Fact("" if index else "differs in", one_line(line))
 
 
-def _target(target: TargetSize | str) -> str:
+def _target_text(target: TargetSize | str) -> str:
     if isinstance(target, str):
         return _REACHES[target]
     if target.unit == "ratio":
@@ -124,7 +126,7 @@ def _reserve(rule: BudgetRule) -> str:
     return text_ if rule.most is None else f"{text_}, at most {rule.most:,} tokens"
 
 
-def _value(value: OptionValue) -> str:
+def _option_text(value: OptionValue) -> str:
     if isinstance(value, tuple):
         return one_line(" ".join(value)) or "none"
     if isinstance(value, bool):

@@ -9,7 +9,7 @@ from compactctl.reports.rendering.tables import number, table, text
 from compactctl.reports.rendering.text import one_line, plural
 
 
-def explain_screen(result: CompactResult) -> Iterator[ScreenItem]:
+def fates_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     """Yield every message with its fate, then every reason in full with its figures."""
     columns = (
         number("Line"),
@@ -22,7 +22,7 @@ def explain_screen(result: CompactResult) -> Iterator[ScreenItem]:
     yield table(columns, map(_message_cells, result.explained))
     yield ""
     yield "Why"
-    yield from _reasons(result)
+    yield from _fate_reasons(result)
     yield ""
 
 
@@ -42,7 +42,7 @@ def _fate(row: Explained) -> str:
     return f"{row.fate} by {row.stage}" if row.stage else row.fate
 
 
-def _reasons(result: CompactResult) -> Iterator[str]:
+def _fate_reasons(result: CompactResult) -> Iterator[str]:
     groups: dict[tuple[str, str], list[Explained]] = {}
     for row in result.explained:
         groups.setdefault((_fate(row), row.reason), []).append(row)

@@ -23,7 +23,7 @@ _MOST_ENTERED = 3
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-def rounds_screen(found: Rounds, costs: Costs | None = None) -> Iterator[ScreenItem]:
+def rounds_terminal(found: Rounds, costs: Costs | None = None) -> Iterator[ScreenItem]:
     """Yield the table of rounds and what they come to; a sentence where there are none."""
     if not found.rounds:
         yield _NONE
