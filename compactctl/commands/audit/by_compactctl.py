@@ -6,7 +6,7 @@ from itertools import chain
 from compactctl.commands.audit.found import OWN, FoundCompaction
 from compactctl.commands.by_client.moments import moments
 from compactctl.commands.by_client.states import PastState, sent
-from compactctl.commands.operations.steps import Archived, OperationStep
+from compactctl.commands.operations.steps import ArchivedStep, OperationStep
 
 
 def by_compactctl(
@@ -35,6 +35,6 @@ def by_compactctl(
 
 
 def _stages(step: OperationStep) -> tuple[str, ...]:
-    if not isinstance(step, Archived):
+    if not isinstance(step, ArchivedStep):
         return ()
     return tuple(record.name for record in step.operation.stages if record.outcome == "applied")

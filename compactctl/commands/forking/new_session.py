@@ -10,7 +10,7 @@ from pathlib import Path
 from compactctl.commands.loading.database_path import is_in_database, session_of
 from compactctl.commands.loading.load import Loaded, loaded_from, open_transcript
 from compactctl.commands.operations.history import OperationHistory, history_of
-from compactctl.commands.operations.steps import Archived
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.errors import UsageError
 from compactctl.model.operation import Digest
 from compactctl.sessions.fork import Fork, ForkedLines, Fresh, TitleMark
@@ -60,7 +60,7 @@ def load_fork(
     """
     source = open_transcript(path, limits)
     history = history_of(source, path, format_name)
-    if not all(isinstance(step, Archived) for step in history.chain):
+    if not all(isinstance(step, ArchivedStep) for step in history.chain):
         raise UsageError(
             f"{path}: carries its own originals (--layout inline), so it cannot be given "
             "a new id; rewind it first, or compact it --in-place"
@@ -76,7 +76,7 @@ def archives_under(fork: Fork, history: OperationHistory) -> list[Deposit]:
     return [_renamed(fork, step, history.data) for step in history.archived_chain]
 
 
-def _renamed(fork: Fork, step: Archived, now: bytes) -> Deposit:
+def _renamed(fork: Fork, step: ArchivedStep, now: bytes) -> Deposit:
     def state(lines: Iterable[bytes]) -> Digest:
         return digest_of(starmap(fork.renamed, enumerate(lines)))
 

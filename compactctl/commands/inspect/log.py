@@ -9,7 +9,7 @@ from compactctl.commands.by_client.states import present
 from compactctl.commands.loading.load import is_tagged, loaded_from, open_transcript
 from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.history import OperationHistory, history_of
-from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
+from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.errors import ArchiveError, IntegrityError, NotUnderstoodError
 from compactctl.model.operation import Operation
 from compactctl.pipeline.edit_codec import read_edits
@@ -119,7 +119,7 @@ def _appended(history: OperationHistory) -> int:
 
 
 def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
-    if isinstance(step, Archived):
+    if isinstance(step, ArchivedStep):
         return LogEntry(
             number=number,
             step=step,
@@ -128,7 +128,7 @@ def _entry(number: int, step: OperationStep, *, in_effect: bool) -> LogEntry:
             in_effect=in_effect,
             archive_bytes=step.file.path.stat().st_size,
         )
-    names = step.inside.groups if isinstance(step, Spliced) else ()
+    names = step.inside.groups if isinstance(step, InlineStep) else ()
     groups = tuple(ArchivedGroup(id=name, in_effect=in_effect) for name in names)
     return LogEntry(number=number, step=step, operation=None, groups=groups, in_effect=in_effect)
 

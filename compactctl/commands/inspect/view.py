@@ -11,9 +11,9 @@ from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.undo import as_said
 from compactctl.commands.loading.load import Loaded, is_compacted, load
 from compactctl.commands.operations.archive_elsewhere import way_to_archive
-from compactctl.commands.operations.archive_states import Hidden, KeptState, State, states_of
+from compactctl.commands.operations.archive_states import HiddenBy, PastMessages, states_of
 from compactctl.commands.operations.history import OperationHistory, history_behind
-from compactctl.commands.operations.steps import Archived
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.errors import ArchiveError
 from compactctl.model.message import Message
 from compactctl.pipeline.merge_for_view import Shown, interleave
@@ -107,22 +107,21 @@ def sent(loaded: Loaded, path: str) -> ViewResult:
 
 def _whole(
     loaded: Loaded, history: OperationHistory
-) -> tuple[tuple[Shown, ...], tuple[State, ...]]:
+) -> tuple[tuple[Shown, ...], tuple[PastMessages, ...]]:
     """Return all lines there ever were, in place, and the states they stand in, oldest first."""
     # What is inside the oldest state is shown there.
-    steps = tuple(dropwhile(lambda step: not isinstance(step, Archived), history.chain))
-    kept = [KeptState(rows=tuple(step.rows()), where=step.where) for step in steps]
-    rows = [each.rows for each in kept]
-    after = [*(tuple(row.raw for row in each) for each in rows[1:]), loaded.lines]
+    steps = tuple(dropwhile(lambda step: not isinstance(step, ArchivedStep), history.chain))
+    rows = [tuple(step.rows()) for step in steps]
+    after = [*(tuple(row.raw for row in state) for state in rows[1:]), loaded.lines]
     lines = tuple(Shown(loaded.lines, row) for row in range(len(loaded.lines)))
     if rows:
         lines = interleave(list(zip(rows, after, strict=True)))
-    states = states_of(kept, loaded.transcript, loaded.format)
+    states = states_of(steps, rows, loaded.transcript, loaded.format)
     states = (*states[:-1], _with_client(states[-1], loaded))
     return tuple(_marked(lines, states)), states
 
 
-def _with_client(newest: State, loaded: Loaded) -> State:
+def _with_client(newest: PastMessages, loaded: Loaded) -> PastMessages:
     """Return the newest state with what the client compacted in it among what is hidden."""
     state = present(loaded)
     found = compactions_of(state)
@@ -132,7 +131,7 @@ def _with_client(newest: State, loaded: Loaded) -> State:
     said = as_said(state, loaded.lines)
     there = {m.id: said.get(m.id, m) for m in loaded.transcript.messages}
     hidden = {
-        name: Hidden(group=each.id, tag="", stage=each.client)
+        name: HiddenBy(group=each.id, tag="", stage=each.client)
         for each in reversed(found)
         for name in each.hidden
         if name in there and sent.get(name) != there[name].parts
@@ -140,7 +139,7 @@ def _with_client(newest: State, loaded: Loaded) -> State:
     messages = {
         line: [there[message.id] for message in some] for line, some in newest.messages.items()
     }
-    return State(messages=messages, hidden={**newest.hidden, **hidden})
+    return PastMessages(messages=messages, hidden={**newest.hidden, **hidden})
 
 
 def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> None:
@@ -151,7 +150,7 @@ def require_archive(loaded: Loaded, history: OperationHistory, path: str) -> Non
     raise ArchiveError(f"{path}: was compacted, but its archive is not there; {way}")
 
 
-def _marked(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[Shown]:
+def _marked(lines: Sequence[Shown], states: Sequence[PastMessages]) -> Iterator[Shown]:
     """Yield the lines; those of the newest state with the group that hides the first message.
 
     Lines from earlier states of which nothing is hidden any more are left out.
@@ -165,7 +164,7 @@ def _marked(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[Shown]:
             yield line
 
 
-def _viewed(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[ViewedMessage]:
+def _viewed(lines: Sequence[Shown], states: Sequence[PastMessages]) -> Iterator[ViewedMessage]:
     """Yield the messages on the lines; of a rewritten line those that are not on the new one."""
     newest = states[-1]
     for index, line in enumerate(lines):
@@ -176,7 +175,7 @@ def _viewed(lines: Sequence[Shown], states: Sequence[State]) -> Iterator[ViewedM
                 yield _viewed_message(replace(message, line=index), line, by)
 
 
-def _viewed_message(message: Message, line: Shown, by: Hidden | None) -> ViewedMessage:
+def _viewed_message(message: Message, line: Shown, by: HiddenBy | None) -> ViewedMessage:
     if by is None:
         return ViewedMessage(message=message, line=line)
     tagged = replace(message, tags=by.tagged(message.tags))

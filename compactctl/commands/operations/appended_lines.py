@@ -5,7 +5,7 @@ from functools import reduce
 from itertools import pairwise
 
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.steps import OperationStep, Spliced
+from compactctl.commands.operations.steps import InlineStep, OperationStep
 from compactctl.errors import ChangedError
 from compactctl.store.files.carry import can_carry, carry_of, is_open, joined
 from compactctl.store.files.content import parted
@@ -42,7 +42,7 @@ def appended_since(history: OperationHistory, step: OperationStep) -> bytes:
         if _begins_with(before, earlier):
             pieces.append(carry_behind(earlier, (before,)))
             earlier = following
-        elif not isinstance(following, Spliced):
+        elif not isinstance(following, InlineStep):
             return newest
         # Else it is inside a state that a rewind led to, and was not taken after it.
     return reduce(joined, (*pieces, newest))

@@ -1,11 +1,12 @@
 """The states a transcript has been in, each with its messages and what hides them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from compactctl.commands.loading.load import parse
+from compactctl.commands.operations.steps import OperationStep
 from compactctl.formats.format import Format
 from compactctl.model.edit import HideKind
 from compactctl.model.message import Message, MessageId, Tags
@@ -18,7 +19,7 @@ _TAGS: Mapping[HideKind, str] = {"condense": "condense_parent", "truncate": "tru
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hidden:
+class HiddenBy:
     """What hides or rewrote a message: a group, and its stage where that is known.
 
     ``tag`` is the field of ``Tags`` that says so, "" where no tag does, as of clients.
@@ -35,7 +36,7 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class PastMessages:
     """The messages by the index of their line, and what hides some of them, by their id.
 
     In the newest state those are hidden though the file holds them, as an inline compaction does
@@ -43,37 +44,37 @@ class State:
     """
 
     messages: Mapping[int, Sequence[Message]]
-    hidden: Mapping[MessageId, Hidden]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptState:
-    """The lines of a state before an operation, and ``where`` they are kept."""
-
-    rows: Sequence[ArchivedLine]
-    where: str
+    hidden: Mapping[MessageId, HiddenBy]
 
 
 def states_of(
-    archived: Sequence[KeptState], newest: Transcript, chosen: Format
-) -> tuple[State, ...]:
-    """Return the states before each operation, oldest first, and the newest one.
+    steps: Sequence[OperationStep],
+    rows: Sequence[Sequence[ArchivedLine]],
+    newest: Transcript,
+    chosen: Format,
+) -> tuple[PastMessages, ...]:
+    """Return the states before each step, oldest first, and the newest one.
+
+    ``rows`` are the lines of each state before a step.
 
     ArchiveError for edits that cannot be understood.
     """
-    past = [parse((row.raw for row in kept.rows), chosen) for kept in archived]
+    past = [parse((row.raw for row in lines), chosen) for lines in rows]
+    edited = (_edited(lines, step.where) for step, lines in zip(steps, rows, strict=True))
     left = (
-        State(messages=_by_line(before), hidden=_left_behind(kept, before, after))
-        for kept, before, after in zip(archived, past, [*past, newest][1:], strict=True)
+        PastMessages(messages=_by_line(before), hidden=_left_behind(by_edits, before, after))
+        for by_edits, before, after in zip(edited, past, [*past, newest][1:], strict=True)
     )
-    return (*left, State(messages=_by_line(newest), hidden=_inline(newest)))
+    return (*left, PastMessages(messages=_by_line(newest), hidden=_inline(newest)))
 
 
-def _left_behind(kept: KeptState, before: Transcript, after: Transcript) -> dict[MessageId, Hidden]:
+def _left_behind(
+    edited: Mapping[MessageId, HiddenBy], before: Transcript, after: Transcript
+) -> dict[MessageId, HiddenBy]:
     """Return what an operation took away, without what it only tagged."""
     there, tagged = {message.id for message in after.messages}, _inline(after)
     earlier = {name: by for name, by in _inline(before).items() if name not in there}
-    made = {name: by for name, by in _edited(kept).items() if name not in tagged}
+    made = {name: by for name, by in edited.items() if name not in tagged}
     return earlier | made
 
 
@@ -84,7 +85,7 @@ def _by_line(transcript: Transcript) -> dict[int, list[Message]]:
     return dict(found)
 
 
-def _inline(transcript: Transcript) -> dict[MessageId, Hidden]:
+def _inline(transcript: Transcript) -> dict[MessageId, HiddenBy]:
     shown = {message.id for message in transcript.effective}
     return {
         message.id: _by_tag(message.tags)
@@ -93,22 +94,22 @@ def _inline(transcript: Transcript) -> dict[MessageId, Hidden]:
     }
 
 
-def _by_tag(tags: Tags) -> Hidden:
+def _by_tag(tags: Tags) -> HiddenBy:
     names = ("condense_parent", "truncation_parent", "edit_parent")
     tag = next(name for name in names if getattr(tags, name))
-    return Hidden(group=getattr(tags, tag), tag=tag)
+    return HiddenBy(group=getattr(tags, tag), tag=tag)
 
 
-def _edited(kept: KeptState) -> dict[MessageId, Hidden]:
-    archived = read_edits((row.edits for row in kept.rows), kept.where)
+def _edited(rows: Iterable[ArchivedLine], where: str) -> dict[MessageId, HiddenBy]:
+    archived = read_edits((row.edits for row in rows), where)
     folded, stages = fold(archived.edits), archived.groups
     found = {name: newest_edit(parts).group for name, parts in folded.replaced.items()}
     edited = {
-        MessageId(name): Hidden(group=group, tag="edit_parent", stage=stages.get(group))
+        MessageId(name): HiddenBy(group=group, tag="edit_parent", stage=stages.get(group))
         for name, group in found.items()
     }
     hidden = {
-        MessageId(name): Hidden(
+        MessageId(name): HiddenBy(
             group=hide.group, tag=_TAGS[hide.kind], stage=stages.get(hide.group)
         )
         for name, hide in folded.hidden.items()

@@ -13,7 +13,7 @@ from compactctl.commands.operations.inline import (
     missing_archive_text,
     named_operations,
 )
-from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
+from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError
 from compactctl.model.operation import Digest, Operation, OperationId
 from compactctl.store.archive.archive import Archive, archive_folder
@@ -21,7 +21,7 @@ from compactctl.store.files.content import parted
 from compactctl.store.files.lines import STANDARD_INPUT, Source, split_lines
 from compactctl.store.publish.overwrite import is_same_place
 
-_Inside = dict[OperationId, Spliced]
+_Inside = dict[OperationId, InlineStep]
 _Start = tuple[OperationId | None, _Inside]
 
 
@@ -72,18 +72,18 @@ class OperationHistory:
         return b"".join(self.lines)
 
     @property
-    def archived_chain(self) -> tuple[Archived, ...]:
+    def archived_chain(self) -> tuple[ArchivedStep, ...]:
         """The operations in effect that have an archive, oldest first."""
-        return tuple(step for step in self.chain if isinstance(step, Archived))
+        return tuple(step for step in self.chain if isinstance(step, ArchivedStep))
 
     @cached_property
-    def archived(self) -> tuple[Archived, ...]:
+    def archived(self) -> tuple[ArchivedStep, ...]:
         """The operations with an archive, oldest first."""
         if self.archive is None:
             return ()
         pairs = zip(self.archive.operations, self.archive.files, strict=True)
         return tuple(
-            Archived(archive=self.archive, operation=operation, file=file)
+            ArchivedStep(archive=self.archive, operation=operation, file=file)
             for operation, file in pairs
         )
 
@@ -104,8 +104,8 @@ class OperationHistory:
         known: set[OperationId] = set()
         for step in (*self.archived, None):
             start = self._start if step is None else self._before(step)
-            spliced = [each for each in self._walk(*start) if isinstance(each, Spliced)]
-            new = [each for each in reversed(spliced) if each.id not in known]
+            inline = [each for each in self._walk(*start) if isinstance(each, InlineStep)]
+            new = [each for each in reversed(inline) if each.id not in known]
             known |= {each.id for each in new}
             steps += new if step is None else (*new, step)
         return tuple(steps)
@@ -117,8 +117,8 @@ class OperationHistory:
 
     def chain_to(self, step: OperationStep) -> tuple[OperationStep, ...]:
         """Return the compactions in effect after one of the steps, oldest first."""
-        head = step.operation.head if isinstance(step, Archived) else step.id
-        inside = {each.id: each for each in self.steps if isinstance(each, Spliced)}
+        head = step.operation.head if isinstance(step, ArchivedStep) else step.id
+        inside = {each.id: each for each in self.steps if isinstance(each, InlineStep)}
         return tuple(reversed(tuple(self._walk(head, inside))))
 
     @property
@@ -203,7 +203,7 @@ class OperationHistory:
         head = self._start[0]
         for place in reversed(range(len(self.steps))):
             step = self.steps[place]
-            if isinstance(step, Archived) and step.operation == self.current:
+            if isinstance(step, ArchivedStep) and step.operation == self.current:
                 return place
             if self.current is None and step.id == head:
                 return place
@@ -219,13 +219,13 @@ class OperationHistory:
 
     @cached_property
     def _inside(self) -> _Inside:
-        return self._spliced(self.lines, lambda: self.data, self._format)
+        return self._inline_steps(self.lines, lambda: self.data, self._format)
 
     @property
     def _newest_inside(self) -> OperationId | None:
         return next(reversed(self._inside), None)
 
-    def _before(self, step: Archived) -> _Start:
+    def _before(self, step: ArchivedStep) -> _Start:
         """Return the newest compaction before an archived step, and those inside that state."""
         if step.parent in self._by_id:
             return step.parent, {}
@@ -233,11 +233,11 @@ class OperationHistory:
             self._found[step.file.number] = self._look_into(step)
         return self._found[step.file.number]
 
-    def _look_into(self, step: Archived) -> _Start:
+    def _look_into(self, step: ArchivedStep) -> _Start:
         holder = partial(_state, step)
         if not any(map(may_carry, step.before())):
             return step.parent, {}
-        inside = self._spliced(split_lines(holder()), holder, step.format or None)
+        inside = self._inline_steps(split_lines(holder()), holder, step.format or None)
         # Version 0.1.0 did not record a parent that is inside the transcript.
         return step.parent or next(reversed(inside), None), inside
 
@@ -258,24 +258,24 @@ class OperationHistory:
             if step is None:
                 return
             yield step
-            if isinstance(step, Archived):
+            if isinstance(step, ArchivedStep):
                 head, inside = self._before(step)
             else:
                 head = step.parent
 
     @cached_property
-    def _by_id(self) -> Mapping[OperationId, Archived]:
+    def _by_id(self) -> Mapping[OperationId, ArchivedStep]:
         """The newest archive of each compaction."""
         return {step.id: step for step in self.archived}
 
-    def _spliced(
+    def _inline_steps(
         self, lines: Sequence[bytes], holder: Callable[[], bytes], format_name: str | None
     ) -> _Inside:
         """Return the steps inside a state, oldest first; ``holder`` gives all of it at once."""
         found, chosen = carried_operations(lines, self.where, format_name)
-        steps: list[Spliced] = []
+        steps: list[InlineStep] = []
         for place, operation in reversed(tuple(enumerate(found))):
-            step = Spliced(
+            step = InlineStep(
                 inside=operation,
                 parent=operation.parent or (found[place - 1].id if place else None),
                 format=chosen,

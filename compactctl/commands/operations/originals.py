@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from compactctl.commands.loading.load import Loaded, parse
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.steps import Archived
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.formats.format import Format
 from compactctl.history.standins import group_behind
 from compactctl.model.edit import Edit, Insert
@@ -33,7 +33,7 @@ def originals_of(loaded: Loaded, history: OperationHistory) -> Mapping[MessageId
     past = _Past()
     for step in history.chain:
         # What a step inside the transcript took away is there, or in the next archived state.
-        if isinstance(step, Archived):
+        if isinstance(step, ArchivedStep):
             past = _after(step, loaded.format, past)
     messages = _as_sent(loaded.transcript)
     state, ranks = _State(messages, past), _ranked(messages, past.ranks)
@@ -107,7 +107,7 @@ class _State:
                 yield from before or (each,)
 
 
-def _after(step: Archived, chosen: Format, past: _Past) -> _Past:
+def _after(step: ArchivedStep, chosen: Format, past: _Past) -> _Past:
     """Return the past once another step has taken away what it did."""
     rows = tuple(step.rows())
     edits = read_edits((row.edits for row in rows), step.file.path).edits

@@ -70,7 +70,7 @@ class OperationStep(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Archived:
+class ArchivedStep:
     """A step with an archive, which holds the state before it."""
 
     archive: Archive
@@ -126,7 +126,7 @@ class Archived:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spliced:
+class InlineStep:
     """A step whose records stand in the transcript itself, beside what they stand for.
 
     ``holder`` gives a state that begins with the outcome of the step, ``where`` is its name for

@@ -13,8 +13,8 @@ from compactctl.commands.appending.conditions import check_loose, version_of
 from compactctl.commands.appending.unfinished import operation_behind
 from compactctl.commands.loading.load import Loaded, loaded_from, parse
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.steps import Archived, OperationStep
-from compactctl.commands.rewind.move import Move
+from compactctl.commands.operations.steps import ArchivedStep, OperationStep
+from compactctl.commands.rewind.move import RewindTarget
 from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions
 from compactctl.errors import UsageError
@@ -27,7 +27,7 @@ from compactctl.store.files.lines import Source, digest_of, split_lines
 
 def is_appended(step: OperationStep) -> bool:
     """Tell whether an operation appended records and left everything before them alone."""
-    return isinstance(step, Archived) and step.operation.appended
+    return isinstance(step, ArchivedStep) and step.operation.appended
 
 
 def leads_over_appended(history: OperationHistory, target: Sequence[OperationStep]) -> bool:
@@ -46,14 +46,14 @@ def leads_over_appended(history: OperationHistory, target: Sequence[OperationSte
     return found == {True}
 
 
-def move_over_appended(
+def target_over_appended(
     options: RewindOptions,
     source: Source,
     history: OperationHistory,
     target: Sequence[OperationStep],
     *,
     apart: bool,
-) -> Move:
+) -> RewindTarget:
     """Return how a session comes to read as it does with ``target`` in effect.
 
     What was appended is cut off where it is the end of the file and no client has the session open.
@@ -66,7 +66,7 @@ def move_over_appended(
     chain = tuple(step.id for step in target)
     content, carried = Content.of(wanted), _carried(whole.lines, history, target)
     if apart or options.check or _is_cut_off(options, whole, wanted):
-        return Move(content=content, chain=chain, carried=carried)
+        return RewindTarget(content=content, chain=chain, carried=carried)
     way = "write another file with -o"
     rules = rules_of(whole)
     version = version_of(whole.transcript, rules)
@@ -78,13 +78,13 @@ def move_over_appended(
     operation = rewind_operation(
         source.digest, now.digest, history.chain, chain[-1] if chain else None, name
     )
-    return Move(
+    return RewindTarget(
         content=now,
         chain=chain,
         carried=carried,
         archives=((operation, plain_rows(source.lines)),),
         block=block,
-        insists=insists_on_undo(whole),
+        undo_while_open=insists_on_undo(whole),
     )
 
 
@@ -114,7 +114,7 @@ def _exact(
     """Return the lines without the line end that only what was appended had needed."""
     kept = {step.id for step in target}
     undone = next((step for step in history.chain if step.id not in kept), None)
-    if isinstance(undone, Archived) and wanted:
+    if isinstance(undone, ArchivedStep) and wanted:
         bare = (*wanted[:-1], wanted[-1].removesuffix(b"\n"))
         return bare if digest_of(bare) == undone.operation.before else wanted
     return wanted

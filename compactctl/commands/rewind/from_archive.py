@@ -5,7 +5,7 @@ from pathlib import Path
 from compactctl.commands.forking.outside_stores import check_outside_stores
 from compactctl.commands.forking.written import Written
 from compactctl.commands.operations.history import history_of
-from compactctl.commands.operations.steps import Archived
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.written_anew import is_written_anew, newest_compaction
 from compactctl.errors import ChangedError, CompactctlError, MissingArchiveError
@@ -69,7 +69,7 @@ def originals_instead(
 
 
 def _what_happened(
-    options: RewindOptions, source: Source, step: Archived, error: CompactctlError
+    options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
 ) -> str:
     way = "-o FILE writes the originals, without what was said since"
     if not is_written_anew(source, options.path, step):

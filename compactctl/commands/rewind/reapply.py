@@ -8,7 +8,7 @@ from typing import Any
 
 from compactctl.commands.loading.load import parse, split
 from compactctl.commands.operations.inline import own_fields
-from compactctl.commands.operations.steps import Archived
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.rewind.message_ids import Names, names_after, with_names
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.commands.sizing.restating import restatement
@@ -23,15 +23,15 @@ from compactctl.model.operation import ArchivedLine, Operation, OperationId
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.apply import apply_all, fold
 from compactctl.pipeline.archive_rows import archive_rows
-from compactctl.pipeline.edit_codec import read_edits
+from compactctl.pipeline.edit_codec import ArchivedEdits, read_edits
 from compactctl.pipeline.layout import Layout, LayoutStyle, lay_out
 from compactctl.pipeline.new_file import NewFile
 from compactctl.store.files.lines import digest_of, split_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """What an archived operation did: its edits, the stage of each group, the sizes it saw.
+class ReplayedOperation:
+    """An archived operation that is to be carried out again: how it was laid out, and its edits.
 
     ``names`` maps the ids before it to those after it; ``appended`` are the ids of the messages
     that came between it and the next operation.
@@ -40,25 +40,27 @@ class Made:
     operation: Operation
     layout: Layout
     tags: bool
-    edits: tuple[Edit, ...]
-    groups: Mapping[str, str]
-    tokens: dict[MessageId, int]
+    archived: ArchivedEdits
     names: Names
     appended: tuple[MessageId, ...]
 
+    @property
+    def tokens(self) -> dict[MessageId, int]:
+        """The sizes of the messages that it hid or rewrote, as it saw them."""
+        sizes = self.archived.sizes.values()
+        return {name: tokens for messages in sizes for name, tokens in messages.items()}
 
-def made_by(step: Archived, state: bytes) -> Made:
+
+def operation_at(step: ArchivedStep, state: bytes) -> ReplayedOperation:
     """Return what a step did; ``state`` is its outcome with what was appended to it."""
     operation = step.operation
     archived = read_edits((line.edits for line in step.rows()), step.file.path)
     edits = archived.edits
     before = read_state(b"".join(step.before()), operation.format)
     after = read_state(state[: operation.after.n_bytes], operation.format)
-    return Made(
+    return ReplayedOperation(
         operation=operation,
-        edits=edits,
-        groups=archived.groups,
-        tokens={name: n for sizes in archived.sizes.values() for name, n in sizes.items()},
+        archived=archived,
         names=names_after(before.effective, edits, after.effective),
         layout="inline" if _any_in(edits, (m.tags.parents for m in after.messages)) else "split",
         tags=_any_in(edits, (m.tags.ids for m in after.messages)),
@@ -112,32 +114,35 @@ class OperationReplayer:
         """The newest compaction in effect so far."""
         return self.chain[-1] if self.chain else None
 
-    def carry_out(self, made: Made, edits: tuple[Edit, ...]) -> None:
-        """Carry out one operation's remaining edits on the state so far."""
+    def replay(self, replayed: ReplayedOperation, edits: tuple[Edit, ...]) -> None:
+        """Carry out an operation's remaining edits on the state so far."""
         wanted = with_names(edits, self.names)
-        new_names = self._carry_out(made, wanted) if wanted else {}
+        new_names = self._carry_out(replayed, wanted) if wanted else {}
         written = {e.message.id: e.message.id for e in wanted if isinstance(e, Insert)}
         known = {**self.names, **written}
         self.carried = [new_names.get(name, name) for name in self.carried]
-        came, self.carried = self.carried[: len(made.appended)], self.carried[len(made.appended) :]
+        came, self.carried = (
+            self.carried[: len(replayed.appended)],
+            self.carried[len(replayed.appended) :],
+        )
         self.names = {
             later: new_names.get(known[earlier], known[earlier])
-            for earlier, later in made.names.items()
+            for earlier, later in replayed.names.items()
             if earlier in known
-        } | dict(zip(made.appended, came, strict=False))
+        } | dict(zip(replayed.appended, came, strict=False))
 
-    def _carry_out(self, made: Made, edits: tuple[Edit, ...]) -> Names:
-        chosen = format_named(made.operation.format)
+    def _carry_out(self, replayed: ReplayedOperation, edits: tuple[Edit, ...]) -> Names:
+        chosen = format_named(replayed.operation.format)
         lines, _ = split(split_lines(self.data), "the restored state", chosen.name)
         transcript = parse(lines, chosen)
-        name = _new_id(made.operation, self.data, edits)
-        own = self._own(lines, transcript, made)
+        name = _new_id(replayed.operation, self.data, edits)
+        own = self._own(lines, transcript, replayed)
         style = LayoutStyle(
-            layout=made.layout,
+            layout=replayed.layout,
             operation=name,
-            tags=made.tags,
+            tags=replayed.tags,
             own=own,
-            restated=self._restated(made, transcript, edits) if chosen.counts else None,
+            restated=self._restated(replayed, transcript, edits) if chosen.counts else None,
         )
         after = NewFile(lines, lay_out(lines, transcript, fold(edits), chosen, style))
         before = digest_of(self.data)
@@ -145,36 +150,38 @@ class OperationReplayer:
         result = read_state(self.data, chosen.name)
         _require_whole(transcript, result, self.group)
         operation = replace(
-            made.operation,
+            replayed.operation,
             id=name,
             head=name,
             parent=self.parent,
             before=before,
             after=digest_of(self.data),
-            detail=f"{made.operation.id} without group {self.group}",
+            detail=f"{replayed.operation.id} without group {self.group}",
         )
-        sizes = {self.names[old]: n for old, n in made.tokens.items() if old in self.names}
-        edited = replace(made, edits=edits)
+        sizes = {self.names[old]: n for old, n in replayed.tokens.items() if old in self.names}
+        edited = replace(replayed.archived, edits=edits)
         rows = tuple(archive_rows(lines, after, transcript, edited, sizes))
         self.chain.append(name)
         self.archives.append((operation, rows))
         return names_after(transcript.effective, edits, result.effective)
 
     def _restated(
-        self, made: Made, transcript: Transcript, edits: tuple[Edit, ...]
+        self, replayed: ReplayedOperation, transcript: Transcript, edits: tuple[Edit, ...]
     ) -> Restated | None:
         """Return the counts that a client is to find once the edits are carried out."""
-        if made.layout == "inline" or not made.tags:
+        if replayed.layout == "inline" or not replayed.tags:
             return None
         meter = measure(transcript, MeasureOptions()).meter
         after = apply_all(transcript.effective, edits)
         tokens = meter.total(after) + self.own.get("unseen", 0)
         return restatement(transcript, after, tokens, meter.message)
 
-    def _own(self, lines: Sequence[bytes], transcript: Transcript, made: Made) -> Mapping[str, Any]:
+    def _own(
+        self, lines: Sequence[bytes], transcript: Transcript, replayed: ReplayedOperation
+    ) -> Mapping[str, Any]:
         newest = newest_id(transcript.effective)
         own = {**({"through": newest} if newest else {}), **self.own}
-        if made.layout == "split":
+        if replayed.layout == "split":
             return own
         return {**own, **own_fields(lines, transcript, digest_of(self.data), self.parent)}
 

@@ -16,7 +16,7 @@ from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.rewind.appended import (
     is_appended,
     leads_over_appended,
-    move_over_appended,
+    target_over_appended,
     without_appended,
 )
 from compactctl.commands.rewind.client import (
@@ -25,7 +25,7 @@ from compactctl.commands.rewind.client import (
     undo_by_client,
 )
 from compactctl.commands.rewind.from_archive import originals_instead
-from compactctl.commands.rewind.move import Move
+from compactctl.commands.rewind.move import RewindTarget
 from compactctl.commands.rewind.operation import rewind_operation
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
@@ -71,15 +71,14 @@ def rewind(options: RewindOptions) -> RewindResult:
     left = finished_part(history)
     if left is not None:
         chain = tuple(step.id for step in history.chain)
-        move = Move(content=Content.of((left,)), chain=chain, carried=0)
-        return _finish(options, source, history, move, 0)
-    target = _chain_wanted(options, history)
-    if target is not None and leads_over_appended(history, target):
+        target = RewindTarget(content=Content.of((left,)), chain=chain)
+        return _finish(options, source, history, target, 0)
+    wanted = _chain_wanted(options, history)
+    if wanted is not None and leads_over_appended(history, wanted):
         apart = _place(options) is not None
-        move = move_over_appended(options, source, history, target, apart=apart)
-        return _finish(options, source, history, move, 0)
-    move = _destination(options)(options, history)
-    return _finish(options, source, history, move, late)
+        target = target_over_appended(options, source, history, wanted, apart=apart)
+        return _finish(options, source, history, target, 0)
+    return _finish(options, source, history, _target(options, history), late)
 
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
@@ -161,56 +160,43 @@ def _chain_wanted(
     return () if options.all else chain[:-1]
 
 
-_Destination = Callable[[RewindOptions, OperationHistory], Move]
-
-
-def _destination(options: RewindOptions) -> _Destination:
+def _target(options: RewindOptions, history: OperationHistory) -> RewindTarget:
     if options.group:
-        return _take_back_group
+        return undo_group(options.group, history)
     if options.to:
-        return _go_to
-    return _undo
+        return _go_to(options.to, history)
+    return _undo(options, history)
 
 
-def _undo(options: RewindOptions, history: OperationHistory) -> Move:
+def _undo(options: RewindOptions, history: OperationHistory) -> RewindTarget:
     chain = history.chain
     if not chain:
-        return Move(content=Content.of(history.lines), chain=(), carried=0)
+        return RewindTarget(content=Content.of(history.lines), chain=())
     left = chain[0] if options.all else chain[-1]
     return _before(left, history)
 
 
-def _before(left: OperationStep, history: OperationHistory) -> Move:
+def _before(left: OperationStep, history: OperationHistory) -> RewindTarget:
     """Return the state before a step in effect, with what was appended since."""
     kept = history.chain[: history.chain.index(left)]
     return _joined(left.before, appended(history, left), kept)
 
 
-def _go_to(options: RewindOptions, history: OperationHistory) -> Move:
-    wanted, chain = _step_named(history.steps, options.to or ""), history.chain
+def _go_to(name: str, history: OperationHistory) -> RewindTarget:
+    wanted, chain = _step_named(history.steps, name), history.chain
     ids = [step.id for step in chain]
     if wanted.id not in ids:
         state = wanted.outcome(history.data)
         return _joined(lambda: (state,), appended_since(history, wanted), history.chain_to(wanted))
     following = chain[ids.index(wanted.id) + 1 :]
     if not following:
-        return Move(content=Content.of(history.lines), chain=tuple(ids), carried=0)
+        return RewindTarget(content=Content.of(history.lines), chain=tuple(ids))
     return _before(following[0], history)
-
-
-def _take_back_group(options: RewindOptions, history: OperationHistory) -> Move:
-    regrouped = undo_group(options.group or "", history)
-    return Move(
-        content=Content.of((regrouped.data,)),
-        chain=regrouped.chain,
-        carried=regrouped.carried,
-        archives=regrouped.archives,
-    )
 
 
 def _joined(
     state: Callable[[], Iterable[bytes]], carry: bytes, chain: Sequence[OperationStep]
-) -> Move:
+) -> RewindTarget:
     content = Content.of(Joined(state))
     more = carried(carry, is_open=content.is_open)
     if MARK in more:
@@ -218,7 +204,7 @@ def _joined(
         more = b"".join(without_appended(split_lines(more)))
     if more:
         content = Content.of(Joined(state, more))
-    return Move(content=content, chain=tuple(step.id for step in chain), carried=len(more))
+    return RewindTarget(content=content, chain=tuple(step.id for step in chain), carried=len(more))
 
 
 def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
@@ -231,7 +217,11 @@ def _step_named(steps: Sequence[OperationStep], name: str) -> OperationStep:
 
 
 def _finish(
-    options: RewindOptions, source: Source, history: OperationHistory, move: Move, late: int
+    options: RewindOptions,
+    source: Source,
+    history: OperationHistory,
+    target: RewindTarget,
+    late: int,
 ) -> RewindResult:
     left = tuple(step.id for step in history.chain)
     place = _place(options)
@@ -239,37 +229,41 @@ def _finish(
         check_outside_stores(options.path, Path(place), named=True)
     result = RewindResult(
         path=options.path,
-        layout=_layout(history, move),
+        layout=_layout(history, target),
         before=source.digest,
-        after=move.content.digest,
-        undone=tuple(name for name in reversed(left) if name not in move.chain),
-        in_effect=move.chain,
-        carried=move.carried,
+        after=target.content.digest,
+        undone=tuple(name for name in reversed(left) if name not in target.chain),
+        in_effect=target.chain,
+        carried=target.carried,
         late=late,
         checked=options.check,
         group=options.group,
         warnings=history.warnings,
-        data=move.content.pieces if place == STANDARD_INPUT else None,
+        data=target.content.pieces if place == STANDARD_INPUT else None,
     )
     if options.check:
         return result
     if place is not None:
         known = {source.digest, *history.states}
-        warnings = _written(options, place, source, move, known)
-        left_behind = _left_behind(history, move)
+        warnings = _written(options, place, source, target, known)
+        left_behind = _left_behind(history, target)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
-    return _published(options, source, history, move, result) if result.moved else result
+    return _published(options, source, history, target, result) if result.moved else result
 
 
-def _layout(history: OperationHistory, move: Move) -> str:
-    if move.block is not None:
+def _layout(history: OperationHistory, target: RewindTarget) -> str:
+    if target.block is not None:
         return "native"
     return "split" if history.archived else "inline"
 
 
 def _written(
-    options: RewindOptions, place: str, source: Source, move: Move, known: Collection[Digest]
+    options: RewindOptions,
+    place: str,
+    source: Source,
+    target: RewindTarget,
+    known: Collection[Digest],
 ) -> tuple[str, ...]:
     """Write a state apart from the transcript, unless it goes to a pipe; return the warnings."""
     if place == STANDARD_INPUT:
@@ -277,7 +271,7 @@ def _written(
     return write_output(
         FileSystem(),
         Path(place),
-        move.content,
+        target.content,
         known=known,
         force=options.force,
         origin=source.path,
@@ -293,9 +287,9 @@ def _place(options: RewindOptions) -> str | None:
     return options.output
 
 
-def _left_behind(history: OperationHistory, move: Move) -> tuple[str, ...]:
+def _left_behind(history: OperationHistory, target: RewindTarget) -> tuple[str, ...]:
     """Return the warning for a compacted state that is written without what leads back from it."""
-    if history.archive is None or not (history.archived and move.chain):
+    if history.archive is None or not (history.archived and target.chain):
         return ()
     what = "the restored state is still compacted and takes no archive along"
     return (f"{what}: the operations before stay in {history.archive.folder}",)
@@ -305,17 +299,17 @@ def _published(
     options: RewindOptions,
     source: Source,
     history: OperationHistory,
-    move: Move,
+    target: RewindTarget,
     result: RewindResult,
 ) -> RewindResult:
-    if move.block is not None:
-        return _appended(source, history, move, result, move.block)
+    if target.block is not None:
+        return _appended(source, history, target, result, target.block)
     published = publish(
         FileSystem(),
         source=source,
         target=Path(options.path),
-        archives=[*_adopted(options, history), *_recorded(source, history, move)],
-        content=move.content,
+        archives=[*_adopted(options, history), *_recorded(source, history, target)],
+        content=target.content,
         force=options.force,
     )
     return replace(
@@ -327,14 +321,18 @@ def _published(
 
 
 def _appended(
-    source: Source, history: OperationHistory, move: Move, result: RewindResult, block: bytes
+    source: Source,
+    history: OperationHistory,
+    target: RewindTarget,
+    result: RewindResult,
+    block: bytes,
 ) -> RewindResult:
     place = Destination(path=result.path, target=Path(result.path))
-    written = append_to(place, source, block, move.archives, insists=move.insists)
+    written = append_to(place, source, block, target.archives, insists=target.undo_while_open)
     return replace(
         result,
         written=replace(written, archive=None),
-        way_back=_way_back(history) + (" --while-open" if move.insists else ""),
+        way_back=_way_back(history) + (" --while-open" if target.undo_while_open else ""),
         warnings=(*result.warnings, *written.warnings),
     )
 
@@ -343,8 +341,8 @@ def _way_back(history: OperationHistory) -> str:
     return f"--to {history.chain[-1].id}" if history.chain else "--all"
 
 
-def _recorded(source: Source, history: OperationHistory, move: Move) -> Sequence[Deposit]:
-    return move.archives or (_rewind_record(source, history, move),)
+def _recorded(source: Source, history: OperationHistory, target: RewindTarget) -> Sequence[Deposit]:
+    return target.archives or (_rewind_record(source, history, target),)
 
 
 def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]:
@@ -354,9 +352,9 @@ def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]
     return [(step.operation, step.rows()) for step in history.archived]
 
 
-def _rewind_record(source: Source, history: OperationHistory, move: Move) -> Deposit:
-    head = move.chain[-1] if move.chain else None
-    operation = rewind_operation(source.digest, move.content.digest, history.chain, head)
+def _rewind_record(source: Source, history: OperationHistory, target: RewindTarget) -> Deposit:
+    head = target.chain[-1] if target.chain else None
+    operation = rewind_operation(source.digest, target.content.digest, history.chain, head)
     return operation, plain_rows(source.lines)
 
 

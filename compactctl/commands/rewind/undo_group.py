@@ -9,10 +9,16 @@ from compactctl.commands.loading.recorded_format import format_field
 from compactctl.commands.operations.appended_lines import appended, carry_behind
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import without_group as without_inline
-from compactctl.commands.operations.steps import Archived, OperationStep, Spliced
+from compactctl.commands.operations.steps import ArchivedStep, InlineStep, OperationStep
 from compactctl.commands.rewind.message_ids import Names
+from compactctl.commands.rewind.move import RewindTarget
 from compactctl.commands.rewind.operation import rewind_operation
-from compactctl.commands.rewind.reapply import Made, OperationReplayer, made_by, read_state
+from compactctl.commands.rewind.reapply import (
+    OperationReplayer,
+    ReplayedOperation,
+    operation_at,
+    read_state,
+)
 from compactctl.commands.sizing.context_size import recorded_unseen
 from compactctl.errors import ChangedError, UsageError
 from compactctl.model.edit import groups_of, without_group
@@ -22,21 +28,12 @@ from compactctl.pipeline.archive_rows import plain_rows
 from compactctl.pipeline.edit_codec import read_edits
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.files.carry import carried, is_open
+from compactctl.store.files.content import Content
 from compactctl.store.files.lines import digest_of, split_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupUndone:
-    """The state without one group, what is in effect there, and the archives that record it."""
-
-    data: bytes
-    chain: tuple[OperationId, ...]
-    archives: tuple[Deposit, ...]
-    carried: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Base:
+class _ReplayBase:
     """Where to begin: a state without the group and without the operations to carry out again.
 
     ``kept`` is in effect there. ``names`` maps the ids in the state that the first of these
@@ -48,7 +45,7 @@ class _Base:
     names: Names
 
 
-def undo_group(group: str, history: OperationHistory) -> GroupUndone:
+def undo_group(group: str, history: OperationHistory) -> RewindTarget:
     """Return the state in which ``group`` was never made; UsageError when it is not in effect.
 
     The operation that made the group is undone and carried out again without it, and so are all
@@ -58,7 +55,7 @@ def undo_group(group: str, history: OperationHistory) -> GroupUndone:
     chain = history.chain
     place = _place_of(group, chain)
     again = _archived(chain[place:], group)
-    made = _made(again, history.data)
+    operations = _replayed(again, history.data)
     base = _base(group, history, place, again)
     carry = carried(appended(history, again[0]), is_open=is_open(base.data)) if again else b""
     first = base.data + carry
@@ -66,37 +63,37 @@ def undo_group(group: str, history: OperationHistory) -> GroupUndone:
         first, base.kept, _own_fields(history.data, chain[place].format), group
     )
     replay.start(read_state(first, chain[place].format), digest_of(base.data).n_lines, base.names)
-    for each in made:
-        replay.carry_out(each, without_group(each.edits, group))
-    return GroupUndone(
-        data=replay.data,
+    for operation in operations:
+        replay.replay(operation, without_group(operation.archived.edits, group))
+    return RewindTarget(
+        content=Content.of((replay.data,)),
         chain=tuple(replay.chain),
         archives=tuple(_with_rewind(history, base.kept, first, replay.archives)),
         carried=len(carry),
     )
 
 
-def _made(steps: Sequence[Archived], now: bytes) -> list[Made]:
+def _replayed(steps: Sequence[ArchivedStep], now: bytes) -> list[ReplayedOperation]:
     """Return what each step did; ``now`` is the transcript after the last one."""
     following = (*steps[1:], None)
     return [
-        made_by(step, now if later is None else b"".join(later.before()))
+        operation_at(step, now if later is None else b"".join(later.before()))
         for step, later in zip(steps, following, strict=False)
     ]
 
 
-def _archived(steps: Sequence[OperationStep], group: str) -> list[Archived]:
+def _archived(steps: Sequence[OperationStep], group: str) -> list[ArchivedStep]:
     """Return the operations that are to be carried out again, from the one of the group on.
 
     Those inside one transcript with the first of all are changed there instead.
     """
-    later = list(itertools.dropwhile(lambda step: isinstance(step, Spliced), steps))
+    later = list(itertools.dropwhile(lambda step: isinstance(step, InlineStep), steps))
     if any(step.undoes_client for step in later):
         raise ChangedError(
             f"group {group} cannot be taken back alone: a compaction by the client was undone "
             "after it; take that back first"
         )
-    found = [step for step in later if isinstance(step, Archived)]
+    found = [step for step in later if isinstance(step, ArchivedStep)]
     if len(found) != len(later):
         raise ChangedError(
             f"group {group} cannot be taken back alone: a later operation has no archive; "
@@ -105,25 +102,27 @@ def _archived(steps: Sequence[OperationStep], group: str) -> list[Archived]:
     return found
 
 
-def _base(group: str, history: OperationHistory, place: int, again: Sequence[Archived]) -> _Base:
+def _base(
+    group: str, history: OperationHistory, place: int, again: Sequence[ArchivedStep]
+) -> _ReplayBase:
     step = history.chain[place]
     kept = tuple(each.id for each in history.chain[:place])
-    if isinstance(step, Spliced):
+    if isinstance(step, InlineStep):
         held = b"".join(again[0].before()) if again else history.data
-        return _spliced_base(group, history.chain[place:], held, kept)
+        return _inline_base(group, history.chain[place:], held, kept)
     data = b"".join(step.before())
-    return _Base(
+    return _ReplayBase(
         data=data,
         kept=kept,
         names={message.id: message.id for message in read_state(data, step.format).messages},
     )
 
 
-def _spliced_base(
+def _inline_base(
     group: str, steps: Sequence[OperationStep], held: bytes, kept: tuple[OperationId, ...]
-) -> _Base:
+) -> _ReplayBase:
     """Take a group of the first step out of the state ``held``, which holds its originals."""
-    inside = [each for each in steps if isinstance(each, Spliced)]
+    inside = [each for each in steps if isinstance(each, InlineStep)]
     first = inside[0]
     if len(inside) == 1 and set(first.inside.groups) == {group}:
         before = b"".join(first.before())
@@ -134,7 +133,7 @@ def _spliced_base(
         kept += renewed
     messages = read_state(held, first.format).messages
     now = read_state(data, first.format).messages
-    return _Base(data=data, kept=kept, names=_names_without(group, messages, now))
+    return _ReplayBase(data=data, kept=kept, names=_names_without(group, messages, now))
 
 
 def _names_without(group: str, before: Sequence[Message], after: Sequence[Message]) -> Names:
@@ -169,9 +168,9 @@ def _place_of(group: str, chain: Sequence[OperationStep]) -> int:
 
 
 def _groups(step: OperationStep) -> tuple[str, ...]:
-    if isinstance(step, Spliced):
+    if isinstance(step, InlineStep):
         return step.inside.groups
-    if isinstance(step, Archived):
+    if isinstance(step, ArchivedStep):
         archived = read_edits((row.edits for row in step.rows()), step.file.path)
         return groups_of(archived.edits)
     return ()

@@ -5,7 +5,7 @@ from collections import Counter
 
 from compactctl.commands.loading.load import loaded_from, parse
 from compactctl.commands.operations.history import OperationHistory
-from compactctl.commands.operations.steps import Archived
+from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.errors import NotUnderstoodError
 from compactctl.formats.registry import format_named
 from compactctl.model.message import Message
@@ -13,13 +13,13 @@ from compactctl.store.files.lines import Source, digest_of
 from compactctl.tokens.meter import part_texts
 
 
-def newest_compaction(history: OperationHistory) -> Archived | None:
+def newest_compaction(history: OperationHistory) -> ArchivedStep | None:
     """Return the newest archived operation that took anything out, None without one."""
     made = [step for step in history.archived if step.operation.kind != "rewind"]
     return made[-1] if made else None
 
 
-def is_written_anew(source: Source, path: str, step: Archived) -> bool:
+def is_written_anew(source: Source, path: str, step: ArchivedStep) -> bool:
     """Tell whether everything that an operation left as it was is still in a transcript.
 
     A message counts as left where a record of its id is there, or one that says the same: clients

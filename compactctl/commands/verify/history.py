@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from compactctl.commands.loading.load import Loaded
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.inline import inline_operations, missing_archive_text
-from compactctl.commands.operations.steps import Archived, Spliced
+from compactctl.commands.operations.steps import ArchivedStep, InlineStep
 from compactctl.commands.verify.archives import ProvenArchives
 from compactctl.commands.verify.finding import Finding
 from compactctl.errors import ChangedError, CompactctlError, MissingArchiveError
@@ -37,7 +37,7 @@ def prove_history(
     lost = tuple(_without_archive(loaded, known))
     if not (steps or lost):
         yield _nothing_to_restore(loaded)
-    yield from _spliced(steps)
+    yield from _inline_steps(steps)
     yield from _parents(history, known)
     yield from lost
     yield from _outcomes(loaded, archives)
@@ -51,10 +51,10 @@ def lost_operations(loaded: Loaded, archives: ProvenArchives) -> Iterator[Findin
     yield from _without_archive(loaded, names)
 
 
-def _spliced(steps: Collection[object]) -> Iterator[Finding]:
+def _inline_steps(steps: Collection[object]) -> Iterator[Finding]:
     """Take back every step whose originals stand in a transcript, and compare digests."""
     for step in steps:
-        if isinstance(step, Spliced):
+        if isinstance(step, InlineStep):
             try:
                 sum(map(len, step.before()))
             except CompactctlError as error:
@@ -63,7 +63,7 @@ def _spliced(steps: Collection[object]) -> Iterator[Finding]:
 
 def _parents(history: OperationHistory, known: Collection[str]) -> Iterator[Finding]:
     found = {step.parent for step in history.steps if step.parent is not None}
-    heads = {s.operation.head for s in history.steps if isinstance(s, Archived)}
+    heads = {s.operation.head for s in history.steps if isinstance(s, ArchivedStep)}
     for name in sorted({*found, *filter(None, heads)} - {*known}):
         text = (
             f"{history.where}: builds upon operation {name}, whose archive is not here; put it "
