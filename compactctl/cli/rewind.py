@@ -106,4 +106,4 @@ def command(
     )
     with working("restoring", path, shown_as):
         result = rewind(options)
-    emit(result, shown_as, piped=None if result.checked else result.data)
+    emit(result, shown_as, piped=None if result.options.check else result.data)

@@ -20,6 +20,15 @@ class Digest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StateChange:
+    """The states before and after a command, and the operation that led there, if any did."""
+
+    before: Digest
+    after: Digest
+    operation: OperationId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedLine:
     """One raw line of the state before an operation, and what became of it.
 

@@ -159,10 +159,10 @@ class Layouts(RuleBasedStateMachine):
         done = back(self.path, **where)
         assert (checked.after, checked.undone) == (done.after, done.undone)
         assert tuple(self.in_effect()) == done.in_effect
-        if done.way_back is None:
+        if done.redo_options is None:
             assert self.path.read_bytes() == before
             return
-        _, *name = done.way_back.split()
+        _, *name = done.redo_options.split()
         there = self.path.with_name("there")
         way = {"to": name[0]} if name else {"all": True}
         again = back(self.path, output=str(there), force=True, **way)

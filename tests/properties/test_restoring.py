@@ -21,7 +21,7 @@ def test_rewind_gives_the_bytes_back(written: Written, way: dict[str, Any]) -> N
         assume(compact(at.options(**way)).compacted)
         result = rewind(RewindOptions(path=str(at.out)))
         assert at.out.read_bytes() == written.data
-        assert result.carried == 0
+        assert result.appended.carried == 0
         assert at.path.read_bytes() == written.data
 
 
@@ -57,7 +57,7 @@ def test_what_was_appended_stays_at_the_end(
         compacted = at.out.read_bytes()
         assume(compacted.endswith(b"\n"))
         at.out.write_bytes(compacted + more)
-        assert rewind(RewindOptions(path=str(at.out))).carried == len(more)
+        assert rewind(RewindOptions(path=str(at.out))).appended.carried == len(more)
         assert at.out.read_bytes() == written.data + more
         assume(way["layout"] == "split")
         at.out.write_bytes(written.data + more + most)

@@ -23,6 +23,7 @@ from compactctl.commands.rewind.client_appended import (
 )
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.errors import NotUnderstoodError, UsageError
+from compactctl.model.operation import StateChange
 from compactctl.sessions.fork import Fork
 from compactctl.store.files.content import Content
 from compactctl.store.files.lines import STANDARD_INPUT, Source
@@ -176,15 +177,11 @@ def _result(job: _Job, content: Content, undone: Undone | None = None) -> Rewind
     chain = tuple(step.id for step in job.history.chain)
     notes = (job.note,) if job.note and job.wanted else ()
     return RewindResult(
-        path=job.options.path,
+        options=job.options,
         layout="split" if job.whole is None else "native",
-        before=job.source.digest,
-        after=content.digest,
+        change=StateChange(before=job.source.digest, after=content.digest),
         undone=tuple(each.id for each in reversed(job.wanted)),
         in_effect=chain,
-        carried=0,
-        late=0,
-        checked=job.options.check,
         by_client=undone.compactions if undone else (),
         warnings=(*job.loaded.transcript.warnings, *job.history.warnings, *notes),
     )

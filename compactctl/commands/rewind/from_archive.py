@@ -9,6 +9,7 @@ from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.rewind.result import RewindOptions, RewindResult
 from compactctl.commands.rewind.written_anew import is_written_anew, newest_compaction
 from compactctl.errors import ChangedError, CompactctlError, MissingArchiveError
+from compactctl.model.operation import StateChange
 from compactctl.store.files.content import Content, Joined
 from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.lines import STANDARD_INPUT, Source
@@ -38,15 +39,11 @@ def originals_instead(
         raise ChangedError(_what_happened(options, source, step, error)) from error
     content = Content.of(Joined((history.archived[0] if options.all else step).before))
     result = RewindResult(
-        path=options.path,
+        options=options,
         layout="split",
-        before=source.digest,
-        after=content.digest,
+        change=StateChange(before=source.digest, after=content.digest),
         undone=(step.id,),
         in_effect=(),
-        carried=0,
-        late=0,
-        checked=options.check,
         warnings=(
             f"{options.path}: what was said since it was compacted is not in these originals",
             *history.warnings,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.forking.written import Written
-from compactctl.model.operation import Digest
+from compactctl.model.operation import Digest, StateChange
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
 
@@ -36,34 +36,44 @@ class RewindOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptBytes:
+    """Bytes that were appended after what was undone, and are kept.
+
+    ``late`` are those of them that a program with the old file open went on writing there.
+    """
+
+    carried: int = 0
+    late: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RewindResult:
     """What a rewind restored, or would restore with ``check``.
 
-    ``undone`` are the compactions no longer in effect, newest first; ``carried`` counts the bytes
-    that were appended since and are kept; ``late`` those of them that a program with the old file
-    open went on writing there. ``way_back`` are the options that lead back to the state that was
-    left, where it was replaced. ``moved`` is False when there was nothing to undo. ``by_client``
-    are compactions by the client that were undone, oldest first. ``written`` is None where nothing
-    was; the lines that it carried are behind what ``after`` describes.
+    ``undone`` are the compactions no longer in effect, newest first, ``by_client`` those of them
+    that the client made, oldest first. ``redo_options`` lead back to the state that was left, where
+    it was replaced. ``written`` is None where nothing was; the lines that it carried are behind
+    what ``after`` describes.
     """
 
-    path: str
+    options: RewindOptions
     layout: str
-    before: Digest
-    after: Digest
+    change: StateChange
     undone: tuple[str, ...]
     in_effect: tuple[str, ...]
-    carried: int
-    late: int
-    checked: bool
-    group: str | None = None
-    way_back: str | None = None
+    appended: KeptBytes = KeptBytes()
     by_client: tuple[ClientCompaction, ...] = ()
+    redo_options: str | None = None
     written: Written | None = None
-    warnings: tuple[str, ...] = ()
     data: Iterable[bytes] | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def after(self) -> Digest:
+        """The state that was restored."""
+        return self.change.after
 
     @property
     def moved(self) -> bool:
         """Whether the state, or what is in effect in it, differs from the one before."""
-        return self.before != self.after or bool(self.undone)
+        return self.change.before != self.change.after or bool(self.undone)

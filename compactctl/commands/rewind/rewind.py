@@ -27,11 +27,11 @@ from compactctl.commands.rewind.client import (
 from compactctl.commands.rewind.from_archive import originals_instead
 from compactctl.commands.rewind.move import RewindTarget
 from compactctl.commands.rewind.operation import rewind_operation
-from compactctl.commands.rewind.result import RewindOptions, RewindResult
+from compactctl.commands.rewind.result import KeptBytes, RewindOptions, RewindResult
 from compactctl.commands.rewind.undo_group import undo_group
 from compactctl.errors import ArchiveError, ChangedError, MissingArchiveError, UsageError
 from compactctl.model.appended import MARK
-from compactctl.model.operation import Digest
+from compactctl.model.operation import Digest, StateChange
 from compactctl.pipeline.archive_rows import plain_rows
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.archive.displaced import late_lines
@@ -105,15 +105,11 @@ def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
         raise ArchiveError(problem or nothing)
     content = Content.of(source.lines)
     return RewindResult(
-        path=options.path,
+        options=options,
         layout="split",
-        before=source.digest,
-        after=source.digest,
+        change=StateChange(before=source.digest, after=source.digest),
         undone=(),
         in_effect=(),
-        carried=0,
-        late=0,
-        checked=options.check,
         data=content.pieces if _place(options) == STANDARD_INPUT else None,
     )
 
@@ -228,18 +224,14 @@ def _finish(
     if place is not None and place != STANDARD_INPUT:
         check_outside_stores(options.path, Path(place), named=True)
     result = RewindResult(
-        path=options.path,
+        options=options,
         layout=_layout(history, target),
-        before=source.digest,
-        after=target.content.digest,
+        change=StateChange(before=source.digest, after=target.content.digest),
         undone=tuple(name for name in reversed(left) if name not in target.chain),
         in_effect=target.chain,
-        carried=target.carried,
-        late=late,
-        checked=options.check,
-        group=options.group,
-        warnings=history.warnings,
+        appended=KeptBytes(carried=target.carried, late=late),
         data=target.content.pieces if place == STANDARD_INPUT else None,
+        warnings=history.warnings,
     )
     if options.check:
         return result
@@ -249,7 +241,7 @@ def _finish(
         left_behind = _left_behind(history, target)
         warnings = (*result.warnings, *left_behind, *warnings)
         return replace(result, written=Written(output=place), warnings=warnings)
-    return _published(options, source, history, target, result) if result.moved else result
+    return _published(source, history, target, result) if result.moved else result
 
 
 def _layout(history: OperationHistory, target: RewindTarget) -> str:
@@ -296,14 +288,11 @@ def _left_behind(history: OperationHistory, target: RewindTarget) -> tuple[str, 
 
 
 def _published(
-    options: RewindOptions,
-    source: Source,
-    history: OperationHistory,
-    target: RewindTarget,
-    result: RewindResult,
+    source: Source, history: OperationHistory, target: RewindTarget, result: RewindResult
 ) -> RewindResult:
     if target.block is not None:
         return _appended(source, history, target, result, target.block)
+    options = result.options
     published = publish(
         FileSystem(),
         source=source,
@@ -315,7 +304,7 @@ def _published(
     return replace(
         result,
         written=Written(output=options.path, carried_lines=published.growth.lines),
-        way_back=_way_back(history),
+        redo_options=_redo_options(history),
         warnings=(*result.warnings, *published.warnings),
     )
 
@@ -327,17 +316,18 @@ def _appended(
     result: RewindResult,
     block: bytes,
 ) -> RewindResult:
-    place = Destination(path=result.path, target=Path(result.path))
+    path = result.options.path
+    place = Destination(path=path, target=Path(path))
     written = append_to(place, source, block, target.archives, insists=target.undo_while_open)
     return replace(
         result,
         written=replace(written, archive=None),
-        way_back=_way_back(history) + (" --while-open" if target.undo_while_open else ""),
+        redo_options=_redo_options(history) + (" --while-open" if target.undo_while_open else ""),
         warnings=(*result.warnings, *written.warnings),
     )
 
 
-def _way_back(history: OperationHistory) -> str:
+def _redo_options(history: OperationHistory) -> str:
     return f"--to {history.chain[-1].id}" if history.chain else "--all"
 
 

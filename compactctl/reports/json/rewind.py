@@ -14,16 +14,16 @@ def rewind_document(result: RewindResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.rewind/1",
-        "path": result.path,
+        "path": result.options.path,
         **written_fields(result.written),
         "layout": result.layout,
-        "checked": result.checked,
+        "checked": result.options.check,
         "moved": result.moved,
         "undone": list(result.undone),
         "inEffect": list(result.in_effect),
-        "carriedBytes": result.carried,
+        "carriedBytes": result.appended.carried,
         "byClient": [client_compaction_fields(each) for each in result.by_client],
-        "before": digest_fields(result.before),
+        "before": digest_fields(result.change.before),
         "after": digest_fields(result.after),
         "warnings": list(result.warnings),
     }

@@ -16,7 +16,7 @@ from compactctl.reports.terminal.sections.written import (
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
     """Yield what to print: what was restored and its digest."""
     if not result.moved:
-        yield f"{path_name(result.path)}: nothing to undo, it is in that state already"
+        yield f"{path_name(result.options.path)}: nothing to undo, it is in that state already"
         return
     yield Facts(tuple(_facts(result)))
 
@@ -24,7 +24,7 @@ def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
 def rewind_messages(result: RewindResult) -> Iterator[str]:
     """Yield the lines for standard error: what was written and how to go back."""
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
-    if result.checked:
+    if result.options.check:
         yield "checked only: nothing was written"
     written = result.written
     if written is None or written.output == "-":
@@ -34,12 +34,13 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     if written.archive:
         yield f"undo with: {undo_text(written)}"
     yield from continue_texts(written.continue_with)
-    if result.way_back:
-        yield f"go back with: compactctl rewind {shell_path(result.path)} {result.way_back}"
+    if result.redo_options:
+        path = shell_path(result.options.path)
+        yield f"go back with: compactctl rewind {path} {result.redo_options}"
 
 
 def _client_facts(result: RewindResult) -> Iterator[Fact]:
-    verb = "can be sent again" if result.checked else "sent again"
+    verb = "can be sent again" if result.options.check else "sent again"
     for each in result.by_client:
         hidden = plural(len(each.hidden), "message")
         yield Fact(verb, f"{hidden} that {each.client} had {each.what} on line {each.line:,}")
@@ -51,7 +52,7 @@ def _state_facts(result: RewindResult) -> Iterator[Fact]:
     if result.written and result.written.appended_lines:
         yield Fact("read", "by its client as it was then; no line was changed or taken out")
         return
-    verb = "can be restored" if result.checked else "restored"
+    verb = "can be restored" if result.options.check else "restored"
     size = f"{plural(result.after.n_lines, 'line')}, {size_text(result.after.n_bytes)}"
     yield Fact(verb, f"{size}, proven by digest")
     yield Fact("SHA-256", result.after.sha256)
@@ -62,15 +63,16 @@ def _facts(result: RewindResult) -> Iterator[Fact]:
         yield from _client_facts(result)
         return
     yield from _state_facts(result)
-    if result.group is not None:
-        yield Fact("back", f"the messages of group {result.group}; other edits stay in effect")
+    group = result.options.group
+    if group is not None:
+        yield Fact("back", f"the messages of group {group}; other edits stay in effect")
         yield Fact("in effect now", ", ".join(result.in_effect) or "nothing")
     elif result.undone:
         yield Fact("no longer in effect", ", ".join(result.undone))
-    if result.in_effect and result.group is None:
+    if result.in_effect and group is None:
         yield Fact("still in effect", ", ".join(result.in_effect))
-    if result.carried:
-        yield Fact("kept", f"{size_text(result.carried)} appended since the compaction")
-    if result.late:
+    if result.appended.carried:
+        yield Fact("kept", f"{size_text(result.appended.carried)} appended since the compaction")
+    if result.appended.late:
         what = "that a program wrote to the replaced file were merged"
-        yield Fact("late", f"{size_text(result.late)} {what}")
+        yield Fact("late", f"{size_text(result.appended.late)} {what}")

@@ -174,7 +174,7 @@ def test_nothing_is_written_without_a_place(tmp_path: Path) -> None:
     path = saved(tmp_path, clients.claude_code())
     with pytest.raises(UsageError, match="--in-place"):
         undone(path, in_place=False)
-    assert undone(path, in_place=False, check=True).checked
+    assert undone(path, in_place=False, check=True).options.check
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     with pytest.raises(UsageError, match="contradict"):
         undone(path, output="x.jsonl")

@@ -127,7 +127,7 @@ def test_rewinding_an_inline_file_can_be_undone(path: Path) -> None:
     out, one = inline(path, "prune", "truncate")
     left = out.read_bytes()
     result = back(out)
-    assert (result.layout, result.way_back) == ("inline", f"--to {one}")
+    assert (result.layout, result.redo_options) == ("inline", f"--to {one}")
     assert out.read_bytes() == jsonl(TALK)
     more = append(out, turn(4))
     back(out, to=one)
@@ -142,7 +142,7 @@ def test_a_group_of_an_inline_file_that_comes_back_can_go_again(path: Path, stag
     left, found = out.read_bytes(), groups(out)
     done = back(out, group=group_of(result, stage))
     assert groups(out) == found - {group_of(result, stage)}
-    back(out, to=(done.way_back or "").removeprefix("--to "))
+    back(out, to=(done.redo_options or "").removeprefix("--to "))
     assert out.read_bytes() == left
     back(out, all=True)
     assert out.read_bytes() == jsonl(TALK) + more
@@ -163,7 +163,7 @@ def test_a_group_inside_the_file_comes_back_beneath_archived_operations(
     assert group_of(second, "summarize") in groups(out)
     assert out.read_bytes().endswith(latest)
     assert len(in_effect(out)) == len(stages)
-    back(out, to=(done.way_back or "").removeprefix("--to "))
+    back(out, to=(done.redo_options or "").removeprefix("--to "))
     assert out.read_bytes() == left
     back(out, all=True)
     assert out.read_bytes() == jsonl(TALK) + more + latest
@@ -193,7 +193,7 @@ def test_an_output_that_is_the_input_is_rewound_in_place(path: Path) -> None:
     left = path.read_bytes()
     done = back(path, output=str(path.parent / "." / path.name))
     assert path.read_bytes() == jsonl(TALK)
-    assert done.way_back == f"--to {result.operation}"
+    assert done.redo_options == f"--to {result.operation}"
     back(path, to=str(result.operation))
     assert path.read_bytes() == left
 

@@ -75,7 +75,7 @@ def test_what_came_between_operations_keeps_its_order(path: Path) -> None:
     one = append(path, turn(4))
     squeeze(path, "truncate")
     two = append(path, turn(5))
-    assert back(path, to=first.operation).carried == len(two)
+    assert back(path, to=first.operation).appended.carried == len(two)
     three = append(path, turn(6))
     back(path)
     assert path.read_bytes() == jsonl(TALK) + one + two + three
@@ -118,7 +118,11 @@ def test_inline_operations_are_undone_newest_first(path: Path) -> None:
     more = append(second, turn(4))
     result = back(second)
     assert second.read_bytes() == middle + more
-    assert (result.layout, result.carried, len(result.in_effect)) == ("inline", len(more), 1)
+    assert (result.layout, result.appended.carried, len(result.in_effect)) == (
+        "inline",
+        len(more),
+        1,
+    )
     back(second, all=True)
     assert second.read_bytes() == jsonl(TALK) + more
 
