@@ -5,6 +5,7 @@ import time
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.opt import INPUT, OUTPUT, WRITES, flag
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.archives.archives import ArchivesOptions, archives
 from compactctl.store.places import this_machine
@@ -20,14 +21,10 @@ removes cannot be had again: a session that is compacted and still there keeps i
 
 @click.command("archives", help=_HELP)
 @click.argument("names", metavar="[SESSIONS]...", nargs=-1)
-@click.option("--dead", is_flag=True, help="Only archives whose session is in no store.")
-@click.option(
-    "--forget", is_flag=True, help="Remove the archives of these sessions, or those of --dead."
-)
-@click.option("--dry-run", is_flag=True, help="Show what --forget would remove, remove nothing.")
-@click.option(
-    "-f", "--force", is_flag=True, help="Also remove the only way back of a compacted session."
-)
+@flag("dead", INPUT, WRITES, "Only archives whose session is in no store.")
+@flag("forget", OUTPUT, WRITES, "Remove the archives of these sessions, or those of --dead.")
+@flag("dry_run", OUTPUT, WRITES, "Show what --forget would remove, remove nothing.")
+@flag("force", OUTPUT, WRITES, "Also remove the only way back of a compacted session.", short="-f")
 @shown_as_options
 def command(
     names: tuple[str, ...], *, dead: bool, forget: bool, dry_run: bool, force: bool, shown_as: str

@@ -5,6 +5,7 @@ from typing import get_args
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import GATES, MAY, SHOWN, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import format_option, limit_options
 from compactctl.cli.options.measure import measure_options
@@ -40,20 +41,24 @@ def _gates(text: str) -> tuple[AuditGate, ...]:
 
 @click.command("audit", help=_HELP, cls=SectionedCommand)
 @file_argument()
-@click.option(
-    "--fail-on",
+@opt(
+    "fail_on",
+    GATES,
+    MAY,
+    f"Exit with 1 when any of these was found: {', '.join(_GATES)}; several with commas.",
     type=ParsedText(_gates),
     metavar="FINDS",
     default="",
-    help=f"Exit with 1 when any of these was found: {', '.join(_GATES)}; several with commas.",
 )
-@click.option(
-    "--top",
+@opt(
+    "top",
+    SHOWN,
+    MAY,
+    "How many finds of each kind to list.",
     type=click.IntRange(min=0),
     metavar="N",
     default=5,
     show_default=True,
-    help="How many finds of each kind to list.",
 )
 @format_option
 @limit_options

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import MAY, SIZE, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import format_option, limit_options, strict_option
-from compactctl.cli.options.measure import extra_options, fail_base_option, measure_options
+from compactctl.cli.options.input import STRICT, format_option, limit_options
+from compactctl.cli.options.measure import FAIL_BASE, extra_options, measure_options
 from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.profile import profile_option
+from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.inspect.check import CheckOptions, check
@@ -37,20 +38,22 @@ the file's text stands in fields that are not read to tell.
 
 @click.command("check", help=_HELP, cls=SectionedCommand)
 @file_argument()
-@profile_option
-@click.option(
-    "--trigger",
+@PROFILE
+@opt(
+    "trigger",
+    SIZE,
+    MAY,
+    "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
+    "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
     type=ParsedText(parse_trigger),
     metavar="WHEN",
-    help="When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
-    "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
 )
-@fail_base_option
+@FAIL_BASE
 @format_option
 @limit_options
 @measure_options
 @extra_options
-@strict_option
+@STRICT
 @shown_as_options
 def command(
     path: str,

@@ -6,21 +6,33 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import (
+    GATES,
+    MAY,
+    MEASURED,
+    ONE_RUN,
+    OUTPUT,
+    SHOWN,
+    SUMMARIES,
+    WRITES,
+    flag,
+    opt,
+)
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import (
+    STRICT,
     format_option,
     limit_options,
-    strict_option,
 )
-from compactctl.cli.options.measure import fail_base_option, measure_options
+from compactctl.cli.options.measure import FAIL_BASE, measure_options
 from compactctl.cli.options.output import (
+    NATIVE,
     STANDARD_STREAM,
+    WHILE_OPEN,
     layout_into,
     layout_options,
-    native_option,
     one_document,
     shown_as_options,
-    while_open_option,
 )
 from compactctl.cli.options.page import ready_page, unmasked_page_options
 from compactctl.cli.options.plan import plan_options, protect_options
@@ -65,38 +77,46 @@ free. With --stages, exactly those run, in the order given.
 @plan_file_options
 @summarizer_options
 @protect_options
-@fail_base_option
-@click.option(
-    "--redo",
-    is_flag=True,
-    help="Start from the originals of what FILE's own client compacted, instead of its summaries.",
+@FAIL_BASE
+@flag(
+    "redo",
+    SUMMARIES,
+    ONE_RUN,
+    "Start from the originals of what FILE's own client compacted, instead of its summaries.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
-@click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
-@click.option(
-    "--archived-out",
+@opt(
+    "output",
+    OUTPUT,
+    WRITES,
+    "Write here; - is standard output.",
+    short="-o",
+    path="here",
     metavar="FILE",
-    help="Write what is hidden now here as well, as plain lines with their tags: what view "
-    "--archived --jsonl prints.",
 )
-@native_option
-@while_open_option
+@flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived.")
+@opt(
+    "archived_out",
+    OUTPUT,
+    WRITES,
+    "Write what is hidden now here as well, as plain lines with their tags: what view "
+    "--archived --jsonl prints.",
+    path="here",
+    metavar="FILE",
+)
+@NATIVE
+@WHILE_OPEN
 @unmasked_page_options
 @layout_options(messages=True)
-@click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
-@click.option("--explain", is_flag=True, help="List every message: what became of it, and why.")
+@flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
+@flag("explain", SHOWN, ONE_RUN, "List every message: what became of it, and why.")
 @prices_option("Tell after how many requests the compaction has paid what a prompt cache loses")
-@click.option("--require-fit", is_flag=True, help="Fail (exit 5) when it does not fit afterwards.")
-@click.option(
-    "--require-audit",
-    is_flag=True,
-    help="Fail (exit 1) when a summary lost a rule or made something up.",
-)
-@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@flag("require_fit", MEASURED, MAY, "Fail (exit 5) when it does not fit afterwards.")
+@flag("require_audit", GATES, MAY, "Fail (exit 1) when a summary lost a rule or made something up.")
+@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
 @format_option
 @limit_options
 @measure_options
-@strict_option
+@STRICT
 @shown_as_options
 def command(
     path: str,

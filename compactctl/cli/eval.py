@@ -7,8 +7,22 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.opt import (
+    CUT,
+    GATES,
+    MAY,
+    MEASURED,
+    OUTPUT,
+    POLICY,
+    READS,
+    SIZE,
+    SUMMARIZES,
+    WRITES,
+    flag,
+    opt,
+)
 from compactctl.cli.options.file_argument import paths_argument
-from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.input import STRICT, format_option, limit_options
 from compactctl.cli.options.measure import measure_options
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.page import ready_page, unmasked_page_options
@@ -54,90 +68,126 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 
 @click.command("eval", cls=SectionedCommand, help=_HELP)
 @paths_argument("FILES...", required=True)
-@click.option(
-    "--profile",
+@opt(
     "profiles",
+    POLICY,
+    MAY,
+    "Evaluate these profiles (repeatable). [default: default]",
+    flag="--profile",
+    path="settings",
     metavar="A,B,...",
     multiple=True,
-    help="Evaluate these profiles (repeatable). [default: default]",
 )
-@click.option(
-    "--stages",
+@opt(
+    "stages",
+    POLICY,
+    MAY,
+    "Evaluate these stages in this order (repeatable).",
     type=ParsedText(stage_list),
     metavar="LIST",
     multiple=True,
-    help="Evaluate these stages in this order (repeatable).",
 )
 @plan_option(
     "Evaluate this plan, which compact --plan-out wrote when the session was shorter: it is cut "
     "where it ended then."
 )
-@click.option(
-    "--at",
+@opt(
+    "at",
+    CUT,
+    MAY,
+    "Cut a session behind these parts of its requests.",
     type=ParsedText(shares),
     metavar="SHARES",
     default="0.6",
     show_default=True,
-    help="Cut a session behind these parts of its requests.",
 )
-@click.option(
-    "--every",
+@opt(
+    "every",
+    CUT,
+    MAY,
+    "Cut wherever another N tokens have come together instead.",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Cut wherever another N tokens have come together instead.",
 )
-@click.option(
-    "--keep",
+@opt(
+    "keep",
+    SIZE,
+    MAY,
+    "Keep so much of the tokens before the cut, beside the system prompt.",
     type=ParsedText(shares),
     metavar="SHARES",
     default="0.5,0.3,0.1",
     show_default=True,
-    help="Keep so much of the tokens before the cut, beside the system prompt.",
 )
-@click.option(
-    "--gate",
+@opt(
     "gates",
+    GATES,
+    MAY,
+    "Exit with 1 unless each profile keeps this, as recall>=0.95@0.3: the measure, the least "
+    "(or <= the most), and at which share (repeatable).",
+    flag="--gate",
     type=ParsedText(parse_gate),
     metavar="LIMIT",
     multiple=True,
-    help="Exit with 1 unless each profile keeps this, as recall>=0.95@0.3: the measure, the least "
-    "(or <= the most), and at which share (repeatable).",
 )
-@click.option(
-    "--baseline",
+@opt(
+    "baseline",
+    GATES,
+    READS,
+    "Exit with 1 where a measure is 0.02 below this earlier eval --json.",
+    path="settings",
     metavar="FILE",
-    help="Exit with 1 where a measure is 0.02 below this earlier eval --json.",
 )
-@click.option(
-    "--answers",
-    metavar="CMD",
-    help="Let this command answer questions about each context: it gets context and question on "
+@opt(
+    "answers",
+    GATES,
+    SUMMARIZES,
+    "Let this command answer questions about each context: it gets context and question on "
     "standard input and prints the answer.",
+    metavar="CMD",
 )
-@click.option(
-    "--answers-timeout",
+@opt(
+    "answers_timeout",
+    GATES,
+    SUMMARIZES,
+    "Give up waiting for an answer after this long.",
     type=click.IntRange(min=1),
     metavar="SECONDS",
     default=60,
     show_default=True,
-    help="Give up waiting for an answer after this long.",
 )
-@click.option(
-    "--seed",
+@opt(
+    "seed",
+    MEASURED,
+    MAY,
+    "Draw random lines, and sessions for intervals, from this seed.",
     type=int,
     metavar="N",
     default=0,
     show_default=True,
-    help="Draw random lines, and sessions for intervals, from this seed.",
 )
-@click.option("--report", metavar="FILE", help="Write a row per context to this Parquet file.")
-@click.option("--plot", metavar="FILE", help="Draw recall against tokens kept into this SVG file.")
+@opt(
+    "report",
+    OUTPUT,
+    WRITES,
+    "Write a row per context to this Parquet file.",
+    path="here",
+    metavar="FILE",
+)
+@opt(
+    "plot",
+    OUTPUT,
+    WRITES,
+    "Draw recall against tokens kept into this SVG file.",
+    path="here",
+    metavar="FILE",
+)
 @unmasked_page_options
-@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
 @format_option
 @limit_options
 @measure_options
-@strict_option
+@STRICT
 @shown_as_options
 @stage_options(*ALL_STAGES)
 def command(

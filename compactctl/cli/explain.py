@@ -8,10 +8,10 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import needed_file_argument
-from compactctl.cli.options.input import archive_option, format_option, limit_options
+from compactctl.cli.options.input import ARCHIVE, format_option, limit_options
 from compactctl.cli.options.measure import measure_options
 from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.profile import profile_option
+from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.explain.explain import explain_message
 from compactctl.commands.explain.result import ExplainOptions
@@ -33,10 +33,10 @@ what a compaction would make of it now. Nothing is written.
 @needed_file_argument
 @click.argument("message", metavar="MESSAGE")
 @format_option
-@archive_option
+@ARCHIVE
 @limit_options
 @measure_options
-@profile_option
+@PROFILE
 @shown_as_options
 def command(
     path: str,

@@ -6,7 +6,7 @@ import click
 
 from compactctl.cli.emit import emit, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import archive_option, limit_options
+from compactctl.cli.options.input import ARCHIVE, limit_options
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.inspect.log import log
 from compactctl.store.files.limits import ReadLimits
@@ -21,7 +21,7 @@ the groups that compactctl rewind --group can bring back. Exit 6 when an archive
 
 @click.command("log", help=_HELP)
 @file_argument(compacted=True)
-@archive_option
+@ARCHIVE
 @limit_options
 @shown_as_options
 def command(path: str, *, archive: Path | None, limits: ReadLimits, shown_as: str) -> int:

@@ -3,9 +3,10 @@
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import MAY, ONE_RUN, OUTPUT, READS, SIZE, SUMMARIES, WRITES, flag, opt
 from compactctl.cli.options.file_argument import session_argument
 from compactctl.cli.options.input import limit_options
-from compactctl.cli.options.output import native_option, shown_as_options, while_open_option
+from compactctl.cli.options.output import NATIVE, WHILE_OPEN, shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
@@ -27,28 +28,42 @@ What was rescued before and has not changed since is not written a second time.
 
 @click.command("rescue", help=_HELP, cls=SectionedCommand)
 @session_argument
-@click.option(
-    "--from-error",
+@opt(
+    "from_error",
+    SIZE,
+    READS,
+    "What the client or the provider said; a size that it names is gone by.",
+    path="settings",
     metavar="TEXT|FILE",
-    help="What the client or the provider said; a size that it names is gone by.",
 )
-@click.option(
-    "--target",
+@opt(
+    "target",
+    SIZE,
+    MAY,
+    "Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
     type=ParsedText(parse_target),
     metavar="SIZE",
-    help="Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
 )
-@click.option(
-    "--redo",
-    is_flag=True,
-    help="Start from the originals of what the client itself compacted, instead of its summaries.",
+@flag(
+    "redo",
+    SUMMARIES,
+    ONE_RUN,
+    "Start from the originals of what the client itself compacted, instead of its summaries.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write a file elsewhere instead.")
-@click.option("--in-place", is_flag=True, help="Replace the session itself; it is archived.")
-@native_option
-@while_open_option
-@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
-@click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
+@opt(
+    "output",
+    OUTPUT,
+    WRITES,
+    "Write a file elsewhere instead.",
+    short="-o",
+    path="here",
+    metavar="FILE",
+)
+@flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived.")
+@NATIVE
+@WHILE_OPEN
+@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
+@flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
 @limit_options
 @shown_as_options
 def command(

@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import archive_option, limit_options
-from compactctl.cli.options.output import one_document, shown_as_options, while_open_option
+from compactctl.cli.options.input import ARCHIVE, limit_options
+from compactctl.cli.options.output import WHILE_OPEN, one_document, shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
@@ -28,45 +29,54 @@ undoes that as well.
 
 @click.command("rewind", help=_HELP, cls=SectionedCommand)
 @file_argument("restore", compacted=True)
-@click.option("--to", metavar="OPERATION", help="Go to the state after this operation.")
-@click.option(
-    "--group",
-    metavar="ID",
-    help="Bring back the messages of one group only: one of compactctl's, or one that a client "
+@opt("to", STATE, WRITES, "Go to the state after this operation.", metavar="OPERATION")
+@opt(
+    "group",
+    STATE,
+    WRITES,
+    "Bring back the messages of one group only: one of compactctl's, or one that a client "
     "tagged, as NeuroLink and Roo Code do, which is undone like --client.",
+    metavar="ID",
 )
-@click.option("--all", is_flag=True, help="Go back to the first state.")
-@click.option(
-    "--client",
-    is_flag=True,
-    help="Undo what FILE's own client compacted last, with --all everything it ever did.",
+@flag("all", STATE, ONE_RUN, "Go back to the first state.")
+@flag(
+    "client",
+    STATE,
+    ONE_RUN,
+    "Undo what FILE's own client compacted last, with --all everything it ever did.",
 )
-@click.option("--check", is_flag=True, help="Prove that it can be done; write nothing.")
-@click.option(
-    "-o",
-    "--output",
+@flag("check", OUTPUT, WRITES, "Prove that it can be done; write nothing.")
+@opt(
+    "output",
+    OUTPUT,
+    WRITES,
+    "Write the restored state here instead; - is standard output.",
+    short="-o",
+    path="here",
     metavar="FILE",
-    help="Write the restored state here instead; - is standard output.",
 )
-@click.option(
-    "--in-place",
-    is_flag=True,
-    help="With --client, and groups that a client tagged, replace FILE itself.",
+@flag(
+    "in_place",
+    OUTPUT,
+    WRITES,
+    "With --client, and groups that a client tagged, replace FILE itself.",
 )
-@click.option(
-    "--native",
-    is_flag=True,
-    help="With --client, append to FILE what undoes it; no byte of it changes. For Claude Code, "
+@flag(
+    "native",
+    OUTPUT,
+    WRITES,
+    "With --client, append to FILE what undoes it; no byte of it changes. For Claude Code, "
     "Codex and pi.",
 )
-@while_open_option
-@click.option(
-    "-f",
-    "--force",
-    is_flag=True,
-    help="Overwrite what compactctl did not write, also while a program has it open.",
+@WHILE_OPEN
+@flag(
+    "force",
+    OUTPUT,
+    WRITES,
+    "Overwrite what compactctl did not write, also while a program has it open.",
+    short="-f",
 )
-@archive_option
+@ARCHIVE
 @limit_options
 @shown_as_options
 def command(

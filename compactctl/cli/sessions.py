@@ -5,6 +5,7 @@ import time
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.opt import INPUT, ONE_RUN, STATE, flag, opt
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.values import KnownName, ParsedText
@@ -30,43 +31,57 @@ def _parse_since(text: str) -> float:
 
 @click.command("sessions", help=_HELP)
 @click.argument("words", metavar="[WORDS]...", nargs=-1)
-@click.option(
-    "--client",
+@opt(
     "clients",
+    STATE,
+    ONE_RUN,
+    f"Only sessions of this client (repeatable): {CLIENTS}.",
+    flag="--client",
     metavar="NAME",
     multiple=True,
     type=KnownName(store_named),
     shell_complete=complete_client,
-    help=f"Only sessions of this client (repeatable): {CLIENTS}.",
 )
-@click.option(
-    "--project", metavar="DIR", help="Only sessions begun in this folder or below it, such as ."
+@opt(
+    "project",
+    INPUT,
+    ONE_RUN,
+    "Only sessions begun in this folder or below it, such as .",
+    path="here",
+    metavar="DIR",
 )
-@click.option(
-    "--over",
+@opt(
+    "over",
+    INPUT,
+    ONE_RUN,
+    "Only sessions whose context is more than this share of the window: 70% or 0.7.",
     type=ParsedText(parse_share),
     metavar="SHARE",
-    help="Only sessions whose context is more than this share of the window: 70% or 0.7.",
 )
-@click.option(
-    "--since",
+@opt(
+    "since",
+    INPUT,
+    ONE_RUN,
+    "Only sessions that changed since: 90m, 12h, 2d, 1w, or 2026-01-31.",
     type=ParsedText(_parse_since),
     metavar="AGE|DATE",
-    help="Only sessions that changed since: 90m, 12h, 2d, 1w, or 2026-01-31.",
 )
-@click.option(
-    "--all",
+@flag(
     "hidden",
-    is_flag=True,
-    help="Also those that clients leave out of their lists: of subagents, of programs, empty ones.",
+    STATE,
+    ONE_RUN,
+    "Also those that clients leave out of their lists: of subagents, of programs, empty ones.",
+    flag="--all",
 )
-@click.option(
-    "--limit",
+@opt(
+    "limit",
+    STATE,
+    ONE_RUN,
+    "List at most so many; 0 for all.",
     type=click.IntRange(min=0),
     metavar="N",
     default=USUAL,
     show_default=True,
-    help="List at most so many; 0 for all.",
 )
 @shown_as_options
 def command(

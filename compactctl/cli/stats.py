@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import INPUT, MAY, ONE_RUN, OUTPUT, SHOWN, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.input import STRICT, format_option, limit_options
 from compactctl.cli.options.measure import (
+    FAIL_BASE,
+    FAIL_OVER,
     extra_options,
-    fail_base_option,
-    fail_over_option,
     measure_options,
 )
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.page import page_options, ready_page
 from compactctl.cli.options.prices import prices_option
-from compactctl.cli.options.profile import profile_option
+from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult, stats
 from compactctl.commands.sizing.extra_content import ExtraOptions
@@ -46,50 +47,60 @@ model's context window.
 @format_option
 @limit_options
 @measure_options
-@profile_option
-@click.option(
-    "--scope",
+@PROFILE
+@opt(
+    "scope",
+    INPUT,
+    MAY,
+    "What the next request would send, or everything that was ever a message.",
     type=click.Choice(["effective", "full"]),
     default="effective",
     show_default=True,
-    help="What the next request would send, or everything that was ever a message.",
 )
 @extra_options
-@click.option(
-    "--top",
+@opt(
+    "top",
+    SHOWN,
+    MAY,
+    "How many of the largest messages to list.",
     type=click.IntRange(min=0),
     metavar="N",
     default=5,
     show_default=True,
-    help="How many of the largest messages to list.",
 )
-@click.option(
-    "--rounds",
-    is_flag=True,
-    help="List the requests one by one instead: what each sent, what of it was new, read from the "
+@flag(
+    "rounds",
+    SHOWN,
+    ONE_RUN,
+    "List the requests one by one instead: what each sent, what of it was new, read from the "
     "provider's cache or paid again, and what was edited in between.",
 )
-@click.option(
-    "--graph",
-    is_flag=True,
-    help="Draw the context of every request instead, by what it held, with where it was compacted.",
+@flag(
+    "graph",
+    SHOWN,
+    ONE_RUN,
+    "Draw the context of every request instead, by what it held, with where it was compacted.",
 )
 @prices_option("Estimate what the rounds cost", "Lists the rounds.")
-@click.option(
-    "--rounds-out",
+@opt(
+    "rounds_out",
+    OUTPUT,
+    WRITES,
+    "Write a row per round to this Parquet file. Lists the rounds.",
+    path="here",
     metavar="FILE",
-    help="Write a row per round to this Parquet file. Lists the rounds.",
 )
 @page_options
-@click.option(
-    "-f",
-    "--force",
-    is_flag=True,
-    help="Let --rounds-out and --html overwrite what compactctl did not write.",
+@flag(
+    "force",
+    OUTPUT,
+    WRITES,
+    "Let --rounds-out and --html overwrite what compactctl did not write.",
+    short="-f",
 )
-@fail_over_option
-@fail_base_option
-@strict_option
+@FAIL_OVER
+@FAIL_BASE
+@STRICT
 @shown_as_options
 def command(
     path: str,

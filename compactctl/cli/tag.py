@@ -5,6 +5,7 @@ from dataclasses import replace
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import ONE_RUN, OUTPUT, READS, SPAN, SUMMARIES, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import format_option, limit_options
 from compactctl.cli.options.measure import measure_options
@@ -34,17 +35,30 @@ tool call from its result, or would save nothing, is refused. compactctl rewind 
 
 @click.command("tag", help=_HELP, cls=SectionedCommand)
 @file_argument("write")
-@click.option(
-    "--condense", metavar="FROM..TO", help="Hide these behind the text of --summary-file."
+@opt("condense", SPAN, ONE_RUN, "Hide these behind the text of --summary-file.", metavar="FROM..TO")
+@opt("truncate", SPAN, ONE_RUN, "Hide these behind a marker.", metavar="FROM..TO")
+@opt(
+    "summary_file",
+    SUMMARIES,
+    READS,
+    "With --condense, the text of the summary.",
+    path="settings",
+    metavar="FILE",
 )
-@click.option("--truncate", metavar="FROM..TO", help="Hide these behind a marker.")
-@click.option("--summary-file", metavar="FILE", help="With --condense, the text of the summary.")
-@click.option("--widen", is_flag=True, help="Hide whole tool pairs where the range ends in one.")
-@click.option("-o", "--output", metavar="FILE", help="Write here; - is standard output.")
-@click.option("--in-place", is_flag=True, help="Replace FILE itself; its old bytes are archived.")
+@flag("widen", SPAN, ONE_RUN, "Hide whole tool pairs where the range ends in one.")
+@opt(
+    "output",
+    OUTPUT,
+    WRITES,
+    "Write here; - is standard output.",
+    short="-o",
+    path="here",
+    metavar="FILE",
+)
+@flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived.")
 @layout_options()
-@click.option("-n", "--dry-run", is_flag=True, help="Do everything but write.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
+@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
 @format_option
 @limit_options
 @measure_options

@@ -3,6 +3,7 @@
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.opt import INPUT, OUTPUT, READS, WRITES, flag, opt
 from compactctl.cli.options.file_argument import paths_argument
 from compactctl.cli.options.input import limit_options
 from compactctl.cli.options.output import shown_as_options
@@ -21,14 +22,20 @@ when something could not be looked into, 1 when there is something to repair.
 
 @click.command("verify", help=_HELP)
 @paths_argument("PATHS...", "restore", required=True)
-@click.option(
-    "--repair",
-    is_flag=True,
-    help="Set right what can be without losing anything: names and permissions of archives, "
+@flag(
+    "repair",
+    OUTPUT,
+    WRITES,
+    "Set right what can be without losing anything: names and permissions of archives, "
     "drafts of killed runs.",
 )
-@click.option(
-    "--exclude", metavar="GLOB", multiple=True, help="Leave out files like this (repeatable)."
+@opt(
+    "exclude",
+    INPUT,
+    READS,
+    "Leave out files like this (repeatable).",
+    metavar="GLOB",
+    multiple=True,
 )
 @limit_options
 @shown_as_options

@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from compactctl.cli.emit import emit, working
+from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, flag, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import archive_option, format_option, limit_options
+from compactctl.cli.options.input import ARCHIVE, format_option, limit_options
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.inspect.search import Search, search
@@ -25,34 +26,51 @@ finds what a compaction took away.
 
 @click.command("view", help=_HELP, cls=SectionedCommand)
 @file_argument()
-@click.option("--archived", "what", flag_value="archived", help="Show only what is hidden.")
-@click.option("--all", "what", flag_value="all", help="Show everything, hidden messages in place.")
-@click.option(
-    "--grep",
+@opt("what", STATE, ONE_RUN, "Show only what is hidden.", flag="--archived", flag_value="archived")
+@opt(
+    "what",
+    STATE,
+    ONE_RUN,
+    "Show everything, hidden messages in place.",
+    flag="--all",
+    flag_value="all",
+)
+@opt(
     "patterns",
+    STATE,
+    ONE_RUN,
+    "Show only messages with this pattern in their text, tool names or arguments; (?i) in "
+    "front ignores case (repeatable: all must be found).",
+    flag="--grep",
     metavar="REGEX",
     multiple=True,
-    help="Show only messages with this pattern in their text, tool names or arguments; (?i) in "
-    "front ignores case (repeatable: all must be found).",
 )
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N messages, a page."
+@opt(
+    "limit",
+    STATE,
+    ONE_RUN,
+    "Show at most N messages, a page.",
+    type=click.IntRange(min=1),
+    metavar="N",
 )
-@click.option(
-    "--page",
+@opt(
+    "page",
+    STATE,
+    ONE_RUN,
+    "With --limit, show the Nth page. [default: 1]",
     type=click.IntRange(min=1),
     metavar="N",
     default=1,
-    help="With --limit, show the Nth page. [default: 1]",
 )
-@click.option(
-    "--jsonl",
-    is_flag=True,
-    help="Print the raw lines, or records of a document, in the transcript's own format.",
+@flag(
+    "jsonl",
+    SHOWN,
+    ONE_RUN,
+    "Print the raw lines, or records of a document, in the transcript's own format.",
 )
-@click.option("--full", is_flag=True, help="Do not cut long texts.")
+@flag("full", SHOWN, ONE_RUN, "Do not cut long texts.")
 @format_option
-@archive_option
+@ARCHIVE
 @limit_options
 @shown_as_options
 def command(

@@ -24,8 +24,10 @@ from docs.generate import (
 from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
-from compactctl.cli.group import COMMANDS
-from compactctl.cli.settings.project_options import ALLOWED
+from compactctl.cli.group import COMMANDS, Commands
+from compactctl.cli.opt import MAY, project_rule
+from compactctl.cli.options.sections import StageOption
+from compactctl.cli.settings.names import flag_of, options_of
 from compactctl.commands.batch.time_limit import TOOK_TOO_LONG
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.history.categories import CATEGORIES
@@ -190,4 +192,9 @@ def test_every_field_of_a_document_is_described(
 def test_what_a_project_may_set_is_described() -> None:
     text = page("profiles").partition("### What a project")[2]
     rows = re.findall(r"^\| (`[^|]+) \|", text, flags=re.MULTILINE)
-    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == ALLOWED
+    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == {
+        flag_of(option)
+        for command in Commands().values()
+        for option in options_of(command)
+        if project_rule(option) is MAY and not isinstance(option, StageOption)
+    }

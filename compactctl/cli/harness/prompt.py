@@ -11,8 +11,8 @@ from compactctl.cli.options.plan import protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.summarizer import (
+    TEMPLATE,
     style_options,
-    template_option,
     with_template,
 )
 from compactctl.commands.harness.prompt import PromptOptions, prompt
@@ -33,7 +33,7 @@ and nothing is written.
 
 @click.command("prompt", help=_HELP, cls=SectionedCommand)
 @needed_file_argument
-@template_option
+@TEMPLATE
 @style_options
 @protect_options
 @format_option

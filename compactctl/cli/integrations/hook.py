@@ -5,6 +5,7 @@ import click
 from compactctl.cli.emit import emit
 from compactctl.cli.integrations.never_failing import NeverFailing
 from compactctl.cli.integrations.program import program
+from compactctl.cli.opt import GATES, WRITES, flag
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.integrations.clients import ALL_INTEGRATIONS, integration_of
 from compactctl.commands.loading.told_by_client import read_told
@@ -19,10 +20,11 @@ to search what was compacted. Never fails.
 
 @click.command("hook", help=_HELP, cls=NeverFailing)
 @click.argument("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS]))
-@click.option(
-    "--block-manual",
-    is_flag=True,
-    help="Refuse compactions that are asked for by hand (Claude Code, Codex).",
+@flag(
+    "block_manual",
+    GATES,
+    WRITES,
+    "Refuse compactions that are asked for by hand (Claude Code, Codex).",
 )
 @shown_as_options
 def command(client: str, *, block_manual: bool, shown_as: str) -> None:

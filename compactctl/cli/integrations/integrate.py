@@ -4,6 +4,7 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.integrations.program import program
+from compactctl.cli.opt import GATES, OUTPUT, WRITES, flag, opt
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.integrations.clients import ALL_INTEGRATIONS
 from compactctl.commands.integrations.integrate import Action, carry_out, integrate
@@ -20,13 +21,22 @@ write. Settings keep every byte that is not ours, and a copy lies beside them.
 
 @click.command("integrate", help=_HELP)
 @click.argument("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS]))
-@click.option("--print", "action", flag_value="print", default=True, help="Only show it. [default]")
-@click.option("--install", "action", flag_value="install", help="Show it, then write it.")
-@click.option("--uninstall", "action", flag_value="uninstall", help="Take it back.")
-@click.option(
-    "--block-manual",
-    is_flag=True,
-    help="Also refuse compactions that are asked for by hand (Claude Code, Codex).",
+@opt(
+    "action",
+    OUTPUT,
+    WRITES,
+    "Only show it. [default]",
+    flag="--print",
+    flag_value="print",
+    default=True,
+)
+@opt("action", OUTPUT, WRITES, "Show it, then write it.", flag="--install", flag_value="install")
+@opt("action", OUTPUT, WRITES, "Take it back.", flag="--uninstall", flag_value="uninstall")
+@flag(
+    "block_manual",
+    GATES,
+    WRITES,
+    "Also refuse compactions that are asked for by hand (Claude Code, Codex).",
 )
 @shown_as_options
 def command(client: str, *, action: Action, block_manual: bool, shown_as: str) -> None:

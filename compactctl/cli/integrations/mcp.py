@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from compactctl.cli.opt import INPUT, READS, flag
 from compactctl.store.places import this_machine
 
 _HELP = """Answer an agent about its project's sessions, over MCP.
@@ -17,10 +18,8 @@ the command says how to install it.
 
 
 @click.command("mcp", help=_HELP)
-@click.option(
-    "--all-projects",
-    is_flag=True,
-    help="Also serve the sessions of all other projects on this machine.",
+@flag(
+    "all_projects", INPUT, READS, "Also serve the sessions of all other projects on this machine."
 )
 def command(*, all_projects: bool) -> None:
     """Run ``compactctl mcp``."""

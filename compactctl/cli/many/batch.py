@@ -15,12 +15,25 @@ from compactctl.cli.many.batch_files import (
     report_format,
     with_report,
 )
-from compactctl.cli.many.tolerance import tolerance_option
+from compactctl.cli.many.tolerance import TOLERANCE_OPTION
+from compactctl.cli.opt import (
+    GATES,
+    INPUT,
+    LOADS,
+    MAY,
+    MEASURED,
+    ONE_RUN,
+    OUTPUT,
+    READS,
+    WRITES,
+    flag,
+    opt,
+)
 from compactctl.cli.options.file_argument import paths_argument
-from compactctl.cli.options.input import format_option, limit_options, strict_option
+from compactctl.cli.options.input import STRICT, format_option, limit_options
 from compactctl.cli.options.measure import (
-    fail_base_option,
-    fail_over_option,
+    FAIL_BASE,
+    FAIL_OVER,
     measure_options,
 )
 from compactctl.cli.options.output import layout_options, shown_as_options
@@ -78,149 +91,203 @@ format recognizes is skipped and counted; --strict fails it.
 
 @click.command("batch", help=_HELP, cls=SectionedCommand)
 @paths_argument("[PATHS]...")
-@click.option(
-    "--files-from",
+@opt(
+    "files_from",
+    INPUT,
+    READS,
+    "Also work on the paths that this file lists, one a line; - is standard input.",
+    path="settings",
     metavar="FILE",
-    help="Also work on the paths that this file lists, one a line; - is standard input.",
 )
-@click.option(
-    "--shard",
+@opt(
+    "shard",
+    INPUT,
+    ONE_RUN,
+    "Work on the Ith of N parts of the files, such as 2/8; the others are for other machines.",
     type=ParsedText(parse_shard),
     metavar="I/N",
-    help="Work on the Ith of N parts of the files, such as 2/8; the others are for other machines.",
 )
-@click.option("--out", metavar="DIR", help="Write compacted transcripts below this folder.")
+@opt(
+    "out",
+    OUTPUT,
+    WRITES,
+    "Write compacted transcripts below this folder.",
+    path="here",
+    metavar="DIR",
+)
 @plan_options
 @summarizer_options
 @protect_options
-@click.option(
-    "--report",
+@opt(
+    "report",
+    OUTPUT,
+    WRITES,
+    "Write a row per file to this file, as its ending or --report-format says (repeatable).",
+    path="here",
     metavar="FILE",
     multiple=True,
-    help="Write a row per file to this file, as its ending or --report-format says (repeatable).",
 )
-@click.option(
-    "--report-format",
+@opt(
     "report_as",
+    OUTPUT,
+    WRITES,
+    f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, else "
+    "parquet]",
+    flag="--report-format",
     type=click.Choice(REPORT_FORMATS),
     metavar="FORMAT",
-    help=f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, else "
-    "parquet]",
 )
-@click.option(
-    "--messages-out",
-    metavar="FILE",
-    help="Write a row per message of all files to this Parquet file: tokens, category, tool, and "
+@opt(
+    "messages_out",
+    OUTPUT,
+    WRITES,
+    "Write a row per message of all files to this Parquet file: tokens, category, tool, and "
     "the stage that took it out. Reads files again that are known.",
-)
-@click.option(
-    "--rounds-out",
+    path="here",
     metavar="FILE",
-    help="Write a row per request of all files to this Parquet file, as stats --rounds-out does.",
 )
-@click.option(
-    "--junit",
+@opt(
+    "rounds_out",
+    OUTPUT,
+    WRITES,
+    "Write a row per request of all files to this Parquet file, as stats --rounds-out does.",
+    path="here",
     metavar="FILE",
-    help="Write a JUnit report, in which each file is a test.",
 )
-@click.option(
-    "--annotate",
+@opt(
+    "junit",
+    OUTPUT,
+    WRITES,
+    "Write a JUnit report, in which each file is a test.",
+    path="here",
+    metavar="FILE",
+)
+@opt(
     "runner",
+    OUTPUT,
+    WRITES,
+    "Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
+    "finds out which runner.",
+    flag="--annotate",
     type=click.Choice(("none", "auto", *RUNNERS)),
     default="none",
     show_default=True,
-    help="Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
-    "finds out which runner.",
 )
 @unmasked_page_options
-@fail_over_option
-@click.option(
-    "--fail-over-tokens",
+@FAIL_OVER
+@opt(
+    "fail_over_tokens",
+    GATES,
+    MAY,
+    "Exit with 1 when the next request of a file holds more tokens, such as 120k.",
     type=ParsedText(parse_window),
     metavar="SIZE",
-    help="Exit with 1 when the next request of a file holds more tokens, such as 120k.",
 )
-@click.option(
-    "--fail-on",
+@opt(
+    "fail_on",
+    GATES,
+    MAY,
+    "Exit with 1 when a file has one of these: opaque (lines, or much text, not understood), "
+    "orphans (tool calls or results without the other half), errors (of tools), over-window, "
+    "usage (reported sizes that cannot be true).",
     type=ParsedText(parse_flags),
     metavar="LIST",
     default="",
-    help="Exit with 1 when a file has one of these: opaque (lines, or much text, not understood), "
-    "orphans (tool calls or results without the other half), errors (of tools), over-window, "
-    "usage (reported sizes that cannot be true).",
 )
-@click.option(
-    "--baseline",
-    metavar="FILE",
-    help="Exit with 1 when the median request of a project, its share of files that are read again "
+@opt(
+    "baseline",
+    GATES,
+    READS,
+    "Exit with 1 when the median request of a project, its share of files that are read again "
     "or that of tools is larger than in this report.",
+    path="settings",
+    metavar="FILE",
 )
-@tolerance_option
-@click.option("--require-fit", is_flag=True, help="Fail a file (exit 5) that does not fit then.")
-@click.option(
-    "--require-audit",
-    is_flag=True,
-    help="Fail a file (exit 1) of which a summary lost a rule or made something up.",
+@TOLERANCE_OPTION
+@flag("require_fit", MEASURED, MAY, "Fail a file (exit 5) that does not fit then.")
+@flag(
+    "require_audit",
+    GATES,
+    MAY,
+    "Fail a file (exit 1) of which a summary lost a rule or made something up.",
 )
-@fail_base_option
-@click.option(
-    "--include",
+@FAIL_BASE
+@opt(
+    "include",
+    INPUT,
+    READS,
+    "In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
+    "also with .gz and .zst, and *.parquet that hold conversations]",
     metavar="GLOB",
     multiple=True,
-    help="In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
-    "also with .gz and .zst, and *.parquet that hold conversations]",
 )
-@click.option(
-    "--exclude", metavar="GLOB", multiple=True, help="Leave out files like this (repeatable)."
+@opt(
+    "exclude",
+    INPUT,
+    READS,
+    "Leave out files like this (repeatable).",
+    metavar="GLOB",
+    multiple=True,
 )
-@click.option(
-    "--skip-unknown",
-    is_flag=True,
-    help="Skip a named file that no format recognizes, as in folders, instead of failing.",
+@flag(
+    "skip_unknown",
+    INPUT,
+    READS,
+    "Skip a named file that no format recognizes, as in folders, instead of failing.",
 )
-@click.option(
-    "--column",
-    metavar="NAME",
-    help="The column of conversations in Parquet data sets. [default: messages, conversations, or "
+@opt(
+    "column",
+    INPUT,
+    READS,
+    "The column of conversations in Parquet data sets. [default: messages, conversations, or "
     "what else they are called]",
+    metavar="NAME",
 )
-@click.option(
-    "--cache/--no-cache",
+@opt(
     "cached",
+    INPUT,
+    ONE_RUN,
+    "Take what is known of files that have not changed since. [default: cache]",
+    flag="--cache/--no-cache",
     default=True,
-    help="Take what is known of files that have not changed since. [default: cache]",
 )
-@click.option(
-    "--verify-cache",
-    is_flag=True,
-    help="Read files to see that they have not changed, instead of looking at their times.",
+@flag(
+    "verify_cache",
+    INPUT,
+    ONE_RUN,
+    "Read files to see that they have not changed, instead of looking at their times.",
 )
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Go on with a batch that was broken off: what is written and unchanged is done.",
+@flag(
+    "resume",
+    INPUT,
+    ONE_RUN,
+    "Go on with a batch that was broken off: what is written and unchanged is done.",
 )
-@click.option(
-    "-j",
-    "--jobs",
+@opt(
+    "jobs",
+    INPUT,
+    LOADS,
+    "Processes that work at a time. [default: 0, as many as pay]",
+    short="-j",
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
-    help="Processes that work at a time. [default: 0, as many as pay]",
 )
-@click.option(
-    "--timeout",
+@opt(
+    "timeout",
+    INPUT,
+    LOADS,
+    "Give up a file that takes longer (exit 75), and go on with the others.",
     type=FiniteRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Give up a file that takes longer (exit 75), and go on with the others.",
 )
 @layout_options(piped=False)
-@click.option("-n", "--dry-run", is_flag=True, help="Write no transcripts.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@flag("dry_run", OUTPUT, WRITES, "Write no transcripts.", short="-n")
+@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
 @format_option
 @limit_options
 @measure_options
-@strict_option
+@STRICT
 @shown_as_options
 @click.pass_context
 def command(

@@ -3,6 +3,7 @@
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.opt import ONE_RUN, OUTPUT, flag
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.cache import cache
 
@@ -14,7 +15,7 @@ hold paths and names of models and tools, no text; they are only this user's to 
 
 
 @click.command("cache", help=_HELP)
-@click.option("--clear", is_flag=True, help="Remove the cache; nothing is lost but time.")
+@flag("clear", OUTPUT, ONE_RUN, "Remove the cache; nothing is lost but time.")
 @shown_as_options
 def command(*, clear: bool, shown_as: str) -> None:
     """Run ``compactctl cache``."""

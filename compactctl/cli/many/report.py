@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit
-from compactctl.cli.many.tolerance import tolerance_option
+from compactctl.cli.many.tolerance import TOLERANCE_OPTION
+from compactctl.cli.opt import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, WRITES, flag, opt
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.page import ready_page, unmasked_page_options
 from compactctl.commands.report.report import ReportOptions, report
@@ -24,19 +25,28 @@ the median request of a project, its share of files that are read again, or that
 
 @click.command("report", help=_HELP)
 @click.argument("paths", metavar="FILES...", nargs=-1, required=True)
-@click.option("--merge", metavar="FILE", help="Write all rows to this Parquet file, sorted.")
-@click.option("--baseline", metavar="FILE", help="Compare with this earlier report.")
-@tolerance_option
-@click.option(
-    "--top",
+@opt(
+    "merge",
+    OUTPUT,
+    ONE_RUN,
+    "Write all rows to this Parquet file, sorted.",
+    path="here",
+    metavar="FILE",
+)
+@opt("baseline", GATES, READS, "Compare with this earlier report.", path="settings", metavar="FILE")
+@TOLERANCE_OPTION
+@opt(
+    "top",
+    SHOWN,
+    MAY,
+    "Show at most so many rows of a table.",
     type=click.IntRange(min=1),
     metavar="N",
     default=10,
     show_default=True,
-    help="Show at most so many rows of a table.",
 )
 @unmasked_page_options
-@click.option("-f", "--force", is_flag=True, help="Overwrite what compactctl did not write.")
+@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
 @shown_as_options
 def command(
     paths: tuple[str, ...],

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import click
-
+from compactctl.cli.opt import GATES, MAY, opt
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.report.growth import TOLERANCE
 from compactctl.tokens.budget import parse_share
@@ -12,13 +11,13 @@ from compactctl.tokens.budget import parse_share
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def tolerance_option(function: F) -> F:
-    """Add ``--tolerance``."""
-    return click.option(
-        "--tolerance",
-        type=ParsedText(parse_share),
-        metavar="SHARE",
-        default=str(TOLERANCE),
-        show_default=True,
-        help="How much larger than in the baseline a figure may be.",
-    )(function)
+TOLERANCE_OPTION = opt(
+    "tolerance",
+    GATES,
+    MAY,
+    "How much larger than in the baseline a figure may be.",
+    type=ParsedText(parse_share),
+    metavar="SHARE",
+    default=str(TOLERANCE),
+    show_default=True,
+)

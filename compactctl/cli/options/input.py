@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from compactctl.cli.opt import INPUT, LOADS, MAY, READS, flag, opt
 from compactctl.cli.options.completion import complete_format
 from compactctl.cli.options.together import together, with_options
 from compactctl.cli.options.values import KnownName
@@ -33,51 +34,62 @@ def _named(format_name: str | None, messages_at: str | None) -> str | None:
 def format_option(function: F) -> F:
     """Add ``--format`` and ``--messages-at``; they arrive as ``format_name``."""
     options = (
-        click.option(
-            "--format",
+        opt(
             "format_name",
+            INPUT,
+            MAY,
+            f"Read the transcript as this format instead of detecting it ({FORMATS}).",
+            flag="--format",
             type=KnownName(format_named),
             metavar="NAME",
             shell_complete=complete_format,
-            help=f"Read the transcript as this format instead of detecting it ({FORMATS}).",
         ),
-        click.option(
-            "--messages-at",
+        opt(
+            "messages_at",
+            INPUT,
+            MAY,
+            "Read the messages of each logged request in a field such as request.messages.",
             metavar="FIELD",
-            help="Read the messages of each logged request in a field such as request.messages.",
         ),
     )
     return together("format_name", _named, options)(function)
 
 
-archive_option = click.option(
-    "--archive",
+ARCHIVE = opt(
+    "archive",
+    INPUT,
+    READS,
+    "The archive of FILE, where FILE was moved or renamed without it.",
+    path="settings",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The archive of FILE, where FILE was moved or renamed without it.",
 )
 
 
 def limit_options(function: F) -> F:
     """Add the options that say how large an input may be; they arrive as ``limits``."""
     options = (
-        click.option(
-            "--max-line",
+        opt(
+            "max_line",
+            INPUT,
+            LOADS,
+            "Refuse a transcript with a longer line, such as 64M or 1G bytes.",
             metavar="SIZE",
             default="256M",
             show_default=True,
             expose_value=False,
             callback=partial(_limit, "line"),
-            help="Refuse a transcript with a longer line, such as 64M or 1G bytes.",
         ),
-        click.option(
-            "--max-unpacked",
+        opt(
+            "max_unpacked",
+            INPUT,
+            LOADS,
+            "Refuse a transcript that is larger, unpacked if it is compressed.",
             metavar="SIZE",
             default="2G",
             show_default=True,
             expose_value=False,
             callback=partial(_limit, "unpacked"),
-            help="Refuse a transcript that is larger, unpacked if it is compressed.",
         ),
     )
     return with_options(function, options)
@@ -91,10 +103,9 @@ def _limit(field: str, context: click.Context, parameter: click.Parameter, value
     context.params["limits"] = replace(context.params.get("limits", READ_LIMITS), **limit)
 
 
-def strict_option(function: F) -> F:
-    """Add ``--strict``."""
-    return click.option(
-        "--strict",
-        is_flag=True,
-        help="Fail (exit 4) when a line, or more than a tenth of the text, is not understood.",
-    )(function)
+STRICT = flag(
+    "strict",
+    INPUT,
+    MAY,
+    "Fail (exit 4) when a line, or more than a tenth of the text, is not understood.",
+)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from compactctl.cli.opt import COUNTS, MAY, MEASURED, READS, opt
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange, ParsedText, ShareRange
@@ -24,49 +25,62 @@ COUNTERS = ", ".join(COUNTER_NAMES)
 def measure_options(function: F) -> F:
     """Add the options that say what to count with; they arrive as ``measure: MeasureOptions``."""
     options = (
-        click.option(
-            "--model",
+        opt(
+            "model",
+            MEASURED,
+            MAY,
+            "Measure against this model instead of the one in the transcript.",
             metavar="NAME",
             shell_complete=complete_model,
-            help="Measure against this model instead of the one in the transcript.",
         ),
-        click.option(
-            "--window",
+        opt(
+            "window",
+            MEASURED,
+            MAY,
+            "Context window in tokens, such as 128k or 131072.",
             type=ParsedText(parse_window),
             metavar="SIZE",
-            help="Context window in tokens, such as 128k or 131072.",
         ),
-        windows_option,
-        click.option(
-            "--max-tokens",
+        WINDOWS,
+        opt(
+            "max_tokens",
+            MEASURED,
+            MAY,
+            "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
         ),
-        click.option(
-            "--counter",
-            metavar="NAME",
-            help=f"Token counter: {COUNTERS}; each also with a factor "
+        opt(
+            "counter",
+            MEASURED,
+            MAY,
+            f"Token counter: {COUNTERS}; each also with a factor "
             '("o200k_base x1.2"). [default: by model]',
+            metavar="NAME",
         ),
-        click.option(
-            "--counter-cmd",
-            metavar="CMD",
-            help="Count with this command: it reads texts as JSON, one a line, and prints the "
+        opt(
+            "counter_cmd",
+            MEASURED,
+            COUNTS,
+            "Count with this command: it reads texts as JSON, one a line, and prints the "
             "tokens of each.",
+            metavar="CMD",
         ),
-        click.option(
-            "--chars-per-token",
+        opt(
+            "chars_per_token",
+            MEASURED,
+            MAY,
+            "Count one token for every N characters, such as 3.5, instead of with a counter.",
             type=FiniteRange(min=0, min_open=True),
             metavar="N",
-            help="Count one token for every N characters, such as 3.5, instead of with a counter.",
         ),
-        click.option(
-            "--image-tokens",
+        opt(
+            "image_tokens",
+            MEASURED,
+            MAY,
+            "Count every image as N tokens. [default: by its size, or as the profile's system]",
             type=click.IntRange(min=0),
             metavar="N",
-            help="Count every image as N tokens. [default: by its size, or as the profile's "
-            "system]",
         ),
     )
     return together("measure", _measure, options)(function)
@@ -81,18 +95,6 @@ def _measure(**values: Any) -> MeasureOptions:  # noqa: ANN401 - of several opti
 
         tell(f"warning: {warning}")
     return measure
-
-
-def windows_option(function: F) -> F:
-    """Add ``--windows``; it arrives as ``own``, of type ``OwnModels``."""
-    return click.option(
-        "--windows",
-        "own",
-        metavar="FILE",
-        callback=_load_windows,
-        help="A table of models of your own (TOML or JSON), asked before the built-in one: "
-        '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
-    )(function)
 
 
 def _load_windows(
@@ -112,38 +114,66 @@ def _load_windows(
 def extra_options(function: F) -> F:
     """Add the options that name what a request holds and its transcript does not, as ``extras``."""
     options = (
-        click.option("--system", metavar="FILE", help="Count this system prompt as well."),
-        click.option(
-            "--tools", metavar="FILE", help="Count these tool definitions (JSON) as well."
+        opt(
+            "system",
+            MEASURED,
+            READS,
+            "Count this system prompt as well.",
+            path="settings",
+            metavar="FILE",
         ),
-        click.option("--prompt", metavar="TEXT", help="Count this prompt as well."),
-        click.option(
-            "--attach",
+        opt(
+            "tools",
+            MEASURED,
+            READS,
+            "Count these tool definitions (JSON) as well.",
+            path="settings",
+            metavar="FILE",
+        ),
+        opt("prompt", MEASURED, READS, "Count this prompt as well.", metavar="TEXT"),
+        opt(
+            "attach",
+            MEASURED,
+            READS,
+            "Count this file's text as well (repeatable).",
+            path="settings",
             metavar="FILE",
             multiple=True,
-            help="Count this file's text as well (repeatable).",
         ),
     )
     return together("extras", ExtraOptions, options)(function)
 
 
-def fail_over_option(function: F) -> F:
-    """Add ``--fail-over``."""
-    return click.option(
-        "--fail-over",
-        type=ShareRange(min=0),
-        metavar="SHARE",
-        help="Exit with 1 when more than this share of what --fail-base says is used, such as 80%.",
-    )(function)
+FAIL_OVER = opt(
+    "fail_over",
+    MEASURED,
+    MAY,
+    "Exit with 1 when more than this share of what --fail-base says is used, such as 80%.",
+    type=ShareRange(min=0),
+    metavar="SHARE",
+)
 
 
-def fail_base_option(function: F) -> F:
-    """Add ``--fail-base``."""
-    return click.option(
-        "--fail-base",
-        type=click.Choice(get_args(Base)),
-        metavar="BASE",
-        help="What levels and gates refer to: client (where it compacts by itself), window, or "
-        "available (for input). [default: client where that is known and no other profile is "
-        "named, else available]",
-    )(function)
+FAIL_BASE = opt(
+    "fail_base",
+    MEASURED,
+    MAY,
+    "What levels and gates refer to: client (where it compacts by itself), window, or "
+    "available (for input). [default: client where that is known and no other profile is "
+    "named, else available]",
+    type=click.Choice(get_args(Base)),
+    metavar="BASE",
+)
+
+
+WINDOWS = opt(
+    "own",
+    MEASURED,
+    MAY,
+    "A table of models of your own (TOML or JSON), asked before the built-in one: "
+    '"gpt-4.1" = "1m", or {window = "1m", max_output = "32k", counter = "chars/4"}.',
+    flag="--windows",
+    path="settings",
+    metavar="FILE",
+    callback=_load_windows,
+)

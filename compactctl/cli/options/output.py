@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from compactctl.cli.opt import ONE_RUN, OUTPUT, SHOWN, WRITES, flag, opt
 from compactctl.cli.options.sections import is_typed
 from compactctl.cli.options.together import with_options
 from compactctl.errors import UsageError
@@ -24,13 +25,14 @@ def shown_as_options(function: F) -> F:
     The one asked for, or the terminal, arrives as ``shown_as``.
     """
     options = [
-        click.option(
-            f"--{name}",
+        flag(
             f"as_{name}",
-            is_flag=True,
+            SHOWN,
+            ONE_RUN,
+            output.help,
+            flag=f"--{name}",
             expose_value=False,
             callback=partial(_show_as, name),
-            help=output.help,
         )
         for name, output in OUTPUTS.items()
         if output.help
@@ -57,24 +59,22 @@ def one_document(output: str | None, shown_as: str) -> str:
     return TERMINAL
 
 
-def native_option(function: F) -> F:
-    """Add the flag that compacts a session by what is appended to it."""
-    return click.option(
-        "--native",
-        is_flag=True,
-        help="Append to the session itself what makes its client send less; no byte of it "
-        "changes. For Claude Code, Codex and pi.",
-    )(function)
+NATIVE = flag(
+    "native",
+    OUTPUT,
+    WRITES,
+    "Append to the session itself what makes its client send less; no byte of it "
+    "changes. For Claude Code, Codex and pi.",
+)
 
 
-def while_open_option(function: F) -> F:
-    """Add the flag that appends to a session though its client may have it open."""
-    return click.option(
-        "--while-open",
-        is_flag=True,
-        help="Append to a session (--native) though its client has it open, or nothing tells "
-        "whether it has; it reads that when it resumes the session.",
-    )(function)
+WHILE_OPEN = flag(
+    "while_open",
+    OUTPUT,
+    WRITES,
+    "Append to a session (--native) though its client has it open, or nothing tells "
+    "whether it has; it reads that when it resumes the session.",
+)
 
 
 def layout_options(*, messages: bool = False, piped: bool = True) -> Callable[[F], F]:
@@ -86,15 +86,22 @@ def layout_options(*, messages: bool = False, piped: bool = True) -> Callable[[F
     what = "Put originals into an archive beside the output, or leave them in it with tags"
     more = ", or print the messages that are sent and nothing else (-o -)" if messages else ""
     options = (
-        click.option(
-            "--layout",
+        opt(
+            "layout",
+            OUTPUT,
+            WRITES,
+            f"{what}{more}.",
             type=click.Choice(["split", "inline", *(["messages"] if messages else [])]),
             default="split",
             show_default="split; inline into a pipe" if piped else True,
-            help=f"{what}{more}.",
         ),
-        click.option(
-            "--tags/--no-tags", default=True, help="Write tags into the output. [default: tags]"
+        opt(
+            "tags",
+            OUTPUT,
+            WRITES,
+            "Write tags into the output. [default: tags]",
+            flag="--tags/--no-tags",
+            default=True,
         ),
     )
     return lambda function: with_options(function, options)

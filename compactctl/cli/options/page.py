@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import click
-
+from compactctl.cli.opt import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES, flag, opt
 from compactctl.cli.options.output import STANDARD_STREAM
 from compactctl.cli.options.together import together
 from compactctl.commands.report_file import check_report
@@ -15,20 +14,24 @@ from compactctl.reports.html.choice import PageChoice
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-_HTML = click.option(
-    "--html",
+_HTML = opt(
+    "html",
+    OUTPUT,
+    WRITES,
+    "Write a page to look at to this file: it opens from disk and loads nothing.",
+    path="here",
     metavar="FILE",
-    help="Write a page to look at to this file: it opens from disk and loads nothing.",
 )
-_REDACT = click.option(
-    "--redact",
-    is_flag=True,
-    help="Leave texts of the transcript, and names in it, out of the page.",
+_REDACT = flag(
+    "redact", PRIVACY, ONE_RUN, "Leave texts of the transcript, and names in it, out of the page."
 )
-_MASK = click.option(
-    "--mask-secrets/--no-mask-secrets",
+_MASK = opt(
+    "mask_secrets",
+    PRIVACY,
+    SUMMARIZES,
+    "Mask keys, tokens and passwords in the page. [default: mask-secrets]",
+    flag="--mask-secrets/--no-mask-secrets",
     default=True,
-    help="Mask keys, tokens and passwords in the page. [default: mask-secrets]",
 )
 
 

@@ -5,10 +5,11 @@ from typing import Any, TypeVar
 
 import click
 
+from compactctl.cli.opt import MAY, POLICY, PROTECTED, READS, SIZE, SUMMARIES, flag, opt
 from compactctl.cli.options.completion import complete_stages
-from compactctl.cli.options.profile import profile_option
+from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.stages import each_stage_option, settings_of
-from compactctl.cli.options.summarizer import template_option, with_template
+from compactctl.cli.options.summarizer import TEMPLATE, with_template
 from compactctl.cli.options.together import together
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
@@ -35,49 +36,63 @@ def plan_options(function: F) -> F:
     They arrive as ``plan: PlanOptions``.
     """
     options = (
-        profile_option,
-        click.option(
-            "--stages",
+        PROFILE,
+        opt(
+            "stages",
+            POLICY,
+            MAY,
+            f"Run exactly these stages in this order ({STAGES}).",
             type=ParsedText(stage_list),
             metavar="LIST",
             shell_complete=complete_stages,
-            help=f"Run exactly these stages in this order ({STAGES}).",
         ),
-        click.option(
-            "--target",
+        opt(
+            "target",
+            SIZE,
+            MAY,
+            "Stop as soon as the context is this small: a share of the window (60%, 0.6; with "
+            "--profile of its available input) or tokens (60000, 60k).",
             type=ParsedText(parse_target),
             metavar="SIZE",
-            help="Stop as soon as the context is this small: a share of the window (60%, 0.6; with "
-            "--profile of its available input) or tokens (60000, 60k).",
         ),
-        click.option(
-            "--keep",
+        opt(
+            "keep",
+            SIZE,
+            MAY,
+            "Stop as soon as so much of each conversation is left, instead of --target: 30% "
+            "or 0.3 of its tokens. The system prompt and definitions of tools are kept beside it.",
             type=ParsedText(parse_share),
             metavar="SHARE",
-            help="Stop as soon as so much of each conversation is left, instead of --target: 30% "
-            "or 0.3 of its tokens. The system prompt and definitions of tools are kept beside it.",
         ),
-        click.option(
-            "--trigger",
-            type=ParsedText(parse_trigger),
-            metavar="WHEN",
-            help="When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
+        opt(
+            "trigger",
+            SIZE,
+            MAY,
+            "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
             "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
             "also the size to compact down to. [default: that of the profile, 0.8]",
+            type=ParsedText(parse_trigger),
+            metavar="WHEN",
         ),
-        click.option("--if-needed", is_flag=True, help="Change nothing unless compaction is due."),
-        click.option(
-            "--from-error",
-            metavar="TEXT|FILE",
-            help="Recover from this error of a provider that the context was too long: down to "
+        flag("if_needed", SIZE, MAY, "Change nothing unless compaction is due."),
+        opt(
+            "from_error",
+            SIZE,
+            READS,
+            "Recover from this error of a provider that the context was too long: down to "
             "70 % of the available input, and by a tenth more than was too much.",
+            path="settings",
+            metavar="TEXT|FILE",
         ),
-        click.option(
-            "--summary-file",
+        opt(
+            "summary_file",
+            SUMMARIES,
+            READS,
+            "Text for the summarize stage instead of the built-in summary.",
+            path="settings",
             metavar="FILE",
-            help="Text for the summarize stage instead of the built-in summary.",
         ),
-        template_option,
+        TEMPLATE,
         *each_stage_option(*ALL_STAGES),
     )
     return together("plan", _plan, options)(function)
@@ -138,41 +153,50 @@ def _summary(path: str | None) -> str:
 def protect_options(function: F) -> F:
     """Add the options that say what is left alone; they arrive as ``protect: ProtectOptions``."""
     options = (
-        click.option(
-            "--protect-tool",
+        opt(
             "tools",
+            PROTECTED,
+            MAY,
+            "Leave calls and results of this tool alone (repeatable).",
+            flag="--protect-tool",
             metavar="NAME",
             multiple=True,
-            help="Leave calls and results of this tool alone (repeatable).",
         ),
-        click.option(
-            "--pin",
+        opt(
             "pins",
+            PROTECTED,
+            MAY,
+            "Leave messages with this id or with this pattern in their text alone (repeatable).",
+            flag="--pin",
             metavar="ID|REGEX",
             multiple=True,
-            help="Leave messages with this id or with this pattern in their text alone "
-            "(repeatable).",
         ),
-        click.option(
-            "--keep-turns",
+        opt(
+            "keep_turns",
+            PROTECTED,
+            MAY,
+            "Leave the newest N turns alone. [default: the newest turn's prompt and its "
+            "newest 10 steps]",
             type=click.IntRange(min=0),
             metavar="N",
-            help="Leave the newest N turns alone. [default: the newest turn's prompt and its "
-            "newest 10 steps]",
         ),
-        click.option(
-            "--freeze-before",
+        opt(
+            "freeze_before",
+            PROTECTED,
+            MAY,
+            "Leave everything before this message, or the first N messages, as it is, so that "
+            "a prompt cache still holds for it.",
             metavar="ID|N",
             default="",
-            help="Leave everything before this message, or the first N messages, as it is, so that "
-            "a prompt cache still holds for it.",
         ),
-        click.option(
-            "--keep-prefix",
+        opt(
+            "keep_prefix",
+            PROTECTED,
+            MAY,
+            "Leave the oldest messages as they are, as many as fit into this part of the size "
+            "to reach (10% or 0.1), so that a prompt cache still holds for them.",
             type=ParsedText(parse_share),
             metavar="SHARE",
-            help="Leave the oldest messages as they are, as many as fit into this part of the size "
-            "to reach (10% or 0.1), so that a prompt cache still holds for them.",
         ),
     )
     return together("protect", ProtectOptions, options)(function)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
+from compactctl.cli.opt import PLAN_FILES, READS, WRITES, Opt, opt
 
 if TYPE_CHECKING:
     from compactctl.commands.planning.plan_file import PlanFile
@@ -17,18 +17,21 @@ def plan_file_options(function: F) -> F:
         "Carry out this plan, which --plan-out wrote and you may have edited, instead of running "
         "stages."
     )
-    plan_out = click.option(
-        "--plan-out",
-        metavar="FILE",
-        help="Write what becomes of every message to this file, to be edited and carried out with "
+    plan_out = opt(
+        "plan_out",
+        PLAN_FILES,
+        WRITES,
+        "Write what becomes of every message to this file, to be edited and carried out with "
         "--plan.",
+        path="here",
+        metavar="FILE",
     )
     return planned(plan_out(function))
 
 
-def plan_option(text: str) -> Callable[[F], F]:
+def plan_option(text: str) -> Opt:
     """Return ``--plan`` with the help ``text``; it arrives as ``planned``."""
-    return click.option("--plan", "planned", metavar="FILE", help=text)
+    return opt("planned", PLAN_FILES, READS, text, flag="--plan", path="settings", metavar="FILE")
 
 
 def plan_from(path: str | None) -> "PlanFile | None":

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from compactctl.cli.opt import READS, SHOWN, opt
+
 if TYPE_CHECKING:
     from compactctl.tokens.models.prices import Prices
 
@@ -20,8 +22,14 @@ def prices_option(purpose: str, effect: str = "") -> Callable[[F], F]:
         f"{purpose}, by published prices or by a table of your own (TOML or JSON): "
         '"my-model" = {input = 2.5, output = 15, cache_read = 0.25}. '
     )
-    return click.option(
-        "--prices", metavar="FILE|builtin", callback=_load, help=(help_text + effect).rstrip()
+    return opt(
+        "prices",
+        SHOWN,
+        READS,
+        (help_text + effect).rstrip(),
+        path="settings",
+        metavar="FILE|builtin",
+        callback=_load,
     )
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from compactctl.cli.opt import MAY, POLICY, opt
 from compactctl.cli.options.completion import complete_profile
 from compactctl.errors import UsageError
 
@@ -12,31 +13,6 @@ if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def profile_option(function: F) -> F:
-    """Add ``--profile``; it arrives as a ``Profile`` or None."""
-    return click.option(
-        "--profile",
-        metavar="NAME|FILE",
-        shell_complete=complete_profile,
-        callback=_load_profile,
-        help="Work as this system does; compactctl profiles lists them. FILE is a profile of your "
-        "own.",
-    )(function)
-
-
-def profiles_option(function: F) -> F:
-    """Add ``--profile`` that may be repeated; it arrives as a tuple of ``Profile``."""
-    return click.option(
-        "--profile",
-        "profiles",
-        metavar="NAME|FILE",
-        multiple=True,
-        shell_complete=complete_profile,
-        callback=_load_profiles,
-        help="Simulate this profile (repeatable). [default: all that compact by themselves]",
-    )(function)
 
 
 def _load_profile(
@@ -60,3 +36,28 @@ def _load_profiles(
         return tuple(map(load_profile, values))
     except UsageError as error:
         raise click.BadParameter(str(error), context, parameter) from error
+
+
+PROFILE = opt(
+    "profile",
+    POLICY,
+    MAY,
+    "Work as this system does; compactctl profiles lists them. FILE is a profile of your own.",
+    path="settings",
+    metavar="NAME|FILE",
+    shell_complete=complete_profile,
+    callback=_load_profile,
+)
+
+PROFILES = opt(
+    "profiles",
+    POLICY,
+    MAY,
+    "Simulate this profile (repeatable). [default: all that compact by themselves]",
+    flag="--profile",
+    path="settings",
+    metavar="NAME|FILE",
+    multiple=True,
+    shell_complete=complete_profile,
+    callback=_load_profiles,
+)

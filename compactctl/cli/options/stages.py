@@ -44,7 +44,7 @@ def stage_options(*stages: Stage[Any]) -> Callable[[F], F]:
     return together("settings", settings, each_stage_option(*stages))
 
 
-def each_stage_option(*stages: Stage[Any]) -> list[Callable[[F], F]]:
+def each_stage_option(*stages: Stage[Any]) -> list[StageOption]:
     """Return the click options of these stages."""
     of_stages = [options_of(stage) for stage in stages]
     return [_option(each, own) for own in of_stages for each in own]
@@ -60,27 +60,25 @@ def settings_of(stages: Sequence[Stage[Any]], values: Mapping[str, OptionValue])
     return settings
 
 
-def _option(option: OptionField, siblings: Sequence[OptionField]) -> Callable[[F], F]:
+def _option(option: OptionField, siblings: Sequence[OptionField]) -> StageOption:
     if option.kind == "switch":
         return _switch(option, siblings)
     is_choice = option.kind == "choice"
-    return click.option(
+    return StageOption(
         _flag(option.stage, option.name),
         type=click.Choice(option.choices) if is_choice else _TYPES[option.kind],
         metavar=None if is_choice else _METAVARS[option.kind],
         multiple=option.kind == "texts",
-        cls=StageOption,
         field=option,
         help=f"{_help(option, siblings)} [default: {_default(option.default)}]",
     )
 
 
-def _switch(option: OptionField, siblings: Sequence[OptionField]) -> Callable[[F], F]:
+def _switch(option: OptionField, siblings: Sequence[OptionField]) -> StageOption:
     flag = _flag(option.stage, option.name)
-    return click.option(
+    return StageOption(
         f"{flag}/--no-{flag.removeprefix('--')}",
         default=None,
-        cls=StageOption,
         field=option,
         help=f"{_help(option, siblings)} [default: {'on' if option.default else 'off'}]",
     )

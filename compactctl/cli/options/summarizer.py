@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from compactctl.cli.opt import MAY, PRIVACY, SUMMARIES, SUMMARIZES, Opt, flag, opt
 from compactctl.cli.options.sections import is_typed
 from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange
@@ -60,47 +61,60 @@ _NAMES: dict[str, SummarizerKind] = {
 def summarizer_options(function: F) -> F:
     """Add the options that choose a summarizer; they arrive as ``summarizer``."""
     options = (
-        click.option(
-            "--summarizer",
-            type=click.Choice(list(_NAMES)),
-            help="Who writes summaries: the built-in one without a model, a model behind an "
+        opt(
+            "summarizer",
+            SUMMARIES,
+            SUMMARIZES,
+            "Who writes summaries: the built-in one without a model, a model behind an "
             "OpenAI-compatible server, or a model that the llm package knows. [default: offline]",
+            type=click.Choice(list(_NAMES)),
         ),
-        click.option(
-            "--summarizer-cmd",
-            metavar="COMMAND",
-            help="Let this command write summaries: it gets the prompt on standard input and "
+        opt(
+            "summarizer_cmd",
+            SUMMARIES,
+            SUMMARIZES,
+            "Let this command write summaries: it gets the prompt on standard input and "
             "prints the text. No shell reads it.",
+            metavar="COMMAND",
         ),
-        click.option("--summarizer-model", metavar="NAME", help="The model that writes."),
-        click.option(
-            "--base-url",
+        opt("summarizer_model", SUMMARIES, SUMMARIZES, "The model that writes.", metavar="NAME"),
+        opt(
+            "base_url",
+            SUMMARIES,
+            SUMMARIZES,
+            "Where the server of --summarizer openai is, such as http://127.0.0.1:8080/v1.",
             metavar="URL",
-            help="Where the server of --summarizer openai is, such as http://127.0.0.1:8080/v1.",
         ),
-        click.option(
-            "--api-key-env",
+        opt(
+            "api_key_env",
+            SUMMARIES,
+            SUMMARIZES,
+            "Environment variable that holds the key of that server.",
             metavar="VARIABLE",
-            help="Environment variable that holds the key of that server.",
         ),
-        click.option(
-            "--allow-network",
-            is_flag=True,
-            help="Let the conversation go to a server that is not this machine.",
+        flag(
+            "allow_network",
+            SUMMARIES,
+            SUMMARIZES,
+            "Let the conversation go to a server that is not this machine.",
         ),
-        click.option(
-            "--summarizer-timeout",
+        opt(
+            "summarizer_timeout",
+            SUMMARIES,
+            SUMMARIZES,
+            f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
             type=FiniteRange(min=0, min_open=True),
             metavar="SECONDS",
             default=TIMEOUT,
-            help=f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
         ),
-        click.option(
-            "--on-summarizer-failure",
-            type=click.Choice(get_args(FailurePolicy)),
-            help="What to do without a usable summary: let the built-in summarizer write, skip the "
+        opt(
+            "on_summarizer_failure",
+            SUMMARIES,
+            SUMMARIZES,
+            "What to do without a usable summary: let the built-in summarizer write, skip the "
             "stage so that the next one runs, or fail with exit code 1. [default: that of the "
             "profile, builtin]",
+            type=click.Choice(get_args(FailurePolicy)),
         ),
         *_style_options(),
     )
@@ -116,39 +130,47 @@ def _style(label_style: LabelStyle, mask_secrets: bool, summarizer_context: int)
     return PromptStyle(label=label_style, mask=mask_secrets, max_tokens=summarizer_context)
 
 
-def _style_options() -> tuple[Callable[[F], F], ...]:
+def _style_options() -> tuple[Opt, ...]:
     return (
-        click.option(
-            "--summarizer-context",
+        opt(
+            "summarizer_context",
+            SUMMARIES,
+            SUMMARIZES,
+            "Tokens a prompt may have; long messages are shortened until it fits. "
+            "[default: 0, any number]",
             type=click.IntRange(min=0),
             metavar="N",
             default=0,
-            help="Tokens a prompt may have; long messages are shortened until it fits. "
-            "[default: 0, any number]",
         ),
-        click.option(
-            "--label-style",
+        opt(
+            "label_style",
+            SUMMARIES,
+            SUMMARIZES,
+            "How a prompt marks who speaks: tags, user: text, or User: text.",
             type=click.Choice(get_args(LabelStyle)),
             default="xml",
             show_default=True,
-            help="How a prompt marks who speaks: tags, user: text, or User: text.",
         ),
-        click.option(
-            "--mask-secrets/--no-mask-secrets",
+        opt(
+            "mask_secrets",
+            PRIVACY,
+            SUMMARIZES,
+            "Mask keys, tokens and passwords where others see them. [default: mask-secrets]",
+            flag="--mask-secrets/--no-mask-secrets",
             default=True,
-            help="Mask keys, tokens and passwords where others see them. [default: mask-secrets]",
         ),
     )
 
 
-def template_option(function: F) -> F:
-    """Add ``--template``."""
-    return click.option(
-        "--template",
-        metavar="NAME|FILE",
-        help=f"Sections of the summarize stage's text: {', '.join(TEMPLATES)}, or a file with "
-        "headings, one a line or Markdown.",
-    )(function)
+TEMPLATE = opt(
+    "template",
+    SUMMARIES,
+    MAY,
+    f"Sections of the summarize stage's text: {', '.join(TEMPLATES)}, or a file with "
+    "headings, one a line or Markdown.",
+    path="settings",
+    metavar="NAME|FILE",
+)
 
 
 def summarizer_from(asked: SummarizerParameters, profile: Profile | None) -> SummarizerOptions:

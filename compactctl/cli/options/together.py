@@ -2,38 +2,30 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    import click
+from compactctl.cli.opt import Opt
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def with_options(function: F, options: Sequence[Callable[[F], F]]) -> F:
+def with_options(function: F, options: Sequence[Opt]) -> F:
     """Add click options to a command in the order in which they are to be listed."""
     for option in reversed(options):
         function = option(function)
     return function
 
 
-def together(
-    name: str, make: Callable[..., object], options: Sequence[Callable[[F], F]]
-) -> Callable[[F], F]:
+def together(name: str, make: Callable[..., object], options: Sequence[Opt]) -> Callable[[F], F]:
     """Add options whose values arrive as ``name``: what ``make`` makes of them, by keyword."""
 
     def add(function: F) -> F:
-        added: list[click.Parameter] = []
-
         def command(*arguments: Any, **values: Any) -> Any:  # noqa: ANN401 - a command's
-            names = [each.name for each in added if each.name and each.expose_value]
-            own = {each: values.pop(each) for each in names}
+            own = {option.place: values.pop(option.place) for option in options}
             return function(*arguments, **values, **{name: make(**own)})
 
         wrapped: Any = wraps(function)(command)
-        before = len(getattr(wrapped, "__click_params__", ()))
         complete: F = with_options(wrapped, options)
-        added += wrapped.__click_params__[before:]
         return complete
 
     return add

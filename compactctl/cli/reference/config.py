@@ -7,11 +7,11 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.group import Commands
+from compactctl.cli.opt import MAY, ONE_RUN, STATE, flag, project_rule
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.sections import StageOption
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.nearer import Decision, Setting, decide
-from compactctl.cli.settings.project_options import why_not
 from compactctl.cli.settings.settings import (
     files_in_effect,
     settings_of_environment,
@@ -34,7 +34,7 @@ COMMAND is compact unless another one is named.
 
 @click.command("config", help=_HELP)
 @click.argument("name", metavar="[COMMAND]", default="compact")
-@click.option("--all", "everything", is_flag=True, help="Also list options left at their default.")
+@flag("everything", STATE, ONE_RUN, "Also list options left at their default.", flag="--all")
 @shown_as_options
 @click.pass_context
 def command(context: click.Context, name: str, *, everything: bool, shown_as: str) -> None:
@@ -71,7 +71,7 @@ def _row(context: click.Context, option: click.Option, decision: Decision) -> Co
         why = f"overruled by --{overruled.by}" if overruled.by else "without an effect"
         origin = f"default; {_origin(overruled.setting)} is {why}"
     return ConfigRow(
-        option=f"--{flag}", value=_plain(value), origin=origin, project=why_not(option) is None
+        option=f"--{flag}", value=_plain(value), origin=origin, project=project_rule(option) is MAY
     )
 
 

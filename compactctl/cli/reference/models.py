@@ -6,7 +6,7 @@ import click
 
 from compactctl.cli.emit import emit
 from compactctl.cli.options.completion import complete_model
-from compactctl.cli.options.measure import windows_option
+from compactctl.cli.options.measure import WINDOWS
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.reference.models import models
 
@@ -24,7 +24,7 @@ Below it: where the windows are from, and from which size on clients compact by 
 
 @click.command("models", help=_HELP)
 @click.argument("name", metavar="[NAME]", required=False, shell_complete=complete_model)
-@windows_option
+@WINDOWS
 @shown_as_options
 def command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:
     """Run ``compactctl models``."""

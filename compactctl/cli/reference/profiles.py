@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compactctl.cli.emit import emit
+from compactctl.cli.opt import ONE_RUN, SHOWN, flag
 from compactctl.cli.options.completion import complete_profile
 from compactctl.cli.options.output import shown_as_options
 
@@ -20,7 +21,7 @@ A profile names the stages a system runs, with which options, when, and down to 
 
 @click.command("profiles", help=_HELP)
 @click.argument("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_profile)
-@click.option("--toml", is_flag=True, help="Print the profile's file, to start your own from.")
+@flag("toml", SHOWN, ONE_RUN, "Print the profile's file, to start your own from.")
 @shown_as_options
 def command(name: str | None, *, toml: bool, shown_as: str) -> None:
     """Run ``compactctl profiles``."""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compactctl.cli.settings.project_options import elsewhere
+from compactctl.cli.settings.names import variable_of
 from compactctl.errors import UsageError, suggestion
-from compactctl.store.settings import SettingsFile
+from compactctl.store.settings import SettingsFile, user_settings
 
 # Every command starts through here: profiles, stages and counters are imported by what needs them.
 if TYPE_CHECKING:
@@ -24,6 +24,15 @@ def project_value(file: SettingsFile, key: str, value: object) -> object:
     if isinstance(value, list):
         return [_NAMING[key](file, str(each)) for each in value]
     return _NAMING[key](file, str(value))
+
+
+def elsewhere(flag: str) -> str:
+    """Return where an option may stand that a project may not set."""
+    own = user_settings()
+    places = [f"on the command line (--{flag})", f"in the environment ({variable_of(flag)})"]
+    if own is not None:
+        places.append(f"in your own settings ({own})")
+    return f"set it {', '.join(places[:-1])} or {places[-1]}"
 
 
 def _profile(file: SettingsFile, name: str) -> str:

@@ -8,27 +8,17 @@ from pathlib import Path
 
 import click
 
+from compactctl.cli.opt import MAY, Opt, PathBase, project_rule
 from compactctl.cli.options.sections import StageOption
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.nearer import ENVIRONMENT, TYPED, Setting, SettingSource
 from compactctl.cli.settings.option_shapes import shape_of
-from compactctl.cli.settings.project_options import elsewhere, why_not
-from compactctl.cli.settings.project_values import project_value
+from compactctl.cli.settings.project_values import elsewhere, project_value
 from compactctl.errors import UsageError, suggestion
 from compactctl.model.settings_table import read_value
 from compactctl.store.settings import SettingsFile, find_settings, read_settings
 
 NO_FILE = "none"
-# Options that name files to read; in a settings file they are relative to it.
-READ_PATHS = frozenset({
-    "archive", "attach", "baseline", "files-from", "from-error", "plan", "prices", "profile",
-    "summary-file", "system", "template", "tools", "windows",
-})  # fmt: skip
-# Options that name files to write, relative to where compactctl runs, or folders to look into.
-OTHER_PATHS = frozenset({
-    "archived-out", "html", "junit", "merge", "messages-out", "out", "output", "plan-out", "plot",
-    "project", "report", "rounds-out", "spill-dir",
-})  # fmt: skip
 
 
 def files_in_effect(chosen: str | None) -> tuple[SettingsFile, ...]:
@@ -178,25 +168,25 @@ def _check(
         if key not in known:
             hint = suggestion(key, sorted(known), "compactctl config --all lists them")
             raise UsageError(f"{file.path}: {where}{key} is not an option; {hint}")
-        if file.of_project and (reason := why_not(known[key])) is not None:
+        if file.of_project and (rule := project_rule(known[key])) is not MAY:
             raise UsageError(
-                f"{file.path}: {where}{key} {reason}, which no project decides; {elsewhere(key)}"
+                f"{file.path}: {where}{key} {rule}, which no project decides; {elsewhere(key)}"
             )
         if file.of_project:
             project_value(file, key, value)
 
 
-def _path(file: SettingsFile, key: str, value: object) -> object:
+def _path(file: SettingsFile, base: PathBase, value: object) -> object:
     """Return the path that a setting means by a name: beside its file, or in a home (``~``).
 
     So each name of a list. What may be something else than a file stays as it is where none is.
     """
     if isinstance(value, list):
-        return [_path(file, key, name) for name in value]
+        return [_path(file, base, name) for name in value]
     if not isinstance(value, str) or not value or "\0" in value:
         return value
     name = os.path.expanduser(value) if value.startswith("~") else value  # noqa: PTH111 - never raises
-    if key in OTHER_PATHS:
+    if base == "here":
         return name
     path = os.path.join(file.path.parent, name)  # noqa: PTH118 - never raises
     return path if os.path.exists(path) else value  # noqa: PTH110 - never raises
@@ -225,8 +215,8 @@ def _setting(
 ) -> Setting:
     if file.of_project:
         value = project_value(file, key, value)
-    elif key in READ_PATHS | OTHER_PATHS:
-        value = _path(file, key, value)
+    elif isinstance(option, Opt) and option.path is not None:
+        value = _path(file, option.path, value)
     value = _as_listed(option, value)
     if isinstance(value, Mapping) or (isinstance(value, list) and not option.multiple):
         raise UsageError(f"{file.path}: {key} takes one value, no list and no table")

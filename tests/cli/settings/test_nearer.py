@@ -9,11 +9,11 @@ import pytest
 from cli.asking import SAMPLES, Ask
 
 from compactctl.cli.group import Commands, cli
+from compactctl.cli.opt import MAY, project_rule
 from compactctl.cli.options.sections import StageOption
 from compactctl.cli.settings.exclusive import EXCLUSIVE, FOLLOWERS, NEEDS, OF_STAGES, Exclusive
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.nearer import PLACES, Setting, SettingSource, decide
-from compactctl.cli.settings.project_options import ALLOWED
 
 COMMANDS = Commands()
 OPTIONS = {name: {flag_of(o): o for o in options_of(COMMANDS[name])} for name in COMMANDS}
@@ -198,7 +198,7 @@ def check_alone(bench: Bench, name: str, near: str, far: str) -> None:
     for first, second in terms:
         of_project = {near: first, far: second}.get("project")
         option = option_of(command, of_project) if of_project else None
-        if option is not None and flag_of(option) not in ALLOWED:
+        if option is not None and project_rule(option) is not MAY:
             continue
         both = bench.asked(command, (first, near), (second, far))
         assert both == bench.asked(command, (first, near)), (first, second)

@@ -10,19 +10,17 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import Commands
+from compactctl.cli.opt import MAY, NOT_JUDGED, SHOWN, opt, project_rule
 from compactctl.cli.options.sections import StageOption
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
-from compactctl.cli.settings.project_options import ALLOWED, NOT_JUDGED, REFUSED, why_not
 from compactctl.cli.settings.settings import settings_of_files
 from compactctl.errors import UsageError
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.settings import SettingsFile
 
-WHERE = "compactctl/cli/settings/project_options.py"
 OPTIONS = [option for command in Commands().values() for option in options_of(command)]
 OF_STAGES = {flag_of(each) for each in OPTIONS if isinstance(each, StageOption)}
-FLAGS = {flag_of(each) for each in OPTIONS} - OF_STAGES
-REFUSED_FLAGS = sorted({flag_of(each) for each in OPTIONS if why_not(each) is not None})
+REFUSED_FLAGS = sorted({flag_of(each) for each in OPTIONS if project_rule(each) is not MAY})
 
 
 @pytest.fixture
@@ -44,19 +42,15 @@ def files_below(folder: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
 
 
-def test_every_option_of_every_command_is_judged_once() -> None:
-    judged = [each for flags in (ALLOWED, *REFUSED.values()) for each in flags]
-    assert sorted(set(judged)) == sorted(judged)
-    assert not OF_STAGES & set(judged)
-    assert FLAGS - set(judged) == set(), (
-        f"may the settings file of somebody else's project set these? Add each in {WHERE}: to "
-        "_MEASURING or _STAGES if it only changes how things are measured or what the stages do, "
-        "else to one of the reasons in REFUSED"
-    )
+def test_every_option_of_every_command_is_judged() -> None:
+    assert [flag_of(each) for each in OPTIONS if project_rule(each) is NOT_JUDGED] == []
+    with pytest.raises(TypeError, match="'project'"):
+        opt("shiny", section=SHOWN, help="Shine.")  # type: ignore[call-arg]
 
 
-def test_nothing_is_judged_that_is_no_option() -> None:
-    assert {each for flags in (ALLOWED, *REFUSED.values()) for each in flags} - FLAGS == set()
+def test_a_flag_is_judged_alike_in_all_commands() -> None:
+    judged = {(flag_of(each), project_rule(each)) for each in OPTIONS}
+    assert len(judged) == len(dict(judged))
 
 
 def test_options_of_stages_may_be_set_unless_they_are_text() -> None:

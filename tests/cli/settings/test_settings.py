@@ -11,8 +11,8 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import Commands
+from compactctl.cli.opt import Opt
 from compactctl.cli.settings.names import flag_of, options_of
-from compactctl.cli.settings.settings import OTHER_PATHS, READ_PATHS
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +171,9 @@ def test_every_option_that_names_a_file_is_known_for_it() -> None:
     options = [option for command in Commands().values() for option in options_of(command)]
     words = ("FILE", "DIR", "FOLDER")
     naming = {flag_of(each) for each in options if any(w in (each.metavar or "") for w in words)}
-    assert naming == READ_PATHS | OTHER_PATHS
+    paths = {(flag_of(each), each.path) for each in options if isinstance(each, Opt) and each.path}
+    assert naming == dict(paths).keys()
+    assert len(paths) == len(naming)
 
 
 @pytest.mark.parametrize("value", ['"mine.toml"', '["mine.toml"]', '["roo", "~/mine.toml"]'])
