@@ -137,7 +137,7 @@ def command(
         prices=prices,
         rounds_out=rounds_out,
         force=force,
-        life=page is not None,
+        timeline=page is not None,
         graph=graph,
     )
     page = ready_page(page, filter(None, (path, rounds_out)), force=force)

@@ -6,7 +6,7 @@ from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
 from compactctl.commands.explain.links import group_of, links_of
 from compactctl.commands.explain.result import ExplainOptions, ExplainResult, Sending, WayBack
-from compactctl.commands.inspect.life import Life, LivedMessage, life_of
+from compactctl.commands.inspect.life import Timeline, TimelineMessage, timeline_of
 from compactctl.commands.inspect.view import ViewedMessage, everything, require_archive
 from compactctl.commands.loading.load import Loaded, load
 from compactctl.commands.operations.history import OperationHistory, history_behind
@@ -40,8 +40,8 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.messages)
     size = unseen_size(transcript, measured)
-    life = life_of(transcript, measured.meter, size)
-    lived = {each.message.id: each for each in life.messages}.get(viewed.message.id)
+    timeline = timeline_of(transcript, measured.meter, size)
+    lived = {each.message.id: each for each in timeline.messages}.get(viewed.message.id)
     plan = PlanOptions(profile=options.measure.profile)
     is_sent = lived is not None and lived.is_sent and viewed.hidden_by is None
     return ExplainResult(
@@ -54,7 +54,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
         tokens=lived.tokens if lived and is_sent else measured.meter.message(viewed.message),
         category=lived.category if lived else None,
         is_sent=is_sent,
-        sending=_sending(life, lived),
+        sending=_sending(timeline, lived),
         profile=plan.chosen,
         fate=_fate(viewed.message.id, loaded, history, measured, plan) if is_sent else None,
         hidden_by=viewed.hidden_by,
@@ -110,21 +110,23 @@ def _place(
     )
 
 
-def _tools(lived: LivedMessage | None, message: Message) -> tuple[str, ...]:
+def _tools(lived: TimelineMessage | None, message: Message) -> tuple[str, ...]:
     if lived is not None:
         return lived.tools
     named = [*(part.tool for part in message.results), *(part.tool for part in message.calls)]
     return tuple(dict.fromkeys(filter(None, named)))
 
 
-def _sending(life: Life, lived: LivedMessage | None) -> Sending | None:
+def _sending(timeline: Timeline, lived: TimelineMessage | None) -> Sending | None:
     """Tell since when a message is sent; what was written in the place of others hides that."""
-    if lived is None or lived.sent_from is None or lived.message.synthetic:
+    if lived is None or lived.first_round is None or lived.message.synthetic:
         return None
     if group_of(lived.message.tags) is not None:
         return None
     return Sending(
-        first=lived.sent_from, requests=len(life.rounds.rounds), is_reported=life.is_reported
+        first=lived.first_round,
+        requests=len(timeline.rounds.rounds),
+        is_reported=timeline.is_reported,
     )
 
 

@@ -1,4 +1,4 @@
-"""A session's life: what each of its requests held, and what became of every message."""
+"""A session's timeline: what each of its requests held, and what became of every message."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -22,14 +22,14 @@ OVERHEAD = "overhead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LivedMessage:
+class TimelineMessage:
     """A message, and how long it lived.
 
     Attributes:
         message: as the next request sends it, else as the transcript has it.
         tokens: its size, ``category`` where most of what it was belongs.
         tools: the tools that it calls, and whose results it holds.
-        sent_from: the number of the first round that sent it, None when none did.
+        first_round: the number of the first round that sent it, None when none did.
         is_sent: whether the next request sends it.
     """
 
@@ -37,12 +37,12 @@ class LivedMessage:
     tokens: int
     category: Category
     tools: tuple[str, ...]
-    sent_from: int | None
+    first_round: int | None
     is_sent: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LivedFile:
+class TimelineFile:
     """A file that was read.
 
     ``reads`` are the indices of the messages that show it, in order, ``covered`` those of them
@@ -56,7 +56,7 @@ class LivedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
+class Timeline:
     """All that a picture of a session is drawn from.
 
     Attributes:
@@ -71,18 +71,18 @@ class Life:
     rounds: Rounds
     is_reported: bool
     held: tuple[Mapping[str, int], ...]
-    messages: tuple[LivedMessage, ...]
-    files: tuple[LivedFile, ...]
+    messages: tuple[TimelineMessage, ...]
+    files: tuple[TimelineFile, ...]
 
 
-def life_of(transcript: Transcript, meter: Meter, size: ContextSize) -> Life:
-    """Return a session's life; ``size`` is what its next request was inferred to hold."""
+def timeline_of(transcript: Transcript, meter: Meter, size: ContextSize) -> Timeline:
+    """Return a session's timeline; ``size`` is what its next request was inferred to hold."""
     found = rounds(transcript, meter)
     is_reported = bool(found.rounds)
     if not is_reported:
         found = counted_rounds(transcript, meter)
     reads = file_reads(transcript.messages, cwd=transcript.cwd)
-    return Life(
+    return Timeline(
         rounds=found,
         is_reported=is_reported,
         held=_held(found.rounds, size.overhead),
@@ -117,20 +117,20 @@ def _with_overhead(held: dict[str, int], overhead: int) -> Mapping[str, int]:
 
 def _messages(
     transcript: Transcript, found: Sequence[Round], reads: Sequence[FileRead], meter: Meter
-) -> tuple[LivedMessage, ...]:
+) -> tuple[TimelineMessage, ...]:
     messages = transcript.messages
     sizes = _sizes(messages, reads, meter)
     tools = _tools(messages)
     sent = {message.id: message for message in transcript.effective}
     answers = _answers(messages, found)
     return tuple(
-        LivedMessage(
+        TimelineMessage(
             message=sent.get(message.id, message),
             tokens=meter.message(sent.get(message.id, message)),
             category=max(sizes[index], key=sizes[index].__getitem__, default="other"),
             tools=tools.get(index, ()),
             # A subagent's are in none of the contexts that are shown.
-            sent_from=None if message.aside else _next(answers, message, index),
+            first_round=None if message.aside else _next(answers, message, index),
             is_sent=message.id in sent,
         )
         for index, message in enumerate(messages)
@@ -177,14 +177,14 @@ def _next(answers: Mapping[int, list[tuple[int, int]]], message: Message, index:
 
 def _files(
     transcript: Transcript, reads: Sequence[FileRead], meter: Meter
-) -> tuple[LivedFile, ...]:
+) -> tuple[TimelineFile, ...]:
     now = file_reads(transcript.effective, cwd=transcript.cwd)
     covered = superseded(reads)
     tokens: Counter[str] = Counter()
     for read in now:
         tokens[read.path] += _size(transcript.effective, read.place, meter)
     files = (
-        LivedFile(
+        TimelineFile(
             path=path,
             reads=tuple(read.place.message for read in same),
             covered=frozenset(read.place.message for read in same if read.place in covered),

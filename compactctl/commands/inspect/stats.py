@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from compactctl.commands.inspect.life import Life, life_of
+from compactctl.commands.inspect.life import Timeline, timeline_of
 from compactctl.commands.loading.load import check_strict, scan
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.context_size import (
@@ -42,7 +42,8 @@ class StatsOptions:
 
     ``rounds`` asks for the requests one by one, ``prices`` for what they cost as well, and
     ``rounds_out`` is a file that they are written to; ``force`` overwrites any file there.
-    ``life`` asks for what a picture of the session is drawn from, ``graph`` for one on a terminal.
+    ``timeline`` asks for what a picture of the session is drawn from, ``graph`` for one on a
+    terminal.
     """
 
     path: str
@@ -57,7 +58,7 @@ class StatsOptions:
     prices: Prices | None = None
     rounds_out: str | None = None
     force: bool = False
-    life: bool = False
+    timeline: bool = False
     graph: bool = False
 
 
@@ -75,8 +76,8 @@ class StatsResult:
     ``added`` those of texts that the client itself adds to what the file holds; what the counter's
     system adds to a system prompt that was given is ``extra_system_frame``.
     ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
-    likewise ``costs``; ``rounds_out`` is the file with them, once it is written. ``life`` is None
-    where nobody asked for it, and ``graph`` tells whether a terminal is to show it.
+    likewise ``costs``; ``rounds_out`` is the file with them, once it is written. ``timeline`` is
+    None where nobody asked for it, and ``graph`` tells whether a terminal is to show it.
     """
 
     path: str
@@ -102,7 +103,7 @@ class StatsResult:
     rounds: Rounds | None = None
     costs: Costs | None = None
     rounds_out: str | None = None
-    life: Life | None = None
+    timeline: Timeline | None = None
     graph: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -172,7 +173,7 @@ def stats(options: StatsOptions) -> StatsResult:
         added=_added(measured, messages),
         rounds=listed,
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
-        life=_life(options, transcript, measured, size),
+        timeline=_timeline(options, transcript, measured, size),
         graph=options.graph,
         warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
     )
@@ -185,13 +186,13 @@ def _rounds(options: StatsOptions, transcript: Transcript, measured: Measure) ->
     return rounds(transcript, measured.meter)
 
 
-def _life(
+def _timeline(
     options: StatsOptions, transcript: Transcript, measured: Measure, size: ContextSize
-) -> Life | None:
-    if not (options.life or options.graph):
+) -> Timeline | None:
+    if not (options.timeline or options.graph):
         return None
     measured.meter.prime(transcript.messages)
-    return life_of(transcript, measured.meter, size)
+    return timeline_of(transcript, measured.meter, size)
 
 
 def _size(

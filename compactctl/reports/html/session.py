@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from compactctl.commands.inspect.life import Life
+from compactctl.commands.inspect.life import Timeline
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.reports.html.choice import PageChoice
 from compactctl.reports.html.figures import class_of, dollars, percent
@@ -37,37 +37,41 @@ from compactctl.tokens.fit import fit_of
 
 
 def stats_page(result: StatsResult, choice: PageChoice) -> str:
-    """Return the page; the result was asked for with its life."""
-    life = result.life
-    if life is None:
-        raise ValueError("a page is drawn from the life of a session, which was not asked for")
+    """Return the page; the result was asked for with its timeline."""
+    timeline = result.timeline
+    if timeline is None:
+        raise ValueError("a page is drawn from the timeline of a session, which was not asked for")
     names = PageNames(choice)
-    columns = columns_of(result, life)
-    chosen = chosen_messages(life)
-    texts, cut = shown_texts([life.messages[at].message for at in chosen], choice)
-    anchors = {life.messages[at].message.id: anchor_of(at) for at in chosen}
+    columns = columns_of(result, timeline)
+    chosen = chosen_messages(timeline)
+    texts, cut = shown_texts([timeline.messages[at].message for at in chosen], choice)
+    anchors = {timeline.messages[at].message.id: anchor_of(at) for at in chosen}
     titles, rows = request_table(columns, anchors, names)
     return page_of(
         "session",
         {
             "title": _title(result, choice, names),
             "facts": list(_facts(result, choice, names)),
-            "holds": list(holds_texts(choice, cut, len(life.messages) - len(chosen))),
+            "holds": list(holds_texts(choice, cut, len(timeline.messages) - len(chosen))),
             "warnings": _warnings(result, choice, names),
             **_request(result),
             **_drawn(result, columns),
-            "is_reported": life.is_reported,
-            "aside": life.rounds.aside,
-            "totals": list(_totals(result, life)),
+            "is_reported": timeline.is_reported,
+            "aside": timeline.rounds.aside,
+            "totals": list(_totals(result, timeline)),
             "titles": titles,
             "table": rows,
             "lists": (
-                *(each for each in (tool_bars(result, names), file_bars(life, names)) if each.rows),
-                message_bars(life, names),
+                *(
+                    each
+                    for each in (tool_bars(result, names), file_bars(timeline, names))
+                    if each.rows
+                ),
+                message_bars(timeline, names),
             ),
-            "reads": read_rows(life, names),
-            "messages": message_rows(life, chosen, texts, names),
-            "gone": sum(not each.is_sent for each in life.messages),
+            "reads": read_rows(timeline, names),
+            "messages": message_rows(timeline, chosen, texts, names),
+            "gone": sum(not each.is_sent for each in timeline.messages),
             "redacted": choice.redact,
             "class_of": class_of,
         },
@@ -137,15 +141,15 @@ def _drawn(result: StatsResult, columns: tuple[RequestColumn, ...]) -> dict[str,
     }
 
 
-def _totals(result: StatsResult, life: Life) -> Iterator[tuple[str, str]]:
+def _totals(result: StatsResult, timeline: Timeline) -> Iterator[tuple[str, str]]:
     """Yield figures of all requests together, and what each is."""
-    found = life.rounds
+    found = timeline.rounds
     yield f"{len(found.rounds):,}", f"requests in {plural(found.turns, 'turn')}"
     yield f"{found.sent:,}", "tokens sent by all of them together"
     if found.cache_reports:
         yield share_text(found.cache_read / max(1, found.sent)), "of that read from the cache"
         yield f"{found.paid_again:,}", "tokens paid again, at most"
-    if life.is_reported:
+    if timeline.is_reported:
         yield f"{found.marked('compacted'):,}", "compactions by the client"
-    if result.costs is not None and result.costs.known and life.is_reported:
+    if result.costs is not None and result.costs.known and timeline.is_reported:
         yield dollars(result.costs.input + result.costs.output), "for what has a price (estimate)"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from compactctl.commands.inspect.life import OVERHEAD, Life
+from compactctl.commands.inspect.life import OVERHEAD, Timeline
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.usage.costs import UNSEEN, RoundCost
 from compactctl.history.usage.rounds import Round, RoundMark
@@ -61,12 +61,12 @@ class RequestColumn:
         return dict(zip(CACHE_ORDER, parts, strict=True))
 
 
-def columns_of(result: StatsResult, life: Life) -> tuple[RequestColumn, ...]:
+def columns_of(result: StatsResult, timeline: Timeline) -> tuple[RequestColumn, ...]:
     """Return what is drawn of the requests, and how many share a column."""
-    found = life.rounds.rounds
-    costs = result.costs.rounds if result.costs and life.is_reported else (None,) * len(found)
+    found = timeline.rounds.rounds
+    costs = result.costs.rounds if result.costs and timeline.is_reported else (None,) * len(found)
     shared = -(-len(found) // _MOST_COLUMNS) or 1
-    every = list(zip(found, life.held, costs, strict=True))
+    every = list(zip(found, timeline.held, costs, strict=True))
     return tuple(_column(every[at : at + shared]) for at in range(0, len(every), shared))
 
 

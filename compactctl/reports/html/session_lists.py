@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from compactctl.commands.inspect.life import Life, LivedFile, LivedMessage
+from compactctl.commands.inspect.life import Timeline, TimelineFile, TimelineMessage
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.commands.sizing.context_size import ContextSize
 from compactctl.reports.html.areas import across
@@ -115,9 +115,9 @@ def tool_bars(result: StatsResult, names: PageNames) -> BarList:
     )
 
 
-def file_bars(life: Life, names: PageNames) -> BarList:
+def file_bars(timeline: Timeline, names: PageNames) -> BarList:
     """Return the files by what reads of them take."""
-    files = [file for file in life.files if file.tokens]
+    files = [file for file in timeline.files if file.tokens]
     most = max((file.tokens for file in files), default=1)
     rows = tuple(
         Bar(
@@ -140,9 +140,9 @@ def file_bars(life: Life, names: PageNames) -> BarList:
     )
 
 
-def message_bars(life: Life, names: PageNames) -> BarList:
+def message_bars(timeline: Timeline, names: PageNames) -> BarList:
     """Return the largest messages of the next request."""
-    sent = [(at, each) for at, each in enumerate(life.messages) if each.is_sent]
+    sent = [(at, each) for at, each in enumerate(timeline.messages) if each.is_sent]
     largest = nlargest(_ROWS, sent, key=lambda row: (row[1].tokens, -row[0]))
     most = max((each.tokens for _, each in largest), default=1)
     shown = {at for at, _ in largest}
@@ -151,7 +151,7 @@ def message_bars(life: Life, names: PageNames) -> BarList:
         note="",
         rows=tuple(
             Bar(
-                label=f"{place_of(life, at)} · {_kind(each, names)}",
+                label=f"{place_of(timeline, at)} · {_kind(each, names)}",
                 figure=f"{each.tokens:,}",
                 width=percent(each.tokens, most),
                 name=class_of(each.category),
@@ -167,24 +167,24 @@ def _rest(sizes: Sequence[int], noun: str) -> str:
     return f"and {plural(len(sizes), f'other {noun}')} with {sum(sizes):,}" if sizes else ""
 
 
-def _kind(each: LivedMessage, names: PageNames) -> str:
+def _kind(each: TimelineMessage, names: PageNames) -> str:
     return ", ".join((each.message.role, *map(names.tool, each.tools)))
 
 
-def read_rows(life: Life, names: PageNames) -> tuple[list[ReadRow], int]:
+def read_rows(timeline: Timeline, names: PageNames) -> tuple[list[ReadRow], int]:
     """Return the files that were read most often, and how many more were read twice or more."""
-    again = [file for file in life.files if len(file.reads) > 1]
+    again = [file for file in timeline.files if len(file.reads) > 1]
     again.sort(key=lambda file: (-len(file.reads), -file.tokens, file.path))
-    return [_read_row(file, life, names) for file in again[:_ROWS]], max(0, len(again) - _ROWS)
+    return [_read_row(file, timeline, names) for file in again[:_ROWS]], max(0, len(again) - _ROWS)
 
 
-def _read_row(file: LivedFile, life: Life, names: PageNames) -> ReadRow:
+def _read_row(file: TimelineFile, timeline: Timeline, names: PageNames) -> ReadRow:
     covered = len(file.covered)
     note = f"{len(file.reads):,} reads" + (f", {covered:,} shown again later" if covered else "")
-    count = max(1, len(life.rounds.rounds))
+    count = max(1, len(timeline.rounds.rounds))
     reads = tuple(
         (
-            across((life.messages[at].sent_from or count) - 1, count),
+            across((timeline.messages[at].first_round or count) - 1, count),
             at in file.covered,
             anchor_of(at),
         )
@@ -193,9 +193,9 @@ def _read_row(file: LivedFile, life: Life, names: PageNames) -> ReadRow:
     return ReadRow(name=names.file(file.path), reads=reads, note=note)
 
 
-def place_of(life: Life, index: int) -> str:
+def place_of(timeline: Timeline, index: int) -> str:
     """Return where a message stands: its line, or its number where all stand on one line."""
-    lines = life.messages[index].message.line, life.messages[-1].message.line
+    lines = timeline.messages[index].message.line, timeline.messages[-1].message.line
     if lines == (0, 0):
         return f"message {index + 1:,}"
     return f"line {lines[0] + 1:,}"
@@ -206,30 +206,31 @@ def anchor_of(index: int) -> str:
     return f"m{index + 1}"
 
 
-def chosen_messages(life: Life) -> list[int]:
+def chosen_messages(timeline: Timeline) -> list[int]:
     """Return the indices of the messages on a page: all, or the largest where there are many."""
-    indices = range(len(life.messages))
+    indices = range(len(timeline.messages))
     if len(indices) <= MOST_MESSAGES:
         return list(indices)
-    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: life.messages[at].tokens))
+    return sorted(nlargest(MOST_MESSAGES, indices, key=lambda at: timeline.messages[at].tokens))
 
 
 def message_rows(
-    life: Life, chosen: Iterable[int], texts: Iterable[str], names: PageNames
+    timeline: Timeline, chosen: Iterable[int], texts: Iterable[str], names: PageNames
 ) -> list[MessageRow]:
     """Return the messages with their texts."""
-    most = max((each.tokens for each in life.messages), default=1)
+    most = max((each.tokens for each in timeline.messages), default=1)
     return [
         MessageRow(
             anchor=anchor_of(at),
-            place=place_of(life, at),
-            role=life.messages[at].message.role,
-            says=one_line(text, _BEGINNING) or ", ".join(map(names.tool, life.messages[at].tools)),
-            name=class_of(life.messages[at].category),
-            tokens=life.messages[at].tokens,
-            width=percent(life.messages[at].tokens, most),
-            sent_from=life.messages[at].sent_from,
-            is_sent=life.messages[at].is_sent,
+            place=place_of(timeline, at),
+            role=timeline.messages[at].message.role,
+            says=one_line(text, _BEGINNING)
+            or ", ".join(map(names.tool, timeline.messages[at].tools)),
+            name=class_of(timeline.messages[at].category),
+            tokens=timeline.messages[at].tokens,
+            width=percent(timeline.messages[at].tokens, most),
+            sent_from=timeline.messages[at].first_round,
+            is_sent=timeline.messages[at].is_sent,
             text=text,
         )
         for at, text in zip(chosen, texts, strict=True)

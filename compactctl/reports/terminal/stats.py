@@ -45,8 +45,8 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what to print for a result."""
     yield from _head(result)
     yield ""
-    if result.graph and result.life is not None:
-        yield from session_graph(result, result.life)
+    if result.graph and result.timeline is not None:
+        yield from session_graph(result, result.timeline)
         yield ""
         yield Facts(tuple(_request_facts(result)))
         return

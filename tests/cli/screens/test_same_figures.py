@@ -211,7 +211,7 @@ def test_all_commands_tell_the_same_of_real_transcripts(path: Path) -> None:
 
 def compare(path: Path, way: str) -> None:
     """Ask every command that tells the next request, the categories or the verdict."""
-    found = stats(StatsOptions(path=str(path), measure=WAYS[way], life=True))
+    found = stats(StatsOptions(path=str(path), measure=WAYS[way], timeline=True))
     expected = stats_document(found)
     assert sum(expected["breakdown"].values()) == expected["totalTokens"]
     assert min(expected["breakdown"].values()) >= 0

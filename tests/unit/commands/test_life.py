@@ -1,10 +1,10 @@
-"""A session's life: contexts by category that add up, and how long each message lived."""
+"""A session's timeline: contexts by category that add up, and how long each message lived."""
 
 from pathlib import Path
 
 import pytest
 
-from compactctl.commands.inspect.life import OVERHEAD, Life
+from compactctl.commands.inspect.life import OVERHEAD, Timeline
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.usage.costs import UNSEEN
@@ -12,18 +12,20 @@ from compactctl.history.usage.costs import UNSEEN
 SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 
 
-def life_of(name: str) -> Life:
+def timeline_of(name: str) -> Timeline:
     measure = MeasureOptions(counter="chars/4")
-    life = stats(StatsOptions(path=str(SAMPLES / name), measure=measure, life=True)).life
-    assert life
-    return life
+    timeline = stats(
+        StatsOptions(path=str(SAMPLES / name), measure=measure, timeline=True)
+    ).timeline
+    assert timeline
+    return timeline
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.json*")), ids=lambda path: path.name)
 def test_what_requests_held_adds_up_to_their_contexts(path: Path) -> None:
-    life = life_of(path.name)
-    assert life.rounds.rounds
-    for held, each in zip(life.held, life.rounds.rounds, strict=True):
+    timeline = timeline_of(path.name)
+    assert timeline.rounds.rounds
+    for held, each in zip(timeline.held, timeline.rounds.rounds, strict=True):
         assert sum(held.values()) == each.context
         assert min(held.values()) >= 0
         assert held[OVERHEAD] + held[UNSEEN] <= each.context
@@ -31,19 +33,19 @@ def test_what_requests_held_adds_up_to_their_contexts(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["claude-code-session.jsonl", "codex-session.jsonl"])
 def test_a_message_is_sent_from_the_request_behind_it_on(name: str) -> None:
-    life = life_of(name)
-    answers = {each.message: each.number for each in life.rounds.rounds}
+    timeline = timeline_of(name)
+    answers = {each.message: each.number for each in timeline.rounds.rounds}
     newest = 0
-    for each in life.messages:
+    for each in timeline.messages:
         newest = max(newest, answers.get(each.message.id, 0))
-        assert each.sent_from is None or each.sent_from > newest
-    assert life.messages[0].sent_from == 1
-    assert life.messages[-1].sent_from is None
-    assert any(each.is_sent for each in life.messages)
+        assert each.first_round is None or each.first_round > newest
+    assert timeline.messages[0].first_round == 1
+    assert timeline.messages[-1].first_round is None
+    assert any(each.is_sent for each in timeline.messages)
 
 
 def test_reads_of_a_file_are_told_in_order_with_those_that_are_shown_again() -> None:
-    files = life_of("claude-code-session.jsonl").files
+    files = timeline_of("claude-code-session.jsonl").files
     assert any(len(file.reads) > 1 and file.covered for file in files)
     for file in files:
         assert list(file.reads) == sorted(file.reads)

@@ -75,9 +75,9 @@ def test_a_session_is_drawn_with_what_its_letters_mean(name: str, width: int | N
     result = stats(StatsOptions(path=str(SAMPLES / name), measure=measure, graph=True))
     items = list(stats_terminal(result))
     graph = next(item for item in items if isinstance(item, Graph))
-    assert result.life
+    assert result.timeline
     assert [sum(column) for column in graph.columns] == [
-        each.context for each in result.life.rounds.rounds
+        each.context for each in result.timeline.rounds.rounds
     ]
     lines = [line for item in items for lines, _ in item_lines(item, width) for line in lines]
     text = " ".join(" ".join(lines).split())
