@@ -14,6 +14,7 @@ from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditGate, AuditOptions
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError, suggestion
 from compactctl.store.files.limits import ReadLimits
@@ -76,7 +77,10 @@ def command(
 ) -> int:
     """Run ``compactctl audit``."""
     options = AuditOptions(
-        path=path, format=format_name, limits=limits, measure=measure, fail_on=fail_on, top=top
+        input=InputOptions(path=path, format=format_name, limits=limits),
+        measure=measure,
+        fail_on=fail_on,
+        top=top,
     )
     with working("auditing", path, shown_as):
         result = audit(options)

@@ -45,6 +45,7 @@ from compactctl.cli.options.summarizer import (
     summarizer_options,
 )
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
@@ -157,9 +158,7 @@ def command(
         shown_as = one_document(output, shown_as)
     decided = plan_from(planned)
     options = CompactOptions(
-        path=path,
-        format=format_name,
-        limits=limits,
+        input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
         measure=replace(measure, profile=plan.profile, base=fail_base),
         plan=plan,
         summarizer=summarizer_from(summarizer, plan.profile),
@@ -175,7 +174,6 @@ def command(
         tags=tags,
         dry_run=dry_run,
         force=force,
-        strict=strict,
         require_fit=require_fit,
         require_audit=require_audit,
         explain=explain,
@@ -223,4 +221,6 @@ def _taken(options: CompactOptions, archived_out: str | None) -> tuple[str, ...]
     from compactctl.commands.compact.target import target_of
 
     output = None if options.output == STANDARD_STREAM else target_of(options)
-    return tuple(str(each) for each in (options.path, output, archived_out) if each is not None)
+    return tuple(
+        str(each) for each in (options.input.path, output, archived_out) if each is not None
+    )

@@ -35,6 +35,7 @@ from compactctl.commands.evaluate.gate import Gate, parse_gate, read_baseline
 from compactctl.commands.evaluate.policies import policies_of
 from compactctl.commands.evaluate.session import SessionOptions
 from compactctl.commands.loading.discover import Choice, discover
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import StageSettings, stage_list
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -228,10 +229,8 @@ def command(
             every=every,
             planned=plan,
             seed=seed,
-            format=format_name,
-            limits=limits,
+            input=InputOptions(format=format_name, limits=limits, strict=strict),
             measure=measure,
-            strict=strict,
             answering=_answering(answers, answers_timeout),
         ),
     )

@@ -15,6 +15,7 @@ from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.explain.explain import explain_message
 from compactctl.commands.explain.result import ExplainOptions
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.store.files.limits import ReadLimits
 
@@ -51,10 +52,8 @@ def command(
 ) -> None:
     """Run ``compactctl explain``."""
     options = ExplainOptions(
-        path=path,
+        input=InputOptions(path=path, format=format_name, limits=limits),
         message=message,
-        format=format_name,
-        limits=limits,
         measure=replace(measure, profile=profile),
         archive=archive,
     )

@@ -10,6 +10,7 @@ from compactctl.cli.options.output import NATIVE, WHILE_OPEN, shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.rescue.rescue import RescueOptions, rescue
 from compactctl.errors import UsageError
 from compactctl.profiles.overflow.overflow import Overflow
@@ -83,7 +84,7 @@ def command(
 ) -> None:
     """Run ``compactctl rescue``."""
     options = RescueOptions(
-        path=path,
+        input=InputOptions(path=path, limits=limits),
         overflow=_overflow(from_error),
         target=target,
         redo=redo,
@@ -93,7 +94,6 @@ def command(
         while_open=while_open,
         force=force,
         dry_run=dry_run,
-        limits=limits,
     )
     with working("compacting", path, shown_as):
         result = rescue(options)

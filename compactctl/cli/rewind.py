@@ -10,6 +10,7 @@ from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import ARCHIVE, limit_options
 from compactctl.cli.options.output import WHILE_OPEN, one_document, shown_as_options
 from compactctl.cli.options.sections import SectionedCommand
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
 
@@ -100,7 +101,7 @@ def command(
     if not check:
         shown_as = one_document(output or ("" if client else path), shown_as)
     options = RewindOptions(
-        path=path,
+        input=InputOptions(path=path, limits=limits),
         to=to,
         group=group,
         all=all,
@@ -112,7 +113,6 @@ def command(
         while_open=while_open,
         force=force,
         archive=archive,
-        limits=limits,
     )
     with working("restoring", path, shown_as):
         result = rewind(options)

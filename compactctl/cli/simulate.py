@@ -13,6 +13,7 @@ from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILES
 from compactctl.cli.options.sections import SectionedCommand
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.store.files.limits import ReadLimits
@@ -72,15 +73,12 @@ def command(
 ) -> None:
     """Run ``compactctl simulate``."""
     options = SimulateOptions(
-        path=path,
-        format=format_name,
-        limits=limits,
+        input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
         measure=measure,
         profiles=profiles,
         full=scope == "full",
         seed=seed,
         prices=prices,
-        strict=strict,
     )
     with working("simulating", path, shown_as):
         result = simulate(options)

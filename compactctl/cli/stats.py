@@ -21,6 +21,7 @@ from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult, stats
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.store.files.limits import ReadLimits
@@ -125,13 +126,10 @@ def command(
 ) -> int:
     """Run ``compactctl stats``."""
     options = StatsOptions(
-        path=path,
-        format=format_name,
-        limits=limits,
+        input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
         measure=replace(measure, profile=profile, base=fail_base),
         extras=extras,
         scope=scope,
-        strict=strict,
         top=top,
         rounds=rounds,
         prices=prices,

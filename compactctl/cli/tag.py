@@ -19,6 +19,7 @@ from compactctl.cli.options.output import (
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.compact.by_hand import HandOptions, tag
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.pipeline.layout import Layout
@@ -87,9 +88,7 @@ def command(
     if not dry_run:
         shown_as = one_document(output, shown_as)
     options = CompactOptions(
-        path=path,
-        format=format_name,
-        limits=limits,
+        input=InputOptions(path=path, format=format_name, limits=limits),
         measure=measure,
         layout=layout_into(output, layout),
         output=output,

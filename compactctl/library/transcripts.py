@@ -13,7 +13,7 @@ from compactctl.commands.compact import compact as compacting
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult
 from compactctl.commands.inspect.stats import stats as stats_of
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult
 from compactctl.commands.rewind.rewind import rewind as rewinding
 from compactctl.commands.sessions.row import Row
@@ -42,7 +42,7 @@ def load(path: PathLike, *, format: str | None = None) -> Transcript:  # noqa: A
 
     Lines that are not understood are in ``.opaque``. Raises NoInputError, NotUnderstoodError.
     """
-    return scan(os.fspath(path), format)
+    return scan(InputOptions(path=os.fspath(path), format=format))
 
 
 def stats(
@@ -59,7 +59,9 @@ def stats(
     check_names(measuring, Measuring, "stats")
     return stats_of(
         StatsOptions(
-            path=os.fspath(path), format=format, scope=scope, measure=measure_options(measuring)
+            input=InputOptions(path=os.fspath(path), format=format),
+            scope=scope,
+            measure=measure_options(measuring),
         )
     )
 
@@ -88,8 +90,7 @@ def compact(
         raise UsageError("output='-' is for the command line; use compact_messages, or name a file")
     return compacting.compact(
         CompactOptions(
-            path=os.fspath(path),
-            format=format,
+            input=InputOptions(path=os.fspath(path), format=format),
             measure=measure_options(choices),
             plan=plan_options(choices),
             protect=protect_options(choices),
@@ -120,7 +121,7 @@ def rewind(
     """
     return rewinding(
         RewindOptions(
-            path=os.fspath(path),
+            input=InputOptions(path=os.fspath(path)),
             to=to,
             group=group,
             all=all,

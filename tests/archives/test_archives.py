@@ -10,6 +10,7 @@ import pytest
 
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ArchiveError
@@ -29,7 +30,7 @@ class Case:
     def reached(self, **where: Any) -> str:
         """Return the digest of the state that a rewind writes elsewhere."""
         out = self.folder / "reached"
-        rewind(RewindOptions(path=str(self.path), output=str(out), **where))
+        rewind(RewindOptions(input=InputOptions(path=str(self.path)), output=str(out), **where))
         found = _digest(out)
         out.unlink()
         return found
@@ -37,7 +38,7 @@ class Case:
     def undone(self) -> bool:
         """Undo the last compaction; tell whether there was one."""
         try:
-            return rewind(RewindOptions(path=str(self.path))).moved
+            return rewind(RewindOptions(input=InputOptions(path=str(self.path)))).moved
         except ArchiveError:
             return False
 

@@ -16,6 +16,7 @@ from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow,
 from compactctl.commands.batch.shard import Shard
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -87,7 +88,7 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
     data = transcript(overhead=overhead)
     path = str(write(Path("in/run.jsonl"), data))
     (row,) = run("in").rows
-    expected = stats(StatsOptions(path=path))
+    expected = stats(StatsOptions(input=InputOptions(path=path)))
     assert row == BatchRow(
         path=path,
         sha256=hashlib.sha256(data).hexdigest(),
@@ -157,7 +158,7 @@ def test_other_data_fails_where_it_is_said_to_be_a_transcript(name: str) -> None
     write(Path("in/run.jsonl"))
     assert run("in").exit_code == 0
     assert run("in/*").exit_code == 0
-    for outcome in (run(path), run("in", path), run("in", strict=True)):
+    for outcome in (run(path), run("in", path), run("in", input=InputOptions(strict=True))):
         assert outcome.exit_code == 4
     assert run("in", path, skip_unknown=True).exit_code == 0
     # Nothing to look at is not success, unless it was allowed for.
@@ -198,12 +199,12 @@ def test_a_row_is_of_what_was_compacted_whatever_the_file_becomes(
     counting = MeasureOptions(counter="chars/4")
     question, answer = b"Question 0 about the run", b"The run says 0."
     path = write(Path("run.jsonl"))
-    expected = stats(StatsOptions(path=str(path), measure=counting)).breakdown
+    expected = stats(StatsOptions(input=InputOptions(path=str(path)), measure=counting)).breakdown
     swapped = answer.join(
         part.replace(answer, question) for part in transcript(topic="run").split(question)
     )
     changed = write(Path("changed.jsonl"), swapped)
-    other = stats(StatsOptions(path=str(changed), measure=counting)).breakdown
+    other = stats(StatsOptions(input=InputOptions(path=str(changed)), measure=counting)).breakdown
     assert other.total == expected.total
     assert other.categories != expected.categories
 
@@ -251,7 +252,7 @@ def test_every_output_rewinds_to_its_input() -> None:
         assert (row.saved or 0) > 0
         assert row.archive == f"{row.output}.archive"
         assert row.stages == ("dedup", "truncate")
-        rewind(RewindOptions(path=str(row.output)))
+        rewind(RewindOptions(input=InputOptions(path=str(row.output))))
         stored = Path(row.path).read_bytes()
         plain = gzip.decompress(stored) if row.path.endswith(".gz") else stored
         assert Path(str(row.output)).read_bytes() == plain
@@ -270,7 +271,7 @@ def test_an_input_that_grew_is_compacted_again() -> None:
     path.write_bytes(transcript(9))
     (row,) = run("run.jsonl", plan=PLAN, out="out").rows
     assert row.status == "ok"
-    rewind(RewindOptions(path=str(row.output)))
+    rewind(RewindOptions(input=InputOptions(path=str(row.output))))
     assert Path(str(row.output)).read_bytes() == transcript(9)
 
 
@@ -359,7 +360,7 @@ def test_an_output_folder_that_is_a_file_is_refused() -> None:
     "options",
     [
         {"plan": PlanOptions(stages=("prunne",))},
-        {"format": "claude"},
+        {"input": InputOptions(format="claude")},
         {"measure": MeasureOptions(counter="none")},
         {"fail_over": -0.1},
         {"fail_over": float("nan")},
@@ -398,8 +399,8 @@ def test_strict_refuses_lines_that_are_not_understood() -> None:
     write(Path("torn.jsonl"), transcript() + b'{"torn')
     (row,) = run("torn.jsonl").rows
     assert (row.status, row.opaque_lines) == ("ok", 1)
-    assert run("torn.jsonl", strict=True).exit_code == 4
-    assert run("torn.jsonl", strict=True, plan=PLAN).exit_code == 4
+    assert run("torn.jsonl", input=InputOptions(strict=True)).exit_code == 4
+    assert run("torn.jsonl", input=InputOptions(strict=True), plan=PLAN).exit_code == 4
 
 
 def test_totals_are_the_sums_of_the_rows() -> None:

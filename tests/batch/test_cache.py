@@ -23,6 +23,7 @@ from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
@@ -92,8 +93,8 @@ def test_every_change_of_a_file_is_seen(worked_on: list[str]) -> None:
         {"measure": MeasureOptions(window=32_000)},
         {"measure": MeasureOptions(counter="chars/4")},
         {"plan": PLAN},
-        {"format": "claude-code"},
-        {"strict": True},
+        {"input": InputOptions(format="claude-code")},
+        {"input": InputOptions(strict=True)},
     ],
 )
 def test_other_options_are_another_question(other: dict[str, Any], worked_on: list[str]) -> None:
@@ -170,7 +171,7 @@ def test_a_changed_rank_file_is_another_question(measured: Callable[[], MeasureO
 
 def test_a_compaction_without_its_archive_is_another_question(worked_on: list[str]) -> None:
     """Summaries are made from the originals in the archive, where there is one."""
-    compact(CompactOptions(path="in/3.jsonl", in_place=True, plan=PLAN))
+    compact(CompactOptions(input=InputOptions(path="in/3.jsonl"), in_place=True, plan=PLAN))
     run(plan=PLAN)
     run()
     Path("in/3.jsonl.archive").rename("elsewhere")

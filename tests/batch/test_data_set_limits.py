@@ -10,6 +10,7 @@ from library.loops import loop
 from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, batch
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.store.files.limits import ReadLimits
 
@@ -44,7 +45,9 @@ def batched(table: pa.Table, limits: ReadLimits = LIMITS, **options: Any) -> tup
     """Return the exit code of a batch over a table, and what is said of it."""
     written = {name: options.pop(name) for name in ("use_dictionary",) if name in options}
     parquet.write_table(table, "data.parquet", row_group_size=50, **written)
-    found = batch(BatchOptions(paths=("data.parquet",), limits=limits, jobs=1, **options))
+    found = batch(
+        BatchOptions(paths=("data.parquet",), input=InputOptions(limits=limits), jobs=1, **options)
+    )
     return found.exit_code, " ".join(row.error or "" for row in found.rows)
 
 

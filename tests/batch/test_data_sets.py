@@ -14,6 +14,7 @@ from pyarrow import parquet
 from compactctl import compact_messages
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -99,7 +100,7 @@ def test_conversations_are_replaced_and_the_old_file_comes_back(table: Any) -> N
     left = [bare(json.loads(each) if table is texts else each) for each in values]
     assert left == [bare(compact_messages(each, keep=0.4)) for each in (LONG, SHORT, LONG)]
     assert verify(VerifyOptions(paths=("out",))).transcripts[0].verdict == "proven"
-    rewind(RewindOptions(path="out/data.compacted.parquet"))
+    rewind(RewindOptions(input=InputOptions(path="out/data.compacted.parquet")))
     assert Path("out/data.compacted.parquet").read_bytes() == before == path.read_bytes()
     assert verify(VerifyOptions(paths=("out",))).transcripts[0].verdict == "proven"
     assert run_program(["log", "out/data.compacted.parquet"]) == 0
@@ -268,7 +269,7 @@ def test_real_data_sets_come_back() -> None:
         assert all((row.saved or 0) >= 0 for row in found.rows)
         assert any(row.saved for row in found.rows)
         output = found.rows[0].output or ""
-        rewind(RewindOptions(path=output, output="back.parquet", force=True))
+        rewind(RewindOptions(input=InputOptions(path=output), output="back.parquet", force=True))
         assert Path("back.parquet").read_bytes() == path.read_bytes()
 
 

@@ -8,6 +8,7 @@ from examples import LONG
 from real.choice import TRIED
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.tokens.budget import TargetSize
@@ -37,7 +38,7 @@ def test_every_output_gives_the_input_back(result: BatchResult) -> None:
     for row in result.rows:
         output = Path(str(row.output))
         if row.status == "ok":
-            rewind(RewindOptions(path=str(output)))
+            rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == Path(row.path).read_bytes()
 
 

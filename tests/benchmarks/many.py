@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import orjson
 
 from compactctl.commands.loading.discover import Choice, discover
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.errors import CompactctlError
 from compactctl.tokens.counters.bpe import count_or_bound
 from compactctl.tokens.counters.fast import SWITCH_OFF
@@ -82,7 +82,7 @@ def understood(folders: Sequence[str], largest: int) -> list[Path]:
 def is_understood(path: Path) -> bool:
     """Tell whether a file can be read as a transcript."""
     try:
-        return bool(scan(str(path)).effective)
+        return bool(scan(InputOptions(path=str(path))).effective)
     except CompactctlError:
         return False
 
@@ -173,7 +173,7 @@ def tokenize(files: Sequence[Path]) -> Taken:
 
 def distinct(path: Path) -> list[str]:
     """Return the texts of a transcript's effective history, each once."""
-    messages = scan(str(path)).effective
+    messages = scan(InputOptions(path=str(path))).effective
     texts = {text for m in messages for part in m.parts for text in part_texts(part)}
     return [text.encode("utf-8", "replace").decode() for text in sorted(texts)]
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import orjson
 
 from benchmarks.long_session import write_session
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.tokens.counters.fast import fast_counter
 from compactctl.tokens.counters.vocabulary import load_encoding
 from compactctl.tokens.meter import part_texts
@@ -54,7 +54,7 @@ def main() -> None:
 def ways(path: Path) -> dict[str, Way]:
     """Return what is compared on one transcript; vocabularies of the first two are loaded."""
     lines = path.read_bytes().splitlines()
-    messages = scan(str(path), None).effective
+    messages = scan(InputOptions(path=str(path), format=None)).effective
     texts = {text for m in messages for part in m.parts for text in part_texts(part)}
     distinct = sorted(texts)
     encode = load_encoding(NAME).encode_ordinary

@@ -17,7 +17,7 @@ from real.choice import TRIED, name_of, orphaned
 from samples.generate import FOLDER
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
@@ -32,7 +32,7 @@ STAGES = (*((stage,) for stage in ALL), ("window", "summarize"), ALL)
 def options(path: Path, rng: Random) -> CompactOptions:
     """Choose stages and a layout; fast counting changes nothing that is shown here."""
     return CompactOptions(
-        path=str(path),
+        input=InputOptions(path=str(path)),
         output=str(path.with_name("out")),
         layout=rng.choice(("split", "split", "inline")),
         tags=rng.random() < 0.6,
@@ -55,13 +55,13 @@ def survives(data: bytes, rng: Random, folder: Path) -> None:
     if result.compacted:
         before, after = parted(path, result.format), parted(out, result.format)
         assert not after - before
-        rewind(RewindOptions(path=str(out)))
+        rewind(RewindOptions(input=InputOptions(path=str(out))))
     assert out.read_bytes() == data
 
 
 def parted(path: Path, format_name: str) -> Counter[str]:
     """Count calls and results without their other half."""
-    return orphaned(load(str(path), format_name).transcript.effective)
+    return orphaned(load(InputOptions(path=str(path), format=format_name)).transcript.effective)
 
 
 def try_all(folder: Path, key: str, tries: int, damage: Callable[[Random], bytes]) -> None:

@@ -10,7 +10,7 @@ from formats.jsonl import texts
 from formats.squeeze import plan
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import IntegrityError
 from compactctl.history.protection import ProtectOptions
@@ -51,7 +51,7 @@ def windowed(path: Path, layout: Layout = "split", *, tags: bool = True) -> Comp
     """Hide all but the newest messages behind a marker."""
     return compact(
         CompactOptions(
-            path=str(path),
+            input=InputOptions(path=str(path)),
             output=str(path.with_name("out.jsonl")),
             layout=layout,
             tags=tags,
@@ -65,8 +65,8 @@ def check(path: Path, result: CompactResult) -> None:
     """Show that a marker stands first, and that all comes back."""
     out = path.with_name("out.jsonl")
     assert result.compacted, result.stages
-    assert MARKER in texts(load(str(out)).transcript.effective)[0]
-    rewind(RewindOptions(path=str(out)))
+    assert MARKER in texts(load(InputOptions(path=str(out))).transcript.effective)[0]
+    rewind(RewindOptions(input=InputOptions(path=str(out))))
     assert out.read_bytes() == path.read_bytes()
 
 

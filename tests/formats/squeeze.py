@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import orphans
@@ -69,16 +69,20 @@ def pretty(document: object, path: Path) -> Path:
 def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) -> CompactResult:
     """Compact a file to ``folder/out.json`` and check that it is whole and can be taken back."""
     out = folder / "out.json"
-    before = orphans(load(str(path)).transcript.effective)
-    options = CompactOptions(path=str(path), output=str(out), plan=plan(stages), layout=layout)
+    before = orphans(load(InputOptions(path=str(path))).transcript.effective)
+    options = CompactOptions(
+        input=InputOptions(path=str(path)), output=str(out), plan=plan(stages), layout=layout
+    )
     result = compact(options)
-    written = load(str(out))
+    written = load(InputOptions(path=str(out)))
     assert orphans(written.transcript.effective) <= before
     assert written.format.name == result.format
-    again = CompactOptions(path=str(out), plan=plan(stages), layout=layout, dry_run=True)
+    again = CompactOptions(
+        input=InputOptions(path=str(out)), plan=plan(stages), layout=layout, dry_run=True
+    )
     assert not compact(again).compacted
     if result.compacted:
-        rewind(RewindOptions(path=str(out)))
+        rewind(RewindOptions(input=InputOptions(path=str(out))))
     assert out.read_bytes() == path.read_bytes()
     return result
 

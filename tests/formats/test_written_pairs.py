@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -25,7 +25,7 @@ WRITTEN = {
 def options(path: Path, output: Path, layout: Layout) -> CompactOptions:
     settings = {"recursive": {"keep_events": 5}}
     return CompactOptions(
-        path=str(path),
+        input=InputOptions(path=str(path)),
         output=str(output),
         layout=layout,
         measure=MeasureOptions(counter="chars/4"),
@@ -40,9 +40,9 @@ def test_an_answer_is_read_back_as_a_summary_and_taken_back(
     name: str, layout: Layout, tmp_path: Path
 ) -> None:
     path, out = SAMPLES / name, tmp_path / "out.jsonl"
-    before = load(str(path)).transcript.effective
+    before = load(InputOptions(path=str(path))).transcript.effective
     result = compact(options(path, out, layout))
-    after = load(str(out)).transcript
+    after = load(InputOptions(path=str(out))).transcript
     ours = [message for message in after.effective if message.synthetic]
     assert [message.role for message in ours] == WRITTEN[name]
     assert all(message.summary and message.injected for message in ours)
@@ -50,5 +50,5 @@ def test_an_answer_is_read_back_as_a_summary_and_taken_back(
     assert orphans(after.effective) <= orphans(before)
     again = compact(options(out, tmp_path / "again.jsonl", layout))
     assert not again.compacted
-    rewind(RewindOptions(path=str(out)))
+    rewind(RewindOptions(input=InputOptions(path=str(out))))
     assert out.read_bytes() == path.read_bytes()

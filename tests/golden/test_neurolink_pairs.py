@@ -13,7 +13,7 @@ import pytest
 from golden.trying import Deviation, tried
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.pairs import orphans
 from compactctl.history.protection import ProtectOptions
@@ -64,7 +64,10 @@ def synthesized(records: list[dict[str, Any]], folder: Path) -> Path:
     protect = ProtectOptions(keep_turns=0)
     compact(
         CompactOptions(
-            path=str(path), format="neurolink", output=str(output), plan=plan, protect=protect
+            input=InputOptions(path=str(path), format="neurolink"),
+            output=str(output),
+            plan=plan,
+            protect=protect,
         )
     )
     return output
@@ -91,6 +94,8 @@ def test_t31_nothing_at_all() -> None:
 @pytest.mark.parametrize("case", REPAIR_DEVIATIONS)
 def test_repair_deviations(case: str, tmp_path: Path) -> None:
     records, deviation = REPAIR_DEVIATIONS[case]
-    found = load(str(synthesized(records, tmp_path)), "neurolink").transcript.effective
+    found = load(
+        InputOptions(path=str(synthesized(records, tmp_path)), format="neurolink")
+    ).transcript.effective
     assert len(found) == deviation.ours
     assert orphans(found) == frozenset()

@@ -14,6 +14,7 @@ from formats.jsonl import read
 from golden.trying import Deviation
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.protection import ProtectOptions
@@ -85,7 +86,7 @@ def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_p
     texts = GivenTexts(summary="In short.")
     compact(
         CompactOptions(
-            path=str(path),
+            input=InputOptions(path=str(path)),
             output=str(output),
             layout="inline",
             plan=PlanOptions(stages=(stage,), texts=texts),
@@ -100,5 +101,5 @@ def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_p
     assert {line[f"{tag}Parent"] for line in lines if line["id"] in parents} == {
         written[f"{tag}Id"]
     }
-    rewind(RewindOptions(path=str(output), group=written[f"{tag}Id"]))
+    rewind(RewindOptions(input=InputOptions(path=str(output)), group=written[f"{tag}Id"]))
     assert output.read_bytes() == path.read_bytes()

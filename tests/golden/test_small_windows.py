@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -22,7 +22,10 @@ def compacted(path: Path, output: Path, name: str, window: int) -> CompactResult
     measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
     return compact(
         CompactOptions(
-            path=str(path), output=str(output), measure=measure, plan=PlanOptions(profile=profile)
+            input=InputOptions(path=str(path)),
+            output=str(output),
+            measure=measure,
+            plan=PlanOptions(profile=profile),
         )
     )
 
@@ -35,9 +38,12 @@ def test_it_fits_or_says_by_how_much_not(
     source, output = SAMPLES / f"{sample}.jsonl", tmp_path / "out.jsonl"
     result = compacted(source, output, name, window)
     assert result.fits == (result.largest_after <= result.limit)
-    before, after = load(str(source)).transcript, load(str(output)).transcript
+    before, after = (
+        load(InputOptions(path=str(source))).transcript,
+        load(InputOptions(path=str(output))).transcript,
+    )
     assert orphans(after.effective) <= orphans(before.effective)
     assert not compacted(output, tmp_path / "again.jsonl", name, window).compacted
     if result.compacted:
-        rewind(RewindOptions(path=str(output)))
+        rewind(RewindOptions(input=InputOptions(path=str(output))))
     assert output.read_bytes() == source.read_bytes()

@@ -15,6 +15,7 @@ from unit.commands.conversations import FAST, said, saved
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.search import Search, search
 from compactctl.commands.inspect.view import view
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
 from compactctl.history.newest import Snap, snapped
@@ -403,7 +404,9 @@ def large(path: Path, count: int) -> Path:
 
 def kept_in(path: Path, most: int) -> CompactResult:
     plan = PlanOptions(stages=("window",), settings={"window": {"max": most}})
-    return compact(CompactOptions(path=str(path), in_place=True, plan=plan, measure=FAST))
+    return compact(
+        CompactOptions(input=InputOptions(path=str(path)), in_place=True, plan=plan, measure=FAST)
+    )
 
 
 def test_what_a_session_archives_can_still_be_found(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from properties.claude import claude_session, claude_turn
 from properties.plans import LONG_PLANS, PLANS, Plan
 
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.loading.load import Loaded, load
+from compactctl.commands.loading.load import InputOptions, Loaded, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
@@ -135,7 +135,13 @@ class Bench(NamedTuple):
 
     def options(self, **fields: Any) -> CompactOptions:
         """Return options for this transcript that count fast and write beside it."""
-        common: dict[str, Any] = {"path": str(self.path), "measure": FAST, "output": str(self.out)}
+        common: dict[str, Any] = {
+            "input": InputOptions(
+                path=fields.pop("path", str(self.path)), format=fields.pop("format", None)
+            ),
+            "measure": FAST,
+            "output": str(self.out),
+        }
         if fields.get("in_place"):
             common["output"] = None
         return CompactOptions(**(common | fields))
@@ -158,6 +164,6 @@ def bench(data: bytes) -> Iterator[Bench]:
 def read(at: Bench) -> Loaded:
     """Load a generated transcript; a few hold so much damage that no format recognises them."""
     try:
-        return load(str(at.path))
+        return load(InputOptions(path=str(at.path)))
     except NotUnderstoodError:
         reject()

@@ -12,7 +12,7 @@ from properties.halves import parted
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan_file import plan_text, read_plan
 from compactctl.commands.sizing.measure import measure
 
@@ -23,7 +23,7 @@ def test_no_tool_pair_is_parted(written: Written, way: dict[str, Any]) -> None:
     with bench(written.data) as at:
         before = read(at).transcript.effective
         assume(compact(at.options(**way)).compacted)
-        after = load(str(at.out)).transcript.effective
+        after = load(InputOptions(path=str(at.out))).transcript.effective
     assert parted(after) <= parted(before)
     assert before[0].role == "tool" or after[0].role != "tool"
 
@@ -36,7 +36,7 @@ def test_tokens_never_increase_and_are_those_of_the_file(
     with bench(written.data) as at:
         read(at)
         result = compact(at.options(**way))
-        found = load(str(at.out)).transcript
+        found = load(InputOptions(path=str(at.out))).transcript
         size = measure(found, FAST).meter.total(found.effective)
         unchanged = at.out.read_bytes() == written.data
     repaired = any(r.name == "repair" and r.outcome == "applied" for r in result.stages)
@@ -109,7 +109,7 @@ def test_a_plan_in_a_file_gives_what_was_planned(written: Written, way: dict[str
         carried = compact(
             at.options(layout=way["layout"], tags=way["tags"], planned=plan, explain=True)
         )
-        after = load(str(at.out)).transcript.effective
+        after = load(InputOptions(path=str(at.out))).transcript.effective
         by_plan = without_operation(at.out.read_bytes())
         compact(at.options(**way, force=True))
         by_run = without_operation(at.out.read_bytes())

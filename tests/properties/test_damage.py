@@ -17,6 +17,7 @@ from store.faults import Killing, Watched
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.forking import written
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import CompactctlError
@@ -58,7 +59,7 @@ def restored_or_untouched(path: Path, first: bytes) -> None:
     elsewhere = path.with_name("restored")
     code = 0
     try:
-        rewind(RewindOptions(path=str(path), output=str(elsewhere)))
+        rewind(RewindOptions(input=InputOptions(path=str(path)), output=str(elsewhere)))
     except CompactctlError as error:
         code = error.exit_code
     if elsewhere.exists():
@@ -79,7 +80,7 @@ def test_a_cut_archive_is_refused(written: Written, way: dict[str, Any], where: 
         archive.write_bytes(archive.read_bytes()[: int(where * archive.stat().st_size)])
         compacted = at.path.read_bytes()
         with pytest.raises(CompactctlError) as refused:
-            rewind(RewindOptions(path=str(at.path)))
+            rewind(RewindOptions(input=InputOptions(path=str(at.path))))
         assert refused.value.exit_code in {6, 7}
         assert at.path.read_bytes() == compacted
 
@@ -129,7 +130,7 @@ def compact_in(  # noqa: PLR0913
     path.write_bytes(data)
     monkeypatch.setattr(written, "FileSystem", lambda: fs)
     options = CompactOptions(
-        path=str(path),
+        input=InputOptions(path=str(path)),
         measure=FAST,
         plan=PlanOptions(stages=("summarize", "truncate")),
         layout=layout,
@@ -141,6 +142,6 @@ def compact_in(  # noqa: PLR0913
 def assert_recoverable(target: Path, first: bytes) -> None:
     """Whatever a killed run left, the first bytes are there or come back."""
     if target.exists() and target.read_bytes() != first:
-        rewind(RewindOptions(path=str(target), all=True))
+        rewind(RewindOptions(input=InputOptions(path=str(target)), all=True))
         assert target.read_bytes() == first
     assert (target.parent / "run.jsonl").read_bytes() == first

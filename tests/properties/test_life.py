@@ -16,7 +16,7 @@ from properties.plans import PLANS, Plan
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import load, parse, split
+from compactctl.commands.loading.load import InputOptions, load, parse, split
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import ChangedError, CompactctlError
@@ -82,13 +82,13 @@ class Life(RuleBasedStateMachine):
     @rule()
     def rewind_last(self) -> None:
         """Undo the newest compaction in effect."""
-        rewind(RewindOptions(path=str(self.at.path)))
+        rewind(RewindOptions(input=InputOptions(path=str(self.at.path))))
 
     @precondition(lambda self: self.states)
     @rule()
     def go_back(self) -> None:
         """Undo all compactions."""
-        rewind(RewindOptions(path=str(self.at.path), all=True))
+        rewind(RewindOptions(input=InputOptions(path=str(self.at.path)), all=True))
         assert self.at.path.read_bytes() == self.expected
 
     @precondition(lambda self: self.states)
@@ -97,7 +97,7 @@ class Life(RuleBasedStateMachine):
         """Go to any compaction there ever was, in effect or not."""
         operations = {o.id: o for o in self.archive.operations if o.kind == "compact"}
         chosen = operations[sorted(operations)[pick % len(operations)]]
-        rewind(RewindOptions(path=str(self.at.path), to=chosen.id))
+        rewind(RewindOptions(input=InputOptions(path=str(self.at.path)), to=chosen.id))
         data = self.at.path.read_bytes()
         if chosen.id in self.states:
             state = self.states[chosen.id]
@@ -114,7 +114,7 @@ class Life(RuleBasedStateMachine):
         chosen = groups[pick % len(groups)]
         before = self.at.path.read_bytes()
         try:
-            rewind(RewindOptions(path=str(self.at.path), group=chosen))
+            rewind(RewindOptions(input=InputOptions(path=str(self.at.path)), group=chosen))
         except ChangedError:
             assert self.at.path.read_bytes() == before
             return
@@ -135,7 +135,11 @@ class Life(RuleBasedStateMachine):
         self.at.path.write_bytes(edited)
         code = 0
         try:
-            rewind(RewindOptions(path=str(self.at.path), all=True, output=str(self.at.out)))
+            rewind(
+                RewindOptions(
+                    input=InputOptions(path=str(self.at.path)), all=True, output=str(self.at.out)
+                )
+            )
         except CompactctlError as error:
             code = error.exit_code
         # 7 and 4: an inline transcript is asked for its own originals, if it is still JSON.
@@ -174,7 +178,9 @@ class Life(RuleBasedStateMachine):
 
     def messages(self) -> Any:
         """Return the effective history now."""
-        return load(str(self.at.path), self.format.name).transcript.effective
+        return load(
+            InputOptions(path=str(self.at.path), format=self.format.name)
+        ).transcript.effective
 
 
 TestLife = Life.TestCase

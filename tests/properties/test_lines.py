@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from properties.jobs import LONG_TRANSCRIPTS, TRANSCRIPTS, WAYS, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.errors import CompactctlError
 from compactctl.formats.records.decode import decode
 from compactctl.formats.registry import ALL_FORMATS
@@ -55,7 +55,7 @@ def test_a_line_that_no_edit_names_stays_the_same(written: Written, way: dict[st
         assume("unsent" not in way["plan"].stages)
         result = compact(at.options(**way))
         assume(result.compacted)
-        after = load(str(at.out), before.format.name).lines
+        after = load(InputOptions(path=str(at.out), format=before.format.name)).lines
         if way["layout"] == "split":
             rows = tuple(archived_lines(Archive(archive_folder(at.out)).files[0].path))
             check_rows(rows, after)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from properties.jobs import FAST, LONG_TRANSCRIPTS, WAYS, Bench, Written, bench, read
 
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.plan import PlanOptions, make_plan
@@ -48,7 +48,7 @@ def _said(part: Part) -> str:
 
 def known_at(at: Bench) -> Mapping[MessageId, tuple[Message, ...]]:
     """Return the originals of what is in the output."""
-    loaded = load(str(at.out))
+    loaded = load(InputOptions(path=str(at.out)))
     return originals_of(loaded, history_behind(loaded))
 
 
@@ -62,7 +62,7 @@ def test_a_transcript_stands_for_all_that_it_ever_held(
         at.out.write_bytes(written.data)
         for way in ways:
             compact(at.options(**taking_back(way), path=str(at.out), output=None, in_place=True))
-        shown = load(str(at.out)).transcript.effective
+        shown = load(InputOptions(path=str(at.out))).transcript.effective
         assert contents(with_originals(shown, known_at(at))) == before
 
 

@@ -9,6 +9,7 @@ from properties.jobs import LONG_TRANSCRIPTS, WAYS, Written, bench, read
 from properties.plans import LONG_PLANS, PLANS, Plan
 
 from compactctl.commands.compact.compact import compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.archive.archive import Archive, archive_folder
 
@@ -19,7 +20,7 @@ def test_rewind_gives_the_bytes_back(written: Written, way: dict[str, Any]) -> N
     with bench(written.data) as at:
         read(at)
         assume(compact(at.options(**way)).compacted)
-        result = rewind(RewindOptions(path=str(at.out)))
+        result = rewind(RewindOptions(input=InputOptions(path=str(at.out))))
         assert at.out.read_bytes() == written.data
         assert result.appended.carried == 0
         assert at.path.read_bytes() == written.data
@@ -39,7 +40,7 @@ def test_rewind_goes_to_every_state_and_back(
         assume(len(states) > 1)
         for name in [*states, *reversed(states), *states]:
             target = {"all": True} if name == "first" else {"to": name}
-            rewind(RewindOptions(path=str(at.path), **target))
+            rewind(RewindOptions(input=InputOptions(path=str(at.path)), **target))
             assert at.path.read_bytes() == states[name]
 
 
@@ -57,12 +58,14 @@ def test_what_was_appended_stays_at_the_end(
         compacted = at.out.read_bytes()
         assume(compacted.endswith(b"\n"))
         at.out.write_bytes(compacted + more)
-        assert rewind(RewindOptions(path=str(at.out))).appended.carried == len(more)
+        assert rewind(RewindOptions(input=InputOptions(path=str(at.out)))).appended.carried == len(
+            more
+        )
         assert at.out.read_bytes() == written.data + more
         assume(way["layout"] == "split")
         at.out.write_bytes(written.data + more + most)
         (operation,) = (o for o in Archive(archive_folder(at.out)).operations if o.kind != "rewind")
-        rewind(RewindOptions(path=str(at.out), to=operation.id))
+        rewind(RewindOptions(input=InputOptions(path=str(at.out)), to=operation.id))
         assert at.out.read_bytes() == compacted + more + most
 
 
@@ -77,7 +80,7 @@ def test_a_check_or_another_output_leaves_the_transcript_alone(
         at.out.write_bytes(at.out.read_bytes() + written.more(later))
         found = {path: path.read_bytes() for path in at.folder.rglob("*") if path.is_file()}
         elsewhere = None if check else str(at.folder / "elsewhere")
-        rewind(RewindOptions(path=str(at.out), check=check, output=elsewhere))
+        rewind(RewindOptions(input=InputOptions(path=str(at.out)), check=check, output=elsewhere))
         assert {path: path.read_bytes() for path in found} == found
         if elsewhere:
             assert (at.folder / "elsewhere").read_bytes() == written.data + written.more(later)

@@ -9,7 +9,7 @@ import pytest
 from examples import LONG
 from real.choice import FILES, client_of, needs_files
 
-from compactctl.commands.loading.load import Loaded, load, parse
+from compactctl.commands.loading.load import InputOptions, Loaded, load, parse
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 
@@ -50,7 +50,7 @@ def context_of(line: bytes) -> int:
 def test_the_next_request_is_not_the_summary_alone() -> None:
     errors = []
     for path in compacted():
-        loaded = load(str(path))
+        loaded = load(InputOptions(path=str(path)))
         for line, context in next_requests(loaded):
             cut = parse(loaded.lines[:line], loaded.format)
             size = unseen_size(cut, measure(cut, MeasureOptions()))

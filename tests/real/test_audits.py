@@ -7,6 +7,7 @@ from real.choice import chosen, each_file, name_of, needs_files
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 
@@ -21,9 +22,13 @@ def test_the_built_in_summaries_make_nothing_up(path: Path, tmp_path: Path) -> N
         output = tmp_path / f"{stage}{path.suffix}"
         plan = PlanOptions(stages=(stage,))
         done = compact(
-            CompactOptions(path=str(path), output=str(output), measure=_MEASURE, plan=plan)
+            CompactOptions(
+                input=InputOptions(path=str(path)), output=str(output), measure=_MEASURE, plan=plan
+            )
         )
-        found = audit(AuditOptions(path=str(output), measure=_MEASURE)).compactions
+        found = audit(
+            AuditOptions(input=InputOptions(path=str(output)), measure=_MEASURE)
+        ).compactions
         own = [each.audit for each in found if each.operation]
         assert bool(own) == done.compacted
         assert [each.invented for each in own if each] == [()] * len(own)

@@ -6,7 +6,7 @@ import pytest
 from false_usage import LIES, with_usage
 from real.choice import each_file, name_of, needs_files
 
-from compactctl.commands.loading.load import load, parse, split
+from compactctl.commands.loading.load import InputOptions, load, parse, split
 from compactctl.commands.sizing.context_size import believed_reports, unseen_size
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.history.conversations import conversations_of
@@ -22,7 +22,7 @@ _ENOUGH = 10_000
 @needs_files
 @each_file
 def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
-    transcript = load(str(path)).transcript
+    transcript = load(InputOptions(path=str(path))).transcript
     measured = measure(transcript, MeasureOptions())
     for messages in conversations_of(transcript.effective):
         ends = [index + 1 for index, message in enumerate(messages) if message.usage]
@@ -36,7 +36,7 @@ def test_no_report_is_doubted_whenever_it_is_the_newest(path: Path) -> None:
 @pytest.mark.parametrize("lie", LIES)
 @each_file
 def test_a_false_report_makes_no_context_smaller(path: Path, lie: str) -> None:
-    true = load(str(path)).transcript
+    true = load(InputOptions(path=str(path))).transcript
     if len(conversations_of(true.effective)) != 1:
         pytest.skip("several conversations are measured by counting alone")
     known = believed_reports(true.effective, measure(true, MeasureOptions())).requests

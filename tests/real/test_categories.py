@@ -7,6 +7,7 @@ from real.choice import FILES, TRIED, client_of, name_of, needs_files
 from real.raw_texts import KINDS, READERS, kinds
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.tokens.counters.choose import counter_named
 
@@ -26,7 +27,9 @@ def test_categories_are_those_of_the_raw_records(path: Path) -> None:
     counter = counter_named(COUNTER)
     texts = kinds(READERS[client_of(path)](path))
     expected = {kind: sum(counter.count_many(each)) for kind, each in texts.items()}
-    result = stats(StatsOptions(path=str(path), measure=MeasureOptions(counter=COUNTER)))
+    result = stats(
+        StatsOptions(input=InputOptions(path=str(path)), measure=MeasureOptions(counter=COUNTER))
+    )
     told = {str(name): tokens for name, tokens in result.breakdown.categories.items()}
     found = {kind: sum(told[name] for name in names) for kind, names in KINDS.items()}
 

@@ -9,7 +9,7 @@ import pytest
 from real.choice import chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import load, parse
+from compactctl.commands.loading.load import InputOptions, load, parse
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -62,7 +62,7 @@ def test_three_in_the_life_of_a_session_lose_no_more_than_one(
 
 def is_beginning(lines: Sequence[bytes], path: Path) -> bool:
     """Tell whether all that the first lines of a file show is shown by the whole file, too."""
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     if loaded.transcript.compactions:
         return False
     shown = {message.id for message in loaded.transcript.effective}
@@ -74,13 +74,17 @@ def squeezed(path: Path, form: str, share: float) -> bool:
     settings = {"distill": {"form": form}}
     plan = PlanOptions(stages=("distill",), keep=share, settings=settings)
     measure = MeasureOptions(counter="chars/4")
-    options = CompactOptions(path=str(path), in_place=True, measure=measure, plan=plan)
+    options = CompactOptions(
+        input=InputOptions(path=str(path)), in_place=True, measure=measure, plan=plan
+    )
     return compact(options).compacted
 
 
 def said(path: Path) -> set[str]:
     """Return the lines that a context holds, without what they refer to and what counts them."""
-    parts = (part for m in load(str(path)).transcript.effective for part in m.parts)
+    parts = (
+        part for m in load(InputOptions(path=str(path))).transcript.effective for part in m.parts
+    )
     texts = "\n".join(text for part in parts for text in part_texts(part))
     return {_REFERENCE.sub("", line) for line in texts.split("\n")}
 
@@ -88,7 +92,9 @@ def said(path: Path) -> set[str]:
 def smallest(path: Path, measure: MeasureOptions) -> int:
     """Return the tokens of what is always kept of the largest conversation."""
     plan = PlanOptions(stages=("distill",), keep=1e-9)
-    options = CompactOptions(path=str(path), dry_run=True, measure=measure, plan=plan)
+    options = CompactOptions(
+        input=InputOptions(path=str(path)), dry_run=True, measure=measure, plan=plan
+    )
     return compact(options).largest_after
 
 
@@ -99,12 +105,14 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
         output, again = tmp_path / f"{share}{path.suffix}", tmp_path / f"again{path.suffix}"
         plan = PlanOptions(stages=("distill",), keep=float(share))
         measure = MeasureOptions(counter="chars/4")
-        options = CompactOptions(path=str(path), output=str(output), measure=measure, plan=plan)
+        options = CompactOptions(
+            input=InputOptions(path=str(path)), output=str(output), measure=measure, plan=plan
+        )
         result = compact(options)
         if not result.compacted:
             continue
-        found = load(str(output)).transcript.effective
-        assert orphaned(found) <= orphaned(load(str(path)).transcript.effective)
+        found = load(InputOptions(path=str(output))).transcript.effective
+        assert orphaned(found) <= orphaned(load(InputOptions(path=str(path))).transcript.effective)
         if not any(message.conversation for message in found):
             wanted = result.target or 0
             used = wanted - result.largest_after
@@ -114,7 +122,9 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
             is_said = any("your words" in warning for warning in result.warnings)
             beside = max(wanted * _TAIL, SHORTEST_USEFUL if is_said else 0)
             assert result.largest_after <= max(wanted, least + beside), result.stages
-        second = CompactOptions(path=str(output), output=str(again), measure=measure, plan=plan)
+        second = CompactOptions(
+            input=InputOptions(path=str(output)), output=str(again), measure=measure, plan=plan
+        )
         assert not compact(second).compacted
-        rewind(RewindOptions(path=str(output)))
+        rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == path.read_bytes()

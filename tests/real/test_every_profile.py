@@ -16,7 +16,7 @@ from real.choice import (
 )
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -43,7 +43,10 @@ def squeeze(path: Path, output: Path, name: str, window: int) -> CompactResult:
     measure = MeasureOptions(counter="chars/4", window=window, profile=profile)
     return compact(
         CompactOptions(
-            path=str(path), output=str(output), measure=measure, plan=PlanOptions(profile=profile)
+            input=InputOptions(path=str(path)),
+            output=str(output),
+            measure=measure,
+            plan=PlanOptions(profile=profile),
         )
     )
 
@@ -55,19 +58,19 @@ def test_every_profile_fits_or_says_so_keeps_pairs_settles_and_rewinds(
     path: Path, tmp_path: Path
 ) -> None:
     before = path.read_bytes()
-    found = load(str(path)).transcript
+    found = load(InputOptions(path=str(path))).transcript
     for name, window in chosen(tuple(product(PROFILES, WINDOWS)), name_of(path), _TRIED):
         output = tmp_path / f"{name}-{window}" / f"run{path.suffix}"
         output.parent.mkdir()
         result = squeeze(path, output, name, window)
-        after = load(str(output)).transcript
+        after = load(InputOptions(path=str(output))).transcript
         assert orphaned(after.effective) <= orphaned(found.effective), name
         limit = result.measure.budget.available if result.target is None else result.target
         assert result.fits == (result.largest_after <= limit)
         again = squeeze(output, output.with_name(f"again{path.suffix}"), name, window)
         assert not again.compacted, (name, window, [record.detail for record in again.stages])
         if result.compacted:
-            rewind(RewindOptions(path=str(output)))
+            rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == before, name
 
 
@@ -82,7 +85,7 @@ def verdict(result: CompactResult) -> str:
 def try_everywhere(path: Path, folder: Path) -> None:
     """Compact a file with every profile in every window, once more, and take it back."""
     before = path.read_bytes()
-    parted = orphaned(load(str(path)).transcript.effective)
+    parted = orphaned(load(InputOptions(path=str(path))).transcript.effective)
     for name, window in product(PROFILES, WINDOWS):
         output = folder / f"{name}-{window}" / f"run{path.suffix}"
         output.parent.mkdir()
@@ -90,13 +93,16 @@ def try_everywhere(path: Path, folder: Path) -> None:
         over = result.largest_after - result.limit
         assert result.fits == (over <= 0)
         assert (f"STILL OVER by {over:,}" in verdict(result)) == (not result.fits)
-        assert orphaned(load(str(output)).transcript.effective) <= parted, (name, window)
+        assert orphaned(load(InputOptions(path=str(output))).transcript.effective) <= parted, (
+            name,
+            window,
+        )
         again = squeeze(output, output.with_name(f"again{path.suffix}"), name, window)
         # What did not fit may be made smaller still; what fits is settled.
         is_smaller = again.largest_after < result.largest_after and not result.fits
         assert is_smaller or not again.compacted, (name, window, [r.detail for r in again.stages])
         if result.compacted:
-            rewind(RewindOptions(path=str(output)))
+            rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == before, (name, window)
 
 

@@ -8,7 +8,7 @@ from real.choice import FILES, REAL, chosen, each_file, name_of, needs_files, or
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -41,7 +41,7 @@ def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResul
     keep = _KEPT.get(plan)
     return compact(
         CompactOptions(
-            path=str(path),
+            input=InputOptions(path=str(path)),
             output=str(output),
             layout=layout,
             measure=MeasureOptions(counter="chars/4"),
@@ -53,7 +53,9 @@ def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResul
 @needs_files
 @each_file
 def test_stats_accounts_for_every_byte(path: Path) -> None:
-    result = stats(StatsOptions(path=str(path), measure=MeasureOptions(counter="chars/4")))
+    result = stats(
+        StatsOptions(input=InputOptions(path=str(path)), measure=MeasureOptions(counter="chars/4"))
+    )
     assert result.transcript.n_bytes == path.stat().st_size
     assert sum(result.breakdown.categories.values()) == result.breakdown.total
     assert result.size.total == result.usage.tokens or result.conversations != 1
@@ -67,12 +69,12 @@ def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
     path: Path, layout: Layout, tmp_path: Path
 ) -> None:
     before = path.read_bytes()
-    found = load(str(path)).transcript
+    found = load(InputOptions(path=str(path))).transcript
     for plan in chosen(tuple(_PLANS), f"{name_of(path)} {layout}", _TRIED):
         output = tmp_path / plan / f"run{path.suffix}"
         output.parent.mkdir()
         result = squeeze(path, output, plan, layout)
-        after = load(str(output))
+        after = load(InputOptions(path=str(output)))
         assert orphaned(after.transcript.effective) <= orphaned(found.effective), plan
         again = squeeze(output, tmp_path / plan / f"again{path.suffix}", plan, layout)
         assert not again.compacted, (plan, [record.detail for record in again.stages])
@@ -86,7 +88,7 @@ def test_every_plan_shrinks_keeps_pairs_settles_and_rewinds(
             assert result.tokens_after < result.tokens_before
         if layout == "split" and len(after.lines) > 1:
             assert untouched(before, output.read_bytes()) >= len(after.lines) - rewritten(result)
-        rewind(RewindOptions(path=str(output)))
+        rewind(RewindOptions(input=InputOptions(path=str(output))))
         assert output.read_bytes() == before, plan
 
 
@@ -117,4 +119,4 @@ def test_files_of_other_formats_are_refused() -> None:
     assert others
     for path in others:
         with pytest.raises(NotUnderstoodError):
-            stats(StatsOptions(path=str(path)))
+            stats(StatsOptions(input=InputOptions(path=str(path))))

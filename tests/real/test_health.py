@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from real.choice import REAL, TRIED, each_file, needs_files
 
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.health_check import health_check
 from compactctl.commands.sizing.measure import MeasureOptions, measure
@@ -48,7 +48,7 @@ def _lost(part: Part, numbers: Iterator[int]) -> Part:
 @needs_files
 @each_file
 def test_a_healthy_session_is_told_from_one_with_the_tokens_of_another_family(path: Path) -> None:
-    transcript = scan(str(path))
+    transcript = scan(InputOptions(path=str(path)))
     found = checked(transcript)
     if found is None or found.verdict == "too few":
         pytest.skip("too little was reported")
@@ -65,7 +65,7 @@ def test_a_healthy_session_is_told_from_one_with_the_tokens_of_another_family(pa
 def test_lost_results_are_found_in_nearly_every_session_with_enough_of_them() -> None:
     verdicts = {}
     for path in TRIED:
-        transcript = scan(str(path))
+        transcript = scan(InputOptions(path=str(path)))
         found = checked(emptied(transcript))
         if found is not None and found.checked >= MIN_STEPS:
             verdicts[path.name] = found.verdict
@@ -82,7 +82,7 @@ def test_only_a_file_without_its_middle_lacks_history(path: Path) -> None:
 
 @needs_files
 def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
-    transcript = scan(str(_WITHOUT_MIDDLE))
+    transcript = scan(InputOptions(path=str(_WITHOUT_MIDDLE)))
     size = unseen_size(transcript, measure(transcript, _COUNTED))
     assert (size.overhead, size.missing) == (41_784, 112_589)
     # The overhead is that of the first request of the file, which is no longer sent.
@@ -90,5 +90,5 @@ def test_history_that_is_not_in_the_file_is_no_overhead() -> None:
 
 
 def missing(path: Path) -> int:
-    transcript = scan(str(path))
+    transcript = scan(InputOptions(path=str(path)))
     return unseen_size(transcript, measure(transcript, _COUNTED)).missing

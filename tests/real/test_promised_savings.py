@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from real.choice import each_file, needs_files
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.context_size import unseen_size
@@ -28,7 +28,7 @@ _ENOUGH = 10
 @each_file
 @pytest.mark.parametrize("stages", [("dedup", "prune"), ("window",)], ids="+".join)
 def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[str, ...]) -> None:
-    transcript = load(str(path)).transcript
+    transcript = load(InputOptions(path=str(path))).transcript
     measured = measure(transcript, MeasureOptions())
     size = unseen_size(transcript, measured)
     if size.calibration is None or len(size.calibration.since) < _ENOUGH:

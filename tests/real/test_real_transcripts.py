@@ -10,7 +10,7 @@ from real.choice import FILES, TRIED, chosen, client_of, each_file, name_of, nee
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions, measure
@@ -31,12 +31,12 @@ def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:
         "plan": PlanOptions(stages=tuple(stage.name for stage in ALL_STAGES), settings=_SETTINGS),
         **fields,
     }
-    return compact(CompactOptions(path=str(path), output=str(output), **fields))
+    return compact(CompactOptions(input=InputOptions(path=str(path)), output=str(output), **fields))
 
 
 def parted(path: Path) -> Counter[str]:
     """Count calls and results without their other half."""
-    return orphaned(load(str(path)).transcript.effective)
+    return orphaned(load(InputOptions(path=str(path))).transcript.effective)
 
 
 @needs_files
@@ -51,16 +51,16 @@ def test_every_group_comes_back_alone_and_goes_again(path: Path, tmp_path: Path)
     assert entry.operation is not None
     # A file of many conversations has many groups of a stage; the first stands for all.
     groups = list({group.stage: group.id for group in reversed(entry.groups)}.values())
-    rewind(RewindOptions(path=str(output), group=groups[0]))
-    rewind(RewindOptions(path=str(output), to=entry.operation.id))
+    rewind(RewindOptions(input=InputOptions(path=str(output)), group=groups[0]))
+    rewind(RewindOptions(input=InputOptions(path=str(output)), to=entry.operation.id))
     assert output.read_bytes() == compacted
     for group in chosen(groups, name_of(path), _TRIED):
-        rewind(RewindOptions(path=str(output), group=group))
+        rewind(RewindOptions(input=InputOptions(path=str(output)), group=group))
         assert parted(output) <= whole
         assert group not in [
             g.id for e in log(str(output)).entries if e.in_effect for g in e.groups
         ]
-    rewind(RewindOptions(path=str(output), all=True))
+    rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -75,10 +75,10 @@ def test_inline_groups_come_back_one_by_one(path: Path, tmp_path: Path) -> None:
     (entry,) = log(str(output)).entries
     groups = chosen([group.id for group in entry.groups], name_of(path), _TRIED)
     for group in groups:
-        rewind(RewindOptions(path=str(output), group=group))
+        rewind(RewindOptions(input=InputOptions(path=str(output)), group=group))
         assert parted(output) <= whole
     if len(entry.groups) > len(groups):
-        rewind(RewindOptions(path=str(output), all=True))
+        rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -88,9 +88,9 @@ def test_exact_counting_adds_up_and_reaches_the_target(path: Path, tmp_path: Pat
     output = tmp_path / f"run{path.suffix}"
     plan = PlanOptions(settings=_SETTINGS, keep=0.5)
     result = squeezed(path, output, measure=MeasureOptions(), plan=plan)
-    found = load(str(output)).transcript
+    found = load(InputOptions(path=str(output))).transcript
     size = measure(found, MeasureOptions()).meter.total(found.effective)
     assert size == result.tokens_after < result.tokens_before
     assert result.tokens_before - size == sum(record.saved for record in result.stages)
-    rewind(RewindOptions(path=str(output)))
+    rewind(RewindOptions(input=InputOptions(path=str(output))))
     assert output.read_bytes() == path.read_bytes()

@@ -6,7 +6,7 @@ import pytest
 from real.choice import each_file, needs_files
 from sessions.homes import uuid_of
 
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.sessions.clients import claude_code, codex, copilot_cli, pi
 from compactctl.sessions.session import Entry, Store
 
@@ -21,7 +21,7 @@ STORES: dict[str, Store] = {
 @needs_files
 @each_file
 def test_the_context_is_that_of_the_newest_answer(path: Path) -> None:
-    transcript = scan(str(path))
+    transcript = scan(InputOptions(path=str(path)))
     store = STORES.get(transcript.format)
     if store is None:
         pytest.skip("no client lists files like this one")

@@ -8,7 +8,7 @@ from real.choice import REAL, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -27,7 +27,7 @@ FILES = (
 def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> CompactResult:
     return compact(
         CompactOptions(
-            path=str(path),
+            input=InputOptions(path=str(path)),
             output=str(output),
             layout=layout,
             measure=MeasureOptions(counter="chars/4", window=32_000),
@@ -48,13 +48,15 @@ def test_a_tier_shrinks_keeps_pairs_settles_and_rewinds(
     output = tmp_path / f"run{path.suffix}"
     result = squeezed(path, output, stage)
     assert result.compacted
-    before, after = (load(str(each)).transcript.effective for each in (path, output))
+    before, after = (
+        load(InputOptions(path=str(each))).transcript.effective for each in (path, output)
+    )
     assert orphaned(after) <= orphaned(before)
     assert not squeezed(output, tmp_path / f"again{path.suffix}", stage).compacted
     (entry,) = log(str(output)).entries
-    rewind(RewindOptions(path=str(output), group=entry.groups[0].id))
-    assert orphaned(load(str(output)).transcript.effective) <= orphaned(before)
-    rewind(RewindOptions(path=str(output), all=True))
+    rewind(RewindOptions(input=InputOptions(path=str(output)), group=entry.groups[0].id))
+    assert orphaned(load(InputOptions(path=str(output))).transcript.effective) <= orphaned(before)
+    rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -69,10 +71,10 @@ def test_stripped_arguments_stay_readable_and_come_back_from_the_file_itself(
     shortened = [text for text in arguments(output) if "[args truncated]" in text]
     assert shortened
     assert len(list(arguments(output))) == len(list(arguments(path)))
-    rewind(RewindOptions(path=str(output)))
+    rewind(RewindOptions(input=InputOptions(path=str(output))))
     assert output.read_bytes() == path.read_bytes()
 
 
 def arguments(path: Path) -> Iterator[str]:
-    for message in load(str(path)).transcript.effective:
+    for message in load(InputOptions(path=str(path))).transcript.effective:
         yield from (part.arguments for part in message.parts if isinstance(part, ToolCallPart))

@@ -6,7 +6,7 @@ from real.choice import each_file, needs_files
 
 from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 
 
@@ -15,19 +15,25 @@ from compactctl.commands.rewind.rewind import RewindOptions, rewind
 def test_everything_is_sent_again_and_rewound_exactly(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())
-    loaded = load(str(copy))
+    loaded = load(InputOptions(path=str(copy)))
     found = compactions_of(present(loaded))
-    result = rewind(RewindOptions(path=str(copy), client=True, all=True, in_place=True))
+    result = rewind(
+        RewindOptions(input=InputOptions(path=str(copy)), client=True, all=True, in_place=True)
+    )
     assert result.by_client == found
     assert result.moved is bool(found)
     if not found:
         return
     hidden = {name for each in found for name in each.hidden if each.what != "cleared"}
-    now = load(str(copy)).transcript
+    now = load(InputOptions(path=str(copy))).transcript
     assert len(now.effective) >= len(loaded.transcript.effective)
     sent = {message.id for message in now.effective}
     # Some compactions only clear results, whose messages were sent all along.
     assert not hidden or len(hidden & sent) > len(hidden) * 0.8
-    assert not [each for each in compactions_of(present(load(str(copy)))) if each.in_effect]
-    rewind(RewindOptions(path=str(copy)))
+    assert not [
+        each
+        for each in compactions_of(present(load(InputOptions(path=str(copy)))))
+        if each.in_effect
+    ]
+    rewind(RewindOptions(input=InputOptions(path=str(copy))))
     assert copy.read_bytes() == path.read_bytes()

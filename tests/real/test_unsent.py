@@ -6,7 +6,7 @@ import pytest
 from real.choice import client_of, each_file
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.commands.loading.verify_output import meant_by
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
@@ -18,25 +18,27 @@ ALL_OF_IT = PlanOptions(stages=("unsent",), settings={"unsent": {"snapshots": Tr
 
 
 def without(path: Path, output: Path) -> CompactResult:
-    return compact(CompactOptions(path=str(path), output=str(output), plan=ALL_OF_IT))
+    return compact(
+        CompactOptions(input=InputOptions(path=str(path)), output=str(output), plan=ALL_OF_IT)
+    )
 
 
 @each_file
 def test_what_is_never_sent_goes_and_comes_back(path: Path, tmp_path: Path) -> None:
     if client_of(path) not in CLIENTS:
         pytest.skip("its client is not known to keep anything of that kind")
-    before = scan(str(path), None, READ_LIMITS)
+    before = scan(InputOptions(path=str(path), format=None, limits=READ_LIMITS))
     small, restored = tmp_path / f"small{path.suffix}", tmp_path / f"restored{path.suffix}"
     made = without(path, small)
     if not made.compacted:
         assert not small.exists() or small.read_bytes() == path.read_bytes()
         return
     assert small.stat().st_size == made.after.n_bytes < made.before.n_bytes
-    now = scan(str(small), None, READ_LIMITS)
+    now = scan(InputOptions(path=str(small), format=None, limits=READ_LIMITS))
     assert [each.content for each in meant_by(now.effective)] == [
         each.content for each in meant_by(before.effective)
     ]
     assert len(now.opaque) == len(before.opaque)
     assert not without(small, tmp_path / f"again{path.suffix}").compacted
-    rewind(RewindOptions(path=str(small), output=str(restored)))
+    rewind(RewindOptions(input=InputOptions(path=str(small)), output=str(restored)))
     assert restored.read_bytes() == path.read_bytes()

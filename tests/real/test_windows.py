@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from real.choice import each_file, needs_files
 
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.commands.sizing.window import window_of
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -27,7 +27,7 @@ def record_highs(transcript: Transcript) -> list[tuple[int, Message]]:
 @needs_files
 @each_file
 def test_the_window_holds_every_request_from_its_answer_on(path: Path) -> None:
-    transcript = scan(str(path))
+    transcript = scan(InputOptions(path=str(path)))
     highs = record_highs(transcript)
     if not highs:
         pytest.skip("nothing was reported in this file")

@@ -10,7 +10,7 @@ from typing import Any
 from sessions.homes import Home, Record
 from sessions.long_sessions import SAID
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.loading.verify_output import meant_by
 
 # The oldest version that tells what it has open, one that is proven and does not, and a newer one
@@ -194,4 +194,6 @@ APPENDED = (
 
 
 def sent(path: Path) -> list[bytes]:
-    return [each.content for each in meant_by(load(str(path)).transcript.effective)]
+    return [
+        each.content for each in meant_by(load(InputOptions(path=str(path))).transcript.effective)
+    ]

@@ -11,6 +11,7 @@ from compactctl.cli.options.plan import protect_options
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.stages import stage_options
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import StageSettings
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
@@ -44,9 +45,7 @@ def command(
 ) -> None:
     """Run ``compactctl chunks``."""
     options = ChunksOptions(
-        path=path,
-        format=format_name,
-        limits=limits,
+        input=InputOptions(path=path, format=format_name, limits=limits),
         chunk=STAGE.options(**settings.get(STAGE.name, {})),
         protect=protect,
         measure=measure,

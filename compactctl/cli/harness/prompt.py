@@ -16,6 +16,7 @@ from compactctl.cli.options.summarizer import (
     with_template,
 )
 from compactctl.commands.harness.prompt import PromptOptions, prompt
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, StageSettings
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
@@ -56,12 +57,10 @@ def command(
     """Run ``compactctl prompt``."""
     plan = PlanOptions(stages=(summarize.NAME,), settings=settings)
     options = PromptOptions(
-        path=path,
+        input=InputOptions(path=path, format=format_name, limits=limits),
         plan=with_template(plan, template),
         protect=protect,
         measure=measure,
-        format=format_name,
-        limits=limits,
         style=style,
     )
     with working("reading", path, shown_as):

@@ -51,6 +51,7 @@ from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.row import Flag, parse_flags
 from compactctl.commands.batch.shard import Shard, parse_shard
 from compactctl.commands.loading.discover import listed_paths
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.details import DetailChoice
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -352,11 +353,9 @@ def command(
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
         measure=replace(measure, profile=plan.profile, base=fail_base),
-        format=format_name,
-        limits=limits,
+        input=InputOptions(format=format_name, limits=limits, strict=strict),
         layout=layout,
         tags=tags,
-        strict=strict,
         force=force,
         dry_run=dry_run,
         cached=cached,

@@ -24,13 +24,13 @@ def audit(options: AuditOptions) -> AuditResult:
     Raises as reading does, ArchiveError, IntegrityError and ChangedError as ``log`` does, and
     UsageError for what cannot be measured with.
     """
-    loaded = load(options.path, options.format, options.limits)
+    loaded = load(options.input)
     history = history_behind(loaded)
     measured = measure(loaded.transcript, options.measure)
     found = tuple(_found(tuple(states(loaded, history))))
     cwd = loaded.transcript.cwd
     return AuditResult(
-        path=options.path,
+        path=options.input.path,
         format=loaded.format.name,
         measure=measured.forgetting(),
         compactions=tuple(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from compactctl.auditing.finds import Audit, LossKind
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.summaries.extract.passages import Spot
 
 AuditGate = Literal[
@@ -39,9 +39,7 @@ AuditVerdict = Literal["audited", "sealed", "gone"]
 class AuditOptions:
     """What to audit, which finds fail the run, and how many of each kind are listed."""
 
-    path: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     fail_on: tuple[AuditGate, ...] = ()
     top: int = 5

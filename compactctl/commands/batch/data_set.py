@@ -52,7 +52,7 @@ def run_data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
         return _written(work, task.output)
     groups = task.groups or range(len(data.groups))
     first = data.groups[groups[0]].first if groups else 1
-    worked = list(work.each(data.values(groups, options.limits), first))
+    worked = list(work.each(data.values(groups, options.input.limits), first))
     return _as_file(worked)
 
 
@@ -122,9 +122,9 @@ class _Conversations:
 
     def _measured(self, name: str, value: Any) -> _Worked:  # noqa: ANN401
         source = _source(value, self.data.kind)
-        transcript = loaded_from(source, name, self.options.format, self.options.limits).transcript
-        if self.options.strict:
-            check_strict(transcript, name)
+        asked = self.options.input
+        transcript = loaded_from(source, name, asked.format, asked.limits).transcript
+        check_strict(transcript, self.options.input.at(name))
         measured = measure(transcript, self._measure)
         measured.meter.prime(transcript.effective)
         row = _row(name, source, transcript, measured)
@@ -156,7 +156,7 @@ class _Conversations:
     def _lines_options(self, name: str) -> LinesOptions:
         return LinesOptions(
             name=name,
-            format=self.options.format,
+            format=self.options.input.format,
             measure=self._measure,
             plan=self.options.plan or PlanOptions(),
             protect=self.options.protect,
@@ -165,8 +165,7 @@ class _Conversations:
 
     def _check(self, name: str, made: CompactedLines) -> None:
         """Raise for what the user does not want to be written."""
-        if self.options.strict:
-            check_strict(made.transcript, name)
+        check_strict(made.transcript, self.options.input.at(name))
         outcome, meter = made.outcome, made.measured.meter
         if self.options.require_audit:
             cwd = made.transcript.cwd

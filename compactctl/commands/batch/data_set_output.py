@@ -60,16 +60,16 @@ def write_data_set(
     """
     place = Path(output)
     make_folder(place.parent)
-    source = _source(data.path, options.limits)
+    source = _source(data.path, options.input.limits)
     with (
         disk_errors(place, "nothing was written there"),
         TemporaryFile(dir=place.parent) as stream,
     ):
-        data.write_with(stream, replaced, options.limits)
+        data.write_with(stream, replaced, options.input.limits)
         changed = stages()
         content = Content.of(StreamPieces(stream)) if changed else source.content
         # What cannot be read again could not be rewound either.
-        _check(content, options.limits, output)
+        _check(content, options.input.limits, output)
         archives = [_deposit(source, content.digest, changed)] if changed else []
         publish(
             FileSystem(),

@@ -62,7 +62,7 @@ def _skipped(
     outcome: WorkedFile | BatchRow, options: BatchOptions, task: FileTask
 ) -> WorkedFile | BatchRow:
     """Return the row of other data that merely lies in a folder as one that does not fail."""
-    is_expected = options.strict or (task.input.is_named and not options.skip_unknown)
+    is_expected = options.input.strict or (task.input.is_named and not options.skip_unknown)
     if (
         is_expected
         or isinstance(outcome, WorkedFile)
@@ -97,9 +97,9 @@ def _data_set(options: BatchOptions, task: FileTask) -> WorkedFile:
 def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
     _check_problem(task)
     path = task.input.path
-    transcript = scan(path, options.format, options.limits)
-    if options.strict:
-        check_strict(transcript, path)
+    asked = options.input.at(path)
+    transcript = scan(asked)
+    check_strict(transcript, asked)
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)
@@ -141,9 +141,7 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
     run = compact if options.writes else compact_for_figures
     return run(
         CompactOptions(
-            path=task.input.path,
-            format=options.format,
-            limits=options.limits,
+            input=options.input.at(task.input.path),
             measure=options.measure,
             plan=options.plan or PlanOptions(),
             summarizer=options.summarizer,
@@ -153,7 +151,6 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
             tags=options.tags,
             dry_run=not options.writes,
             force=options.force,
-            strict=options.strict,
             require_fit=options.require_fit,
             require_audit=options.require_audit,
             figures=True,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from compactctl.commands.batch.row import Flag
 from compactctl.commands.batch.shard import Shard
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, make_plan
 from compactctl.commands.report.growth import TOLERANCE
 from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice
@@ -14,7 +15,6 @@ from compactctl.formats.registry import format_named
 from compactctl.history.protection import ProtectOptions
 from compactctl.llm.choice import SummarizerOptions, summarizer_for
 from compactctl.pipeline.layout import Layout
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
 
@@ -61,11 +61,9 @@ class BatchOptions:
     summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     measure: MeasureOptions = field(default_factory=MeasureOptions)
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions = field(default_factory=InputOptions)
     layout: Layout = "split"
     tags: bool = True
-    strict: bool = False
     skip_unknown: bool = False
     force: bool = False
     dry_run: bool = False
@@ -106,8 +104,8 @@ def check_options(options: BatchOptions) -> None:
         )
     if options.fail_over is not None and not 0 <= options.fail_over < math.inf:
         raise UsageError(f"--fail-over {options.fail_over:g}: give a share, such as 0.8")
-    if options.format is not None:
-        format_named(options.format)
+    if options.input.format is not None:
+        format_named(options.input.format)
     if asked := counter_asked_for(options.measure):
         # A program that cannot count would fail for every file.
         asked.count_many(["text"])

@@ -18,17 +18,17 @@ def check_appending(options: CompactOptions) -> str:
     if options.layout != "native":
         return ""
     _check_place(options)
-    transcript = scan(options.path, options.format, options.limits)
+    transcript = scan(options.input)
     rules, title = appending_of(transcript.format), format_named(transcript.format).title
     if rules is None:
         raise UsageError(
-            f"{options.path}: nothing that is appended to a {title} is known to make its client "
-            "send less; leave out --native"
+            f"{options.input.path}: nothing that is appended to a {title} is known to make its "
+            "client send less; leave out --native"
         )
     version = version_of(transcript, rules)
-    note = check_proven(options.path, rules, version, force=options.force)
+    note = check_proven(options.input.path, rules, version, force=options.force)
     check_loose(
-        options.path,
+        options.input.path,
         rules,
         version,
         while_open=options.while_open,
@@ -47,10 +47,10 @@ def _check_place(options: CompactOptions) -> None:
     named = next((name for name, is_given in others.items() if is_given), None)
     if named is not None:
         raise UsageError(f"--native and {named} contradict each other; choose one")
-    if options.path == STANDARD_INPUT:
+    if options.input.path == STANDARD_INPUT:
         raise UsageError("--native appends to a file; name one")
-    if is_in_database(options.path):
+    if is_in_database(options.input.path):
         raise UsageError(
-            f"{options.path}: is in a database, which is never written to, and what its client "
-            "imports cannot be taken back; without --native a new session is made of it"
+            f"{options.input.path}: is in a database, which is never written to, and what its "
+            "client imports cannot be taken back; without --native a new session is made of it"
         )

@@ -26,7 +26,7 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
             "--archived-out and the compacted transcript each need a file of their own"
         )
     target = target_of(options)
-    for place in (options.path, target, archive_folder(target)):
+    for place in (options.input.path, target, archive_folder(target)):
         if is_same_place(place, archived_out):
             raise UsageError(
                 f"--archived-out {archived_out}: is where the transcript is, or its archive; "
@@ -52,7 +52,7 @@ def with_archived_out(
         return result
     done = written_before(Path(result.written.output))
     try:
-        hidden = hidden_lines(result.written.output, result.format, options.limits)
+        hidden = hidden_lines(result.written.output, result.format, options.input.limits)
         content = Content.of(tuple(map(_whole, hidden)))
         warnings = write_output(
             FileSystem(), archived_out, content, force=options.force, otherwise=done

@@ -42,5 +42,5 @@ def tag(options: CompactOptions, wanted: HandOptions) -> CompactResult:
     result = compact(replace(options, plan=plan, protect=ProtectOptions(keep_turns=0)))
     if not result.compacted:
         why = result.stages[0].detail.replace("--span-widen", "--widen")
-        raise UsageError(f"{options.path}: {why}")
+        raise UsageError(f"{options.input.path}: {why}")
     return result

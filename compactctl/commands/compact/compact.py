@@ -63,7 +63,7 @@ def compact(options: CompactOptions) -> CompactResult:
     try:
         options, ready, note = _prepared(options)
     except CannotAppendError as error:
-        if new_session(options.path) is None:
+        if new_session(options.input.path) is None:
             raise
         options, ready, _ = _prepared(replace(options, layout="split"))
         note = f"{error.reason}: a new session is written"
@@ -123,10 +123,10 @@ def _proven(options: CompactOptions) -> ReadyCompaction:
         prove_layout(Lines(ready.content.pieces), ready.format, ready.expected, name)
     except IntegrityError:
         if options.layout == "native":
-            raise cannot_be_appended(options.path) from None
+            raise cannot_be_appended(options.input.path) from None
         if damage is None:
             raise
-        loaded = loaded_from(source, options.path, options.format, options.limits)
+        loaded = loaded_from(source, options.input.path, options.input.format, options.input.limits)
         held = _job(options, loaded, history, redone, held=damage)
         return replace(_laid_out(held), source=read)
     return ready
@@ -149,12 +149,12 @@ def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
     ChangedError for what is not what a plan was made for.
     """
     if options.fork is not None:
-        read = load_fork(options.path, options.format, options.limits, options.fork)
+        read = load_fork(options.input, options.fork)
     else:
-        loaded = load(options.path, options.format, options.limits)
+        loaded = load(options.input)
         read = (loaded.source, history_behind(loaded), loaded)
     if options.planned is not None:
-        check_input(options.planned, read[0].digest, options.path)
+        check_input(options.planned, read[0].digest, options.input.path)
     return read
 
 
@@ -169,8 +169,8 @@ def _settled(
         return None, loaded
     if finished_part(history) is not None:
         raise UsageError(
-            f"{options.path}: ends in a part of what a run that was killed has appended; take that "
-            "away with compactctl rewind, and compact it then"
+            f"{options.input.path}: ends in a part of what a run that was killed has appended; "
+            "take that away with compactctl rewind, and compact it then"
         )
     return loaded, settled(loaded)
 
@@ -190,8 +190,7 @@ def _job(
 ) -> CompactionJob:
     """Run the stages on a transcript, unless something holds them back."""
     summarizer = summarizer_for(options.summarizer)
-    if options.strict:
-        check_strict(loaded.transcript, options.path)
+    check_strict(loaded.transcript, options.input)
     measured = measure(loaded.transcript, options.measure)
     hint = archive_hint(
         None if options.output == STANDARD_INPUT else target_of(options),
@@ -249,11 +248,11 @@ def _audited(
 ) -> tuple[SummaryAudit, ...]:
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
     edited = options.planned.edited_summaries if options.planned else ()
-    require_related(options.path, outcome, originals, edited=edited)
+    require_related(options.input.path, outcome, originals, edited=edited)
     own, cwd = options.require_audit or options.compare, loaded.transcript.cwd
     audits = audits_of(outcome, originals, measured.meter, cwd, own=own)
     if options.require_audit:
-        require_audit(options.path, audits)
+        require_audit(options.input.path, audits)
     return audits
 
 

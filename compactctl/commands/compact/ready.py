@@ -73,7 +73,7 @@ class ReadyCompaction:
     @property
     def _place(self) -> Destination:
         return Destination(
-            path=self.options.path,
+            path=self.options.input.path,
             target=target_of(self.options),
             fork=self.options.fork,
             model=self.result.measure.long_window_model,

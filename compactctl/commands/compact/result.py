@@ -7,6 +7,7 @@ from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.compared import Comparison
 from compactctl.commands.forking.written import Written
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.explain import Explained
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile
@@ -22,7 +23,6 @@ from compactctl.model.transcript import Opaque
 from compactctl.pipeline.layout import Layout
 from compactctl.profiles.profile import Profile
 from compactctl.sessions.fork import Fork
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import Prices
 from compactctl.tokens.trigger import Situation
@@ -41,9 +41,7 @@ class CompactOptions:
     to a file. ``planned`` is such a plan, which is carried out instead of any stage.
     """
 
-    path: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     plan: PlanOptions = field(default_factory=PlanOptions)
     summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
@@ -56,7 +54,6 @@ class CompactOptions:
     tags: bool = True
     dry_run: bool = False
     force: bool = False
-    strict: bool = False
     require_fit: bool = False
     require_audit: bool = False
     explain: bool = False

@@ -44,9 +44,9 @@ def _check_reachable(job: CompactionJob) -> None:
         return
     if outcome.fixed >= target:
         raise DoesNotFitError(
-            f"{job.options.path}: no compaction reaches {target:,} tokens, as {outcome.fixed:,} are"
-            " in every request beside the transcript; nothing was written, name a larger --target"
-            " or keep a share with --keep 30%"
+            f"{job.options.input.path}: no compaction reaches {target:,} tokens, as "
+            f"{outcome.fixed:,} are in every request beside the transcript; nothing was written, "
+            "name a larger --target or keep a share with --keep 30%"
         )
 
 
@@ -54,7 +54,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
     options, loaded, outcome = job.options, job.loaded, job.outcome
     explained = explain(outcome, job.measured.meter) if _names_messages(options) else ()
     return CompactResult(
-        path=options.path,
+        path=options.input.path,
         format=loaded.format.name,
         measure=job.measured.forgetting(),
         target=size_to_reach(job.plan, job.outcome),
@@ -106,7 +106,7 @@ def _details(job: CompactionJob) -> FileDetails:
     """Return the rows about what was read, with what became of each message."""
     transcript, measured = job.loaded.transcript, job.measured
     left = left_of(job.outcome, measured.meter)
-    return details_of(job.options.path, transcript, measured, job.options.details, left)
+    return details_of(job.options.input.path, transcript, measured, job.options.details, left)
 
 
 def left_of(outcome: PlanOutcome, meter: Meter) -> dict[MessageId, Left]:
@@ -125,7 +125,7 @@ def _compared(job: CompactionJob, explained: Sequence[Explained]) -> Comparison:
 def _plan(job: CompactionJob, explained: Sequence[Explained]) -> PlanFile:
     outcome, options = job.outcome, job.options
     return PlanFile(
-        path=options.path,
+        path=options.input.path,
         format=job.loaded.format.name,
         input=job.loaded.source.digest,
         redo=options.redo,

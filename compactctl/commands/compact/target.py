@@ -21,10 +21,10 @@ def check_contradictions(options: CompactOptions) -> None:
         raise UsageError(
             "what the client compacted is kept in an archive; leave out --redo or --layout inline"
         )
-    piped = STANDARD_INPUT in (options.path, options.output)
+    piped = STANDARD_INPUT in (options.input.path, options.output)
     if options.in_place and options.output is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
-    if options.in_place and options.path == STANDARD_INPUT:
+    if options.in_place and options.input.path == STANDARD_INPUT:
         raise UsageError("standard input cannot be compacted in place; name a file")
     if options.messages_only:
         _check_messages_only(options)
@@ -52,16 +52,16 @@ def with_fork(options: CompactOptions) -> CompactOptions:
     no session is made of that.
     """
     is_named = options.in_place or options.output is not None
-    if is_named or options.path == STANDARD_INPUT or options.layout != "split":
+    if is_named or options.input.path == STANDARD_INPUT or options.layout != "split":
         return options
-    return replace(options, fork=new_session(options.path))
+    return replace(options, fork=new_session(options.input.path))
 
 
 def in_place_if_named(options: CompactOptions) -> CompactOptions:
     """Return options that name no output that is the input: that means in place."""
-    if options.output is None or STANDARD_INPUT in (options.path, options.output):
+    if options.output is None or STANDARD_INPUT in (options.input.path, options.output):
         return options
-    if not is_same_place(options.path, options.output):
+    if not is_same_place(options.input.path, options.output):
         return options
     return replace(options, output=None, in_place=True)
 
@@ -74,25 +74,29 @@ def check_target(options: CompactOptions) -> None:
     if options.layout == "native":
         return
     if in_place_if_named(options).in_place:
-        if is_in_database(options.path):
-            raise UsageError(f"{options.path}: is in a database, which is only read; use -o FILE")
+        if is_in_database(options.input.path):
+            raise UsageError(
+                f"{options.input.path}: is in a database, which is only read; use -o FILE"
+            )
         if options.layout == "inline" and not options.force:
-            check_is_honoured(options.path)
+            check_is_honoured(options.input.path)
         return
-    is_usual = options.output is None and (options.dry_run or options.path == STANDARD_INPUT)
+    is_usual = options.output is None and (options.dry_run or options.input.path == STANDARD_INPUT)
     if not (is_usual or options.fork) and options.output != STANDARD_INPUT:
-        check_outside_stores(options.path, target_of(options), named=options.output is not None)
+        check_outside_stores(
+            options.input.path, target_of(options), named=options.output is not None
+        )
 
 
 def target_of(options: CompactOptions) -> Path:
     """Return the file that the compacted transcript goes to."""
     if options.in_place or options.layout == "native":
-        return Path(options.path)
+        return Path(options.input.path)
     if options.output is not None:
         return Path(options.output)
     if options.fork is not None:
         return options.fork.path
-    return compacted_name(Path(options.path))
+    return compacted_name(Path(options.input.path))
 
 
 def compacted_name(path: Path) -> Path:

@@ -7,7 +7,7 @@ from time import perf_counter
 from compactctl.commands.evaluate.planned import PlannedSession, planned_session
 from compactctl.commands.evaluate.policies import Compactor, Policy
 from compactctl.commands.evaluate.trial import Trial
-from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.loading.load import InputOptions, check_strict, scan
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.evaluation.cuts import Cut, cuts_at, cuts_behind, cuts_every, stretches
@@ -17,7 +17,6 @@ from compactctl.evaluation.score import ANSWERS, Case, Tally
 from compactctl.history.turns import given
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
 FEWEST_DEMANDS = 5
 """Entities that a future must take up for a cut to count."""
@@ -43,10 +42,8 @@ class SessionOptions:
     every: int | None = None
     planned: PlanFile | None = None
     seed: int = 0
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions = field(default_factory=InputOptions)
     measure: MeasureOptions = field(default_factory=MeasureOptions)
-    strict: bool = False
     answering: Answering | None = None
 
 
@@ -58,9 +55,9 @@ class EvaluatedSession:
 
     def __init__(self, path: str, options: SessionOptions) -> None:
         known = _planned(path, options)
-        transcript = known.transcript if known else scan(path, options.format, options.limits)
-        if options.strict:
-            check_strict(transcript, path)
+        asked = options.input.at(path)
+        transcript = known.transcript if known else scan(asked)
+        check_strict(transcript, asked)
         self.path, self.cwd, self._options = path, transcript.cwd, options
         self.measured = measure(transcript, options.measure)
         self.measured.meter.prime(transcript.messages)
@@ -132,7 +129,7 @@ class EvaluatedSession:
 def _planned(path: str, options: SessionOptions) -> PlannedSession | None:
     if options.planned is None:
         return None
-    return planned_session(path, options.planned, options.format, options.limits, options.measure)
+    return planned_session(options.input.at(path), options.planned, options.measure)
 
 
 def _behind(known: PlannedSession, size: Callable[[Message], int]) -> Iterator[Cut]:

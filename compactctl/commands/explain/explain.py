@@ -31,7 +31,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
 
     Raises as ``view`` does, and UsageError where no message, or more than one, is meant.
     """
-    loaded = load(options.path, options.format, options.limits)
+    loaded = load(options.input)
     history = history_behind(loaded, options.archive)
     known = _once(everything(loaded, history))
     lines = {message.id: message.line + 1 for message in loaded.transcript.messages}
@@ -45,7 +45,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     plan = PlanOptions(profile=options.measure.profile)
     is_sent = lived is not None and lived.is_sent and viewed.hidden_by is None
     return ExplainResult(
-        path=options.path,
+        path=options.input.path,
         format=loaded.format.name,
         measure=measured.forgetting(),
         message=viewed.message,
@@ -100,12 +100,12 @@ def _place(
         listed = ", ".join(ids[at] for at in found[:_LISTED])
         more = ", …" if len(found) > _LISTED else ""
         raise UsageError(
-            f"{options.path}: {name!r} means {len(found)} messages; name one by its id: "
+            f"{options.input.path}: {name!r} means {len(found)} messages; name one by its id: "
             f"{listed}{more}"
         )
-    require_archive(loaded, history, options.path)
+    require_archive(loaded, history, options.input.path)
     raise UsageError(
-        f"{options.path}: there is no message {name!r}; compactctl view shows lines, "
+        f"{options.input.path}: there is no message {name!r}; compactctl view shows lines, "
         "compactctl view --all --json ids"
     )
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Literal
 
 from compactctl.commands.explain.links import MessageLink
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.explain import Explained
 from compactctl.commands.sizing.measure import Measure, MeasureOptions
 from compactctl.history.categories import Category
 from compactctl.model.message import Message
 from compactctl.profiles.profile import Profile
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
 Way = Literal["group", "operation", "client", "client, all"]
 
@@ -22,10 +22,8 @@ class ExplainOptions:
     ``archive`` is that of the transcript where it is not in its place.
     """
 
-    path: str
+    input: InputOptions
     message: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     archive: Path | None = None
 

@@ -8,7 +8,7 @@ from itertools import starmap
 from pathlib import Path
 
 from compactctl.commands.loading.database_path import is_in_database, session_of
-from compactctl.commands.loading.load import Loaded, loaded_from, open_transcript
+from compactctl.commands.loading.load import InputOptions, Loaded, loaded_from, open_transcript
 from compactctl.commands.operations.history import OperationHistory, history_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.errors import UsageError
@@ -31,7 +31,6 @@ from compactctl.store.files.content import Content
 from compactctl.store.files.disk_errors import disk_errors, written_before
 from compactctl.store.files.filesystem import FileSystem, make_folders
 from compactctl.store.files.leftovers import sweep
-from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.lines import Source, append_lines, digest_of, split_lines
 from compactctl.store.places import Machine, store_holding, this_machine
 from compactctl.store.publish.publish import write_output
@@ -50,24 +49,22 @@ def new_session(path: str, mark: TitleMark = "compacted") -> Fork | None:
     return fork_of(session, _fresh(machine, mark, session)) if session else None
 
 
-def load_fork(
-    path: str, format_name: str | None, limits: ReadLimits, fork: Fork
-) -> tuple[Source, OperationHistory, Loaded]:
+def load_fork(options: InputOptions, fork: Fork) -> tuple[Source, OperationHistory, Loaded]:
     """Return a session as it was read, the history behind it, and all of it under its new id.
 
     Raises as ``load`` does, and UsageError where a compaction is inside the session alone, known by
     digests of the lines as they are.
     """
-    source = open_transcript(path, limits)
-    history = history_of(source, path, format_name)
+    source = open_transcript(options.path, options.limits)
+    history = history_of(source, options.path, options.format)
     if not all(isinstance(step, ArchivedStep) for step in history.chain):
         raise UsageError(
-            f"{path}: carries its own originals (--layout inline), so it cannot be given "
+            f"{options.path}: carries its own originals (--layout inline), so it cannot be given "
             "a new id; rewind it first, or compact it --in-place"
         )
     lines = ForkedLines(source.lines, fork)
     renamed = replace(source, lines=lines, digest=digest_of(lines))
-    loaded = loaded_from(renamed, path, format_name, limits)
+    loaded = loaded_from(renamed, options.path, options.format, options.limits)
     return source, history, loaded
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.run_stages import view_of
@@ -11,7 +11,6 @@ from compactctl.history.conversations import conversations_of
 from compactctl.history.protection import ProtectOptions
 from compactctl.history.view import View
 from compactctl.stages.support.chunking import Chunk, ChunkOptions, chunks_of, refusal_of
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.meter import Meter
 
 
@@ -19,9 +18,7 @@ from compactctl.tokens.meter import Meter
 class ChunksOptions:
     """Which transcript to divide, measured with what, and how."""
 
-    path: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     chunk: ChunkOptions = field(default_factory=ChunkOptions)
@@ -66,7 +63,7 @@ class ChunksResult:
 
 def chunks(options: ChunksOptions) -> ChunksResult:
     """Divide a transcript. Raises NoInputError, NotUnderstoodError, UsageError."""
-    loaded = load(options.path, options.format, options.limits)
+    loaded = load(options.input)
     transcript, originals = loaded.transcript, originals_of(loaded, history_behind(loaded))
     measured = measure(transcript, options.measure)
     measured.meter.prime(transcript.effective)
@@ -76,7 +73,7 @@ def chunks(options: ChunksOptions) -> ChunksResult:
         for messages in conversations_of(transcript.effective)
     )
     return ChunksResult(
-        path=options.path,
+        path=options.input.path,
         format=transcript.format,
         measure=measured,
         conversations=tuple(_divided(view, measured.meter, options.chunk) for view in views),

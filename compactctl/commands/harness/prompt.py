@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.plan import PlanOptions, make_plan
@@ -12,7 +12,6 @@ from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
 from compactctl.errors import DoesNotFitError
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import Summary, SummaryRequest
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 
 
@@ -20,9 +19,7 @@ from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 class PromptOptions:
     """Which transcript, which stages ask for summaries, and how a prompt is written."""
 
-    path: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions
     plan: PlanOptions = field(default_factory=PlanOptions)
     protect: ProtectOptions = field(default_factory=ProtectOptions)
     measure: MeasureOptions = field(default_factory=MeasureOptions)
@@ -55,7 +52,7 @@ def prompt(options: PromptOptions) -> PromptResult:
     Stages are carried out in memory only. Raises as reading does, UsageError for stages that mean
     nothing, and DoesNotFitError when a prompt cannot be made as small as ``style`` asks.
     """
-    loaded = load(options.path, options.format, options.limits)
+    loaded = load(options.input)
     measured = measure(loaded.transcript, options.measure)
     requests: dict[SummaryRequest, None] = {}
 
@@ -72,7 +69,7 @@ def prompt(options: PromptOptions) -> PromptResult:
         originals_of(loaded, history_behind(loaded)),
     )
     return PromptResult(
-        path=options.path,
+        path=options.input.path,
         measure=measured,
         prompts=tuple(_written(request, options, measured) for request in requests),
         reasons=() if requests else _reasons(outcome),
@@ -84,8 +81,8 @@ def _written(request: SummaryRequest, options: PromptOptions, measured: Measure)
     found = write_prompt(request, options.style, count)
     if found is None:
         raise DoesNotFitError(
-            f"{options.path}: the prompt about {len(request.messages):,} messages does not fit "
-            f"into {options.style.max_tokens:,} tokens; raise --summarizer-context or keep more"
+            f"{options.input.path}: the prompt about {len(request.messages):,} messages does not "
+            f"fit into {options.style.max_tokens:,} tokens; raise --summarizer-context or keep more"
         )
     return WrittenPrompt(
         text=found.text,

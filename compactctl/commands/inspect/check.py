@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.profiles.library import DEFAULT_PROFILE, built_in
 from compactctl.profiles.profile import LevelRule, Profile
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.trigger import Situation, Trigger
 
 # What holds where no condition of the trigger does.
@@ -18,13 +18,10 @@ _REFUSED = "refused"
 class CheckOptions:
     """What to check, against which profile or trigger."""
 
-    path: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     extras: ExtraOptions = field(default_factory=ExtraOptions)
     trigger: Trigger | None = None
-    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +75,9 @@ def check(options: CheckOptions) -> CheckResult:
     """Measure a transcript and ask the trigger. Raises what ``stats`` raises."""
     found = stats(
         StatsOptions(
-            path=options.path,
-            format=options.format,
-            limits=options.limits,
+            input=options.input,
             measure=options.measure,
             extras=options.extras,
-            strict=options.strict,
             top=0,
         )
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from compactctl.commands.inspect.life import Timeline, timeline_of
-from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.loading.load import InputOptions, check_strict, scan
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.context_size import (
     NEUROLINK_FRAMES,
@@ -27,7 +27,6 @@ from compactctl.history.usage.health import Health
 from compactctl.history.usage.rounds import Rounds, rounds
 from compactctl.model.message import Message, media_of
 from compactctl.model.transcript import Transcript
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import Usage, usage_of
 from compactctl.tokens.media import is_unsized
 from compactctl.tokens.meter import added_text, part_texts
@@ -46,13 +45,10 @@ class StatsOptions:
     terminal.
     """
 
-    path: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     extras: ExtraOptions = field(default_factory=ExtraOptions)
     scope: Scope = "effective"
-    strict: bool = False
     top: int = 5
     rounds: bool = False
     prices: Prices | None = None
@@ -132,10 +128,9 @@ def stats(options: StatsOptions) -> StatsResult:
     Lines are read one by one; what stays in memory is the messages' text.
     """
     if options.rounds_out is not None:
-        check_report(options.rounds_out, (options.path,), force=options.force)
-    transcript = scan(options.path, options.format, options.limits)
-    if options.strict:
-        check_strict(transcript, options.path)
+        check_report(options.rounds_out, (options.input.path,), force=options.force)
+    transcript = scan(options.input)
+    check_strict(transcript, options.input)
     measured = measure(transcript, options.measure)
     history = transcript.messages if options.scope == "full" else transcript.effective
     extras = read_extras(options.extras)
@@ -149,7 +144,7 @@ def stats(options: StatsOptions) -> StatsResult:
     largest = largest_of(asked)
     found = breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top)
     return StatsResult(
-        path=options.path,
+        path=options.input.path,
         scope=options.scope,
         transcript=transcript,
         measure=measured,

@@ -9,7 +9,7 @@ from typing import Literal
 from compactctl.commands.by_client.compactions import compactions_of
 from compactctl.commands.by_client.states import present
 from compactctl.commands.by_client.undo import as_said
-from compactctl.commands.loading.load import Loaded, is_compacted, load
+from compactctl.commands.loading.load import InputOptions, Loaded, is_compacted, load
 from compactctl.commands.operations.archive_elsewhere import way_to_archive
 from compactctl.commands.operations.archive_states import HiddenBy, PastMessages, states_of
 from compactctl.commands.operations.history import OperationHistory, history_behind
@@ -67,7 +67,7 @@ def view(
     Raises as reading does, and ArchiveError for an archive that is damaged, or missing where what
     it holds is asked for.
     """
-    loaded = load(path, format_name, limits)
+    loaded = load(InputOptions(path=path, format=format_name, limits=limits))
     if what == "effective":
         return sent(loaded, path)
     history = history_behind(loaded, archive)

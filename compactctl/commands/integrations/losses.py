@@ -9,7 +9,7 @@ from compactctl.auditing.own_words import without_frame
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.found import text_of
 from compactctl.commands.audit.result import AuditOptions
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.model.message import Message, MessageId, TextPart
 from compactctl.summaries.extract.items import one_line
 
@@ -33,14 +33,14 @@ def losses(path: str, summary: str | None) -> str:
     """
     found = None if summary is None else _of_summary(path, summary)
     if found is None:
-        compactions = audit(AuditOptions(path=path)).compactions
+        compactions = audit(AuditOptions(input=InputOptions(path=path))).compactions
         found = compactions[-1].audit if compactions else None
     return "" if found is None else _in_words(found)
 
 
 def _of_summary(path: str, summary: str) -> Audit | None:
     """Audit a summary of all that is sent; None where the file has it already."""
-    transcript = load(path).transcript
+    transcript = load(InputOptions(path=path)).transcript
     before = tuple(m for m in transcript.effective if m.conversation == 0)
     if not before or summary in text_of(tuple(m for m in before if m.summary)):
         return None

@@ -13,6 +13,7 @@ from typing import Any
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.inspect.view import ViewedMessage, view
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sessions.doubts import least_size
 from compactctl.commands.sessions.references import path_of, shown
 from compactctl.commands.sessions.row import SHORTEST
@@ -63,7 +64,7 @@ class ProjectHistory:
     def stats(self, session: str = "") -> Document:
         """Return where the context of a session goes, in tokens."""
         chosen = self._chosen(session)
-        found = stats(StatsOptions(path=_path(chosen)))
+        found = stats(StatsOptions(input=InputOptions(path=_path(chosen))))
         return {
             "session": chosen.id,
             "tokensOfNextRequest": found.usage.tokens,

@@ -36,6 +36,25 @@ _CLOSINGS = (b"}", b"]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions:
+    """What to read: a file, ``-`` for standard input, or a session in a client's database.
+
+    ``format`` names the format instead of detecting it, with ``:FIELD`` behind that of API logs
+    whose messages are in a field of their own. ``strict`` refuses what is not understood. Where
+    there are several files, ``path`` is filled in for each.
+    """
+
+    path: str = ""
+    format: str | None = None
+    limits: ReadLimits = READ_LIMITS
+    strict: bool = False
+
+    def at(self, path: str) -> "InputOptions":
+        """Return the same for one of several files."""
+        return replace(self, path=path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """A transcript and where it was read from."""
 
@@ -49,15 +68,16 @@ class Loaded:
         return self.source.lines
 
 
-def load(path: str, format_name: str | None = None, limits: ReadLimits = READ_LIMITS) -> Loaded:
+def load(options: InputOptions) -> Loaded:
     """Read a transcript with its lines. Raises NoInputError, NotUnderstoodError."""
-    return loaded_from(open_transcript(path, limits), path, format_name, limits)
+    source = open_transcript(options.path, options.limits)
+    return loaded_from(source, options.path, options.format, options.limits)
 
 
-def _in_order(path: str, format_name: str | None, limits: ReadLimits) -> Transcript:
+def _in_order(options: InputOptions) -> Transcript:
     """Read a transcript whose records may stand in another order. Raises as ``load`` does."""
-    source = open_transcript(path, limits)
-    lines, chosen = split(source.lines, path, format_name, limits)
+    source = open_transcript(options.path, options.limits)
+    lines, chosen = split(source.lines, options.path, options.format, options.limits)
     transcript = parse(lines, chosen)
     order = transcript.order
     if order and not transcript.sessions:
@@ -65,7 +85,7 @@ def _in_order(path: str, format_name: str | None, limits: ReadLimits) -> Transcr
         transcript = with_usage_once(chosen.read(in_order([*decode_lines(raw)], order)))
         warnings = (order_warning(order), *transcript.warnings)
         transcript = replace(transcript, warnings=warnings)
-    return _checked(transcript, path, _asked(lines, format_name))
+    return _checked(transcript, options.path, _asked(lines, options.format))
 
 
 def open_transcript(path: str, limits: ReadLimits = READ_LIMITS) -> Source:
@@ -173,29 +193,26 @@ def is_compacted(lines: Sequence[bytes], transcript: Transcript) -> bool:
     return any(isinstance(each, Mapping) and own_object(each) for each in (*records, *elements))
 
 
-def scan(
-    path: str,
-    format_name: str | None = None,
-    limits: ReadLimits = READ_LIMITS,
-) -> Transcript:
+def scan(options: InputOptions) -> Transcript:
     """Read messages without keeping the file's bytes. Raises as ``load`` does.
 
     Records that do not stand as the client wrote them are put in order first, with a warning.
     """
+    path = options.path
     if path == STANDARD_INPUT or is_in_database(path):
-        return _in_order(path, format_name, limits)
-    lines = read_lines(path, limits)
+        return _in_order(options)
+    lines = read_lines(path, options.limits)
     start = list(islice(lines, SNIFFED_RECORDS))
     first = list(decode_lines(start))
     if first and (first[0].damage is not None or not any(each.values for each in first)):
-        return _in_order(path, format_name, limits)
-    name = format_name or recorded_format(line.data for line in start)
+        return _in_order(options)
+    name = options.format or recorded_format(line.data for line in start)
     chosen = format_named(name) if name else detect(first, path)
     transcript = with_usage_once(chosen.read(chain(first, decode_lines(lines))))
     return (
-        _in_order(path, format_name, limits)
+        _in_order(options)
         if transcript.order
-        else _checked(transcript, path, _asked([line.data for line in start], format_name))
+        else _checked(transcript, path, _asked([line.data for line in start], options.format))
     )
 
 
@@ -240,22 +257,23 @@ def _check_understood(transcript: Transcript, start: Sequence[bytes], where: str
     )
 
 
-def check_strict(transcript: Transcript, path: str) -> None:
-    """Raise NotUnderstoodError naming what is carried without understanding.
+def check_strict(transcript: Transcript, options: InputOptions) -> None:
+    """Raise NotUnderstoodError naming what is carried without understanding, if that is asked for.
 
     That are the first such lines, or the fields that hold much text.
     """
+    if not options.strict:
+        return
+    name = Path(options.path).name
     unread = unread_text(transcript.unread)
     if unread:
-        raise NotUnderstoodError(
-            f"{Path(path).name}: {unread}; leave out --strict to measure the rest"
-        )
+        raise NotUnderstoodError(f"{name}: {unread}; leave out --strict to measure the rest")
     if not transcript.opaque:
         return
     shown = ", ".join(f"line {o.line + 1}: {o.damage}" for o in transcript.opaque[:5])
     rest = len(transcript.opaque) - 5
     more = f" and {rest} more" if rest > 0 else ""
-    raise NotUnderstoodError(f"{Path(path).name}: {shown}{more}; leave out --strict to carry them")
+    raise NotUnderstoodError(f"{name}: {shown}{more}; leave out --strict to carry them")
 
 
 def _head(lines: Iterable[bytes]) -> bytes:

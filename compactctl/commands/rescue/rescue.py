@@ -5,11 +5,11 @@ from pathlib import Path
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.forking.new_session import continued_with
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rescue.earlier import earlier_rescue
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.sessions.session import Session
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.budget import TargetSize
 
 
@@ -22,7 +22,7 @@ class RescueOptions:
     session is appended to, with ``while_open`` also while its client has it open.
     """
 
-    path: str
+    input: InputOptions
     overflow: Overflow | None = None
     target: TargetSize | None = None
     output: str | None = None
@@ -32,7 +32,6 @@ class RescueOptions:
     force: bool = False
     redo: bool = False
     dry_run: bool = False
-    limits: ReadLimits = READ_LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +64,11 @@ def rescue(options: RescueOptions) -> RescueResult:
 
     A second new session of one that has not changed is only made with options that ask for it.
     """
-    plain = RescueOptions(path=options.path, limits=options.limits, dry_run=options.dry_run)
-    earlier = earlier_rescue(options.path, options.limits) if options == plain else None
+    plain = RescueOptions(input=options.input, dry_run=options.dry_run)
+    earlier = earlier_rescue(options.input.path, options.input.limits) if options == plain else None
     result = compact(
         CompactOptions(
-            path=options.path,
-            limits=options.limits,
+            input=options.input,
             plan=PlanOptions(overflow=options.overflow, target=options.target),
             output=options.output,
             in_place=options.in_place,
@@ -89,7 +87,9 @@ def rescue(options: RescueOptions) -> RescueResult:
     else:
         model = result.measure.long_window_model
         way_on = (
-            None if options.dry_run else continued_with(str(Path(options.path)), None, model=model)
+            None
+            if options.dry_run
+            else continued_with(str(Path(options.input.path)), None, model=model)
         )
     sent = options.overflow.actual if options.overflow else None
     return RescueResult(

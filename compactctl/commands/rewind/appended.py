@@ -61,7 +61,7 @@ def target_over_appended(
 
     UsageError where that is unknown, and where appending would not do.
     """
-    whole = loaded_from(source, options.path)
+    whole = loaded_from(source, options.input.path)
     wanted = _exact(tuple(_wanted(whole.lines, history, target)), history, target)
     chain = tuple(step.id for step in target)
     content, carried = Content.of(wanted), _carried(whole.lines, history, target)
@@ -70,7 +70,7 @@ def target_over_appended(
     way = "write another file with -o"
     rules = rules_of(whole)
     version = version_of(whole.transcript, rules)
-    check_loose(options.path, rules, version, while_open=options.while_open, way=way)
+    check_loose(options.input.path, rules, version, while_open=options.while_open, way=way)
     name = _name(source, content, chain)
     block = b"".join(block_of(whole, wanted, name))
     now = Content.of((*whole.lines, block))
@@ -139,7 +139,7 @@ def _is_cut_off(options: RewindOptions, whole: Loaded, wanted: Sequence[bytes]) 
         return True
     try:
         check_loose(
-            options.path, rules, version_of(whole.transcript, rules), while_open=False, way=""
+            options.input.path, rules, version_of(whole.transcript, rules), while_open=False, way=""
         )
     except UsageError:
         return False

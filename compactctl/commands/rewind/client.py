@@ -47,9 +47,9 @@ class _Job:
 
     @property
     def place(self) -> Destination:
-        named = Path(self.options.output or self.options.path)
+        named = Path(self.options.output or self.options.input.path)
         return Destination(
-            path=self.options.path,
+            path=self.options.input.path,
             target=self.fork.path if self.fork else named,
             fork=self.fork,
             in_place=self.options.in_place,
@@ -67,7 +67,7 @@ def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
 def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
     """Return the groups that a client tagged; none in what is not understood."""
     with suppress(NotUnderstoodError):
-        loaded = loaded_from(source, options.path)
+        loaded = loaded_from(source, options.input.path)
         return tuple(each.id for each in tagged_groups(loaded.transcript))
     return ()
 
@@ -85,7 +85,7 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
     try:
         return _undo(options)
     except CannotAppendError as error:
-        if new_session(options.path, "whole") is None:
+        if new_session(options.input.path, "whole") is None:
             raise
         result = _undo(replace(options, native=False))
         note = f"{error.reason}: a new session is written"
@@ -115,9 +115,9 @@ def _undone(job: _Job) -> Undone:
 def _job(options: RewindOptions) -> _Job:
     fork = _checked_place(options)
     if fork is not None:
-        source, history, loaded = load_fork(options.path, None, options.limits, fork)
+        source, history, loaded = load_fork(options.input, fork)
     else:
-        loaded = load(options.path, limits=options.limits)
+        loaded = load(options.input)
         source, history = loaded.source, history_behind(loaded)
     whole, note = loaded if options.native else None, ""
     if whole is not None:
@@ -144,13 +144,15 @@ def _checked_place(options: RewindOptions) -> Fork | None:
     if options.in_place or options.check or options.output == STANDARD_INPUT:
         return None
     if options.output is not None:
-        check_outside_stores(options.path, Path(options.output), named=True)
+        check_outside_stores(options.input.path, Path(options.output), named=True)
         return None
-    fork = None if options.path == STANDARD_INPUT else new_session(options.path, "whole")
+    fork = (
+        None if options.input.path == STANDARD_INPUT else new_session(options.input.path, "whole")
+    )
     if fork is None:
         raise UsageError(
-            f"{options.path}: what its client compacted is undone in another file, which -o names, "
-            "or in this one with --in-place"
+            f"{options.input.path}: what its client compacted is undone in another file, which -o "
+            "names, or in this one with --in-place"
         )
     return fork
 

@@ -31,8 +31,8 @@ def check_appended(options: RewindOptions) -> None:
     named = next((name for name, is_given in others.items() if is_given), None)
     if named is not None:
         raise UsageError(f"--native and {named} contradict each other; choose one")
-    if options.path == STANDARD_INPUT or is_in_database(options.path):
-        raise UsageError(f"{options.path}: --native appends to a file; leave it out")
+    if options.input.path == STANDARD_INPUT or is_in_database(options.input.path):
+        raise UsageError(f"{options.input.path}: --native appends to a file; leave it out")
 
 
 def appendable(
@@ -44,13 +44,13 @@ def appendable(
     """
     rules = rules_of(loaded)
     version = version_of(loaded.transcript, rules)
-    note = check_proven(options.path, rules, version, force=options.force)
+    note = check_proven(options.input.path, rules, version, force=options.force)
     way = "leave out --native"
-    check_loose(options.path, rules, version, while_open=options.while_open, way=way)
+    check_loose(options.input.path, rules, version, while_open=options.while_open, way=way)
     if finished_part(history) is not None:
         raise UsageError(
-            f"{options.path}: ends in a part of what a run that was killed has appended; take that "
-            "away with compactctl rewind first"
+            f"{options.input.path}: ends in a part of what a run that was killed has appended; "
+            "take that away with compactctl rewind first"
         )
     return settled(loaded), note
 
@@ -76,6 +76,6 @@ def undone_behind(
 
 def append_undone(options: RewindOptions, whole: Loaded, undone: Undone) -> Written:
     """Append to the session what undoes compactions of it. Raises as ``append_to`` does."""
-    place = Destination(path=options.path, target=Path(options.path))
+    place = Destination(path=options.input.path, target=Path(options.input.path))
     _, block = parted(undone.content.pieces, whole.source.digest.n_bytes)
     return append_to(place, whole.source, block, [undone.archive], insists=insists_on_undo(whole))

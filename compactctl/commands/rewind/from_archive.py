@@ -26,7 +26,7 @@ def originals_instead(
     where an archive is missing. Raises an error like the one given, which says what happened and
     what can be done, where that is not asked for, and as writing does.
     """
-    history = history_of(source, options.path, folder=options.archive)
+    history = history_of(source, options.input.path, folder=options.archive)
     step = newest_compaction(history)
     if step is None or options.to or options.group:
         raise error
@@ -35,7 +35,7 @@ def originals_instead(
     output = options.output
     if isinstance(error, MissingArchiveError) and not (options.all and output):
         raise MissingArchiveError(f"{error}; --all -o FILE writes the first state without it")
-    if output is None or (output != STANDARD_INPUT and is_same_place(options.path, output)):
+    if output is None or (output != STANDARD_INPUT and is_same_place(options.input.path, output)):
         raise ChangedError(_what_happened(options, source, step, error)) from error
     content = Content.of(Joined((history.archived[0] if options.all else step).before))
     result = RewindResult(
@@ -45,14 +45,14 @@ def originals_instead(
         undone=(step.id,),
         in_effect=(),
         warnings=(
-            f"{options.path}: what was said since it was compacted is not in these originals",
+            f"{options.input.path}: what was said since it was compacted is not in these originals",
             *history.warnings,
         ),
         written=None if options.check else Written(output=output),
         data=content.pieces if output == STANDARD_INPUT else None,
     )
     if not options.check and output != STANDARD_INPUT:
-        check_outside_stores(options.path, Path(output), named=True)
+        check_outside_stores(options.input.path, Path(output), named=True)
         known = history.states
         write_output(
             FileSystem(),
@@ -69,9 +69,9 @@ def _what_happened(
     options: RewindOptions, source: Source, step: ArchivedStep, error: CompactctlError
 ) -> str:
     way = "-o FILE writes the originals, without what was said since"
-    if not is_written_anew(source, options.path, step):
+    if not is_written_anew(source, options.input.path, step):
         return f"{error}; {way}"
     return (
-        f"{options.path}: everything that operation {step.id} left is still in it, but its client "
-        f"has written the file anew, so that it cannot be rewound in place; {way}"
+        f"{options.input.path}: everything that operation {step.id} left is still in it, but its "
+        f"client has written the file anew, so that it cannot be rewound in place; {way}"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.forking.written import Written
+from compactctl.commands.loading.load import InputOptions
 from compactctl.model.operation import Digest, StateChange
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class RewindOptions:
     not in its place.
     """
 
-    path: str
+    input: InputOptions
     to: str | None = None
     group: str | None = None
     all: bool = False
@@ -32,7 +32,6 @@ class RewindOptions:
     output: str | None = None
     force: bool = False
     archive: Path | None = None
-    limits: ReadLimits = READ_LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

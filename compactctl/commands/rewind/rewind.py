@@ -54,7 +54,7 @@ def rewind(options: RewindOptions) -> RewindResult:
     _check_options(options)
     if options.client:
         return undo_by_client(options)
-    source = open_input(options.path, options.limits)
+    source = open_input(options.input.path, options.input.limits)
     if is_tagged_by_client(options, source):
         return undo_by_client(options)
     if options.in_place or options.native:
@@ -83,11 +83,11 @@ def rewind(options: RewindOptions) -> RewindResult:
 
 def _history(options: RewindOptions, source: Source) -> OperationHistory:
     """Return the history; that inside the transcript alone, when its archive knows no more."""
-    history = history_of(source, options.path, folder=options.archive)
+    history = history_of(source, options.input.path, folder=options.archive)
     try:
         _ = history.current
     except ChangedError:
-        inside = OperationHistory(None, source.lines, options.path)
+        inside = OperationHistory(None, source.lines, options.input.path)
         if not inside.steps:
             raise
         return inside
@@ -96,12 +96,12 @@ def _history(options: RewindOptions, source: Source) -> OperationHistory:
 
 def _nothing_known(options: RewindOptions, source: Source) -> RewindResult:
     """Return that there is nothing to undo; ArchiveError where there is, but no way back."""
-    problem = _no_way_back(source, options.path)
+    problem = _no_way_back(source, options.input.path)
     known = groups_by_client(options, source) if options.group else ()
     if known and not problem:
         raise UsageError(f"no group {options.group!r} is in effect; there are {', '.join(known)}")
     if problem or options.to or options.group:
-        nothing = f"{options.path}: there is no archive beside it and no compaction inside it"
+        nothing = f"{options.input.path}: there is no archive beside it and no compaction inside it"
         raise ArchiveError(problem or nothing)
     content = Content.of(source.lines)
     return RewindResult(
@@ -147,8 +147,8 @@ def _chain_wanted(
     if options.group:
         if any(map(is_appended, chain)):
             raise UsageError(
-                f"{options.path}: a group of what was appended cannot be taken back by itself; "
-                "rewind all of it and compact again"
+                f"{options.input.path}: a group of what was appended cannot be taken back by "
+                "itself; rewind all of it and compact again"
             )
         return None
     if options.to:
@@ -222,7 +222,7 @@ def _finish(
     left = tuple(step.id for step in history.chain)
     place = _place(options)
     if place is not None and place != STANDARD_INPUT:
-        check_outside_stores(options.path, Path(place), named=True)
+        check_outside_stores(options.input.path, Path(place), named=True)
     result = RewindResult(
         options=options,
         layout=_layout(history, target),
@@ -272,9 +272,9 @@ def _written(
 
 def _place(options: RewindOptions) -> str | None:
     """Return where the restored state goes; None for the transcript's own place."""
-    if options.path == STANDARD_INPUT:
+    if options.input.path == STANDARD_INPUT:
         return options.output or STANDARD_INPUT
-    if options.output is None or is_same_place(options.path, options.output):
+    if options.output is None or is_same_place(options.input.path, options.output):
         return None
     return options.output
 
@@ -296,14 +296,14 @@ def _published(
     published = publish(
         FileSystem(),
         source=source,
-        target=Path(options.path),
+        target=Path(options.input.path),
         archives=[*_adopted(options, history), *_recorded(source, history, target)],
         content=target.content,
         force=options.force,
     )
     return replace(
         result,
-        written=Written(output=options.path, carried_lines=published.growth.lines),
+        written=Written(output=options.input.path, carried_lines=published.growth.lines),
         redo_options=_redo_options(history),
         warnings=(*result.warnings, *published.warnings),
     )
@@ -316,7 +316,7 @@ def _appended(
     result: RewindResult,
     block: bytes,
 ) -> RewindResult:
-    path = result.options.path
+    path = result.options.input.path
     place = Destination(path=path, target=Path(path))
     written = append_to(place, source, block, target.archives, insists=target.undo_while_open)
     return replace(
@@ -337,7 +337,7 @@ def _recorded(source: Source, history: OperationHistory, target: RewindTarget) -
 
 def _adopted(options: RewindOptions, history: OperationHistory) -> list[Deposit]:
     """Return the operations of an archive elsewhere, which come to the transcript's own place."""
-    if history.is_in_place_of(Path(options.path)):
+    if history.is_in_place_of(Path(options.input.path)):
         return []
     return [(step.operation, step.rows()) for step in history.archived]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from random import Random
 
-from compactctl.commands.loading.load import check_strict, scan
+from compactctl.commands.loading.load import InputOptions, check_strict, scan
 from compactctl.commands.simulate.session import SessionSimulator, SimulatedSession, moments
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for, measure
@@ -18,7 +18,6 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.profiles.library import PROFILES, RECOVERY_PROFILE, built_in
 from compactctl.profiles.profile import Profile
-from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 from compactctl.tokens.models.prices import Prices
 
 
@@ -26,15 +25,12 @@ from compactctl.tokens.models.prices import Prices
 class SimulateOptions:
     """What to simulate: no ``profiles`` stands for all; ``seed`` jitters background triggers."""
 
-    path: str
-    format: str | None = None
-    limits: ReadLimits = READ_LIMITS
+    input: InputOptions
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     profiles: tuple[Profile, ...] = ()
     full: bool = False
     seed: int | None = None
     prices: Prices | None = None
-    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +69,8 @@ class SimulateResult:
 
 def simulate(options: SimulateOptions) -> SimulateResult:
     """Walk through a transcript with each profile. Raises what ``stats`` raises."""
-    transcript = scan(options.path, options.format, options.limits)
-    if options.strict:
-        check_strict(transcript, options.path)
+    transcript = scan(options.input)
+    check_strict(transcript, options.input)
     measured = measure(transcript, options.measure)
     conversations = conversations_of(transcript.messages if options.full else transcript.effective)
     measured.meter.prime(message for conversation in conversations for message in conversation)
@@ -94,7 +89,7 @@ def simulate(options: SimulateOptions) -> SimulateResult:
 
     replays, unusable = _tried(replayed, options.profiles)
     return SimulateResult(
-        path=options.path,
+        path=options.input.path,
         transcript=transcript,
         measure=measured,
         conversations=len(conversations),

@@ -14,7 +14,7 @@ def rewind_document(result: RewindResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.rewind/1",
-        "path": result.options.path,
+        "path": result.options.input.path,
         **written_fields(result.written),
         "layout": result.layout,
         "checked": result.options.check,

@@ -16,7 +16,8 @@ from compactctl.reports.terminal.sections.written import (
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
     """Yield what to print: what was restored and its digest."""
     if not result.moved:
-        yield f"{path_name(result.options.path)}: nothing to undo, it is in that state already"
+        path = path_name(result.options.input.path)
+        yield f"{path}: nothing to undo, it is in that state already"
         return
     yield Facts(tuple(_facts(result)))
 
@@ -35,7 +36,7 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
         yield f"undo with: {undo_text(written)}"
     yield from continue_texts(written.continue_with)
     if result.redo_options:
-        path = shell_path(result.options.path)
+        path = shell_path(result.options.input.path)
         yield f"go back with: compactctl rewind {path} {result.redo_options}"
 
 

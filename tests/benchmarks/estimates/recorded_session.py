@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.formats.format import Format
 from compactctl.formats.records.decode import Decoded, decode_lines
 from compactctl.model.message import Message, Part, ReasoningPart
@@ -65,7 +65,7 @@ class Session:
     """A recorded session, its requests, and what is counted of its texts."""
 
     def __init__(self, path: Path) -> None:
-        loaded = load(str(path))
+        loaded = load(InputOptions(path=str(path)))
         raw = (RawLine(index, 0, line) for index, line in enumerate(loaded.lines))
         self.format: Format = loaded.format
         self.decoded: Sequence[Decoded] = tuple(decode_lines(raw))

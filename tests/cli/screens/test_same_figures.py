@@ -26,6 +26,7 @@ from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.integrations.project_history import ProjectHistory
 from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.loading.discover import Input
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 from compactctl.commands.sizing.measure import MeasureOptions, measure
@@ -191,7 +192,9 @@ each_way = pytest.mark.parametrize("way", WAYS)
 def compacting(path: Path, way: str, **options: Any) -> CompactOptions:
     measuring = WAYS[way]
     plan = PlanOptions(profile=measuring.profile, **options.pop("plan", {}))
-    return CompactOptions(path=str(path), measure=measuring, plan=plan, **options)
+    return CompactOptions(
+        input=InputOptions(path=str(path)), measure=measuring, plan=plan, **options
+    )
 
 
 @pytest.mark.each_choice
@@ -211,14 +214,16 @@ def test_all_commands_tell_the_same_of_real_transcripts(path: Path) -> None:
 
 def compare(path: Path, way: str) -> None:
     """Ask every command that tells the next request, the categories or the verdict."""
-    found = stats(StatsOptions(path=str(path), measure=WAYS[way], timeline=True))
+    found = stats(
+        StatsOptions(input=InputOptions(path=str(path)), measure=WAYS[way], timeline=True)
+    )
     expected = stats_document(found)
     assert sum(expected["breakdown"].values()) == expected["totalTokens"]
     assert min(expected["breakdown"].values()) >= 0
     if found.conversations == 1:
         assert sum(expected[row] for row in ROWS) == expected["estimatedInputTokens"]
 
-    checked = check(CheckOptions(path=str(path), measure=WAYS[way]))
+    checked = check(CheckOptions(input=InputOptions(path=str(path)), measure=WAYS[way]))
     document = check_document(checked)
     assert {name: document[name] for name in VERDICT} == {name: expected[name] for name in VERDICT}
     assert sum(document["breakdown"].values()) == found.usage.tokens
@@ -236,7 +241,9 @@ def compare(path: Path, way: str) -> None:
     assert (row.messages, row.turns, row.steps) == (found.messages, found.turns, found.steps)
 
     simulated = simulate(
-        SimulateOptions(path=str(path), measure=WAYS[way], profiles=(built_in("default"),))
+        SimulateOptions(
+            input=InputOptions(path=str(path)), measure=WAYS[way], profiles=(built_in("default"),)
+        )
     )
     assert simulated.requests[-1].tokens == found.usage.tokens
 
@@ -261,7 +268,7 @@ def test_what_compact_promises_is_what_is_measured_then(
     path: Path, way: str, tmp_path: Path
 ) -> None:
     copy = Path(shutil.copy(path, tmp_path))
-    checked = check(CheckOptions(path=str(copy), measure=WAYS[way]))
+    checked = check(CheckOptions(input=InputOptions(path=str(copy)), measure=WAYS[way]))
     for in_place in (False, True):
         try:
             made = compact(compacting(copy, way, in_place=in_place, plan={"if_needed": True}))
@@ -271,7 +278,7 @@ def test_what_compact_promises_is_what_is_measured_then(
         assert bool(made.not_due) is not checked.due
         if made.written is None:
             continue
-        again = check(CheckOptions(path=made.written.output, measure=WAYS[way]))
+        again = check(CheckOptions(input=InputOptions(path=made.written.output), measure=WAYS[way]))
         found = stats_document(again.stats)
         assert again.situation == made.situation
         assert found["fit"] == compact_document(made)["fit"]
@@ -322,7 +329,7 @@ def test_a_status_line_names_the_size_that_check_names(
         claude_said("a", "u", "So.", inner={"model": model}, version=version),
     )
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    limits = check(CheckOptions(path=str(path))).stats.measure.limits
+    limits = check(CheckOptions(input=InputOptions(path=str(path)))).stats.measure.limits
     told = {
         "version": version,
         "model": {"id": model},

@@ -23,6 +23,7 @@ from formats.jsonl import read, texts
 from formats.squeeze import each_plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.formats.agent_code import AgentCode
 from compactctl.history.pairs import orphans
@@ -104,7 +105,11 @@ def test_recorded_usage_counts_and_is_restated_after_a_compaction(tmp_path: Path
     plan = PlanOptions(
         stages=("summarize",), settings={"summarize": {"keep_min": 3, "min_messages": 2}}
     )
-    compact(CompactOptions(path=str(path), output=str(tmp_path / "out.json"), plan=plan))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), output=str(tmp_path / "out.json"), plan=plan
+        )
+    )
     written = json.loads((tmp_path / "out.json").read_text())["messages"]
     (told,) = (each["usage"] for each in written if "usage" in each)
     assert 19_000 < sum(told.values()) < 20_000

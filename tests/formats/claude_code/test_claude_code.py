@@ -14,7 +14,7 @@ from formats.jsonl import read, texts
 from formats.squeeze import squeezed
 from unit.commands.conversations import back, jsonl, saved, squeeze, words
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.formats.claude_code.adapter import ClaudeCode
 from compactctl.model.message import FilePart, ToolDefinitionPart, is_replaceable
 from compactctl.model.transcript import Transcript
@@ -231,7 +231,7 @@ def test_of_a_rewritten_record_and_its_original_the_client_takes_the_rewritten_o
     newest = {record["uuid"]: record for record in found}
     assert len(newest) == len(records)
     assert "editId" in newest["r1"]
-    loaded = load(str(path)).transcript
+    loaded = load(InputOptions(path=str(path))).transcript
     assert [message.id for message in loaded.effective] == ["u1", "a1", "r1", "a2", "u2"]
     assert not any(message.fixed for message in loaded.effective)
     assert squeeze(path, "truncate").compacted

@@ -18,7 +18,7 @@ from formats.claude_code.sessions import (
 from formats.jsonl import detected, read, texts
 from formats.squeeze import ALL, each_plan, squeezed
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.formats.claude_code.adapter import ClaudeCode
@@ -216,9 +216,13 @@ def test_it_is_compacted_and_restored(
 ) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("".join(f"{json.dumps(each)}\n" for each in session(8)))
-    before = load(str(path)).transcript.effective
+    before = load(InputOptions(path=str(path))).transcript.effective
     squeezed(path, stages, layout, tmp_path)
-    after = load(str(tmp_path / "out.json")).transcript.effective if stages == ALL else before
+    after = (
+        load(InputOptions(path=str(tmp_path / "out.json"))).transcript.effective
+        if stages == ALL
+        else before
+    )
 
     kept = {"You keep the harbour's books", "Contents of CLAUDE", "Today's date is 2026-11-25"}
     assert kept <= {text.split(".")[0] for text in texts(after)}

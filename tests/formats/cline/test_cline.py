@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.formats.cline.adapter import Cline
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
@@ -315,7 +316,9 @@ def test_a_task_is_compacted_and_taken_back(
 def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
     path = pretty(task(), tmp_path / "history.json")
     out = tmp_path / "out.json"
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan(("dedup",))))
+    compact(
+        CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan(("dedup",)))
+    )
 
     # The file is read by the first answer of every turn; the newest read stays.
     assert edited(path, out) == [2, 8, 14, 20, 26]

@@ -8,7 +8,7 @@ from formats.confusion.shapes import CHAT, LONG, READ, REFUSED, lines
 
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.batch.row import UNREAD
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.errors import NotATranscriptError, NotUnderstoodError
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.tokens.counters.choose import counter_for
@@ -33,7 +33,7 @@ def confused(taken: Mapping[str, tuple[str, str]]) -> list[str]:
 
 def format_of(path: Path) -> str:
     try:
-        return scan(str(path)).format
+        return scan(InputOptions(path=str(path))).format
     except (NotATranscriptError, NotUnderstoodError):
         return NONE
 

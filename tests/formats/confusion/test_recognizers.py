@@ -9,7 +9,7 @@ import pytest
 from formats.confusion.dialects import each_row
 from formats.confusion.shapes import READ
 
-from compactctl.commands.loading.load import load, split
+from compactctl.commands.loading.load import InputOptions, load, split
 from compactctl.errors import CompactctlError
 from compactctl.formats.records.api_format import ApiLog
 from compactctl.formats.records.decode import decode_lines
@@ -66,7 +66,7 @@ def test_any_dialect_in_any_row_and_layer_is_one_format_s(name: str, tmp_path: P
     assert sayers(data) == {wanted}
     path = tmp_path / "log"
     path.write_bytes(data)
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     assert loaded.format.name == wanted
     assert loaded.transcript.effective
     assert not loaded.transcript.opaque

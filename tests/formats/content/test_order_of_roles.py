@@ -14,7 +14,7 @@ from unit.commands.planning.planned import FAST, plan_of
 
 from compactctl import compact_messages
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.pipeline.layout import Layout
@@ -137,11 +137,14 @@ def test_what_stands_between_messages_is_read_again_and_taken_back(
     path, out, again = (tmp_path / name for name in ("request.json", "out.json", "again.json"))
     path.write_text(json.dumps(REQUESTS["bedrock-converse"][0]))
     _compact(path, out, ("distill",), 0.2, layout)
-    roles = [message.role == "assistant" for message in load(str(out)).transcript.effective[1:]]
+    roles = [
+        message.role == "assistant"
+        for message in load(InputOptions(path=str(out))).transcript.effective[1:]
+    ]
     assert all(first != second for first, second in pairwise(roles))
     _compact(out, again, ("distill",), 1, layout)
     assert again.read_bytes() == out.read_bytes()
-    rewind(RewindOptions(path=str(out)))
+    rewind(RewindOptions(input=InputOptions(path=str(out))))
     assert out.read_bytes() == path.read_bytes()
 
 
@@ -161,7 +164,11 @@ def test_a_plan_by_hand_keeps_the_order_too(tmp_path: Path) -> None:
     answer = replace(plan.messages[4], fate="hidden")
     rows = (*plan.messages[:4], answer, *plan.messages[5:])
     planned = replace(plan, messages=rows)
-    compact(CompactOptions(path=str(path), output=str(out), measure=FAST, planned=planned))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), output=str(out), measure=FAST, planned=planned
+        )
+    )
     messages = json.loads(out.read_text())["messages"]
     assert "left out" in json.dumps(messages[3])
     assert all(take_turns(*both) for both in pairwise(messages))
@@ -193,4 +200,8 @@ def _compact(
     path: Path, out: Path, stages: tuple[str, ...], keep: float, layout: Layout = "split"
 ) -> None:
     plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan, layout=layout))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), output=str(out), plan=plan, layout=layout
+        )
+    )

@@ -12,7 +12,7 @@ from formats.jsonl import read
 from unit.commands.conversations import saved
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.pairs import orphans, tool_pairs
 from compactctl.model.message import is_replaceable
@@ -167,13 +167,13 @@ def test_what_is_written_has_the_shape_of_what_was_there(
         document["system"] = [shape.text("Be brief.")]
     path, out = saved(tmp_path / "run.jsonl", [document]), tmp_path / "o.jsonl"
     plan = PlanOptions(stages=stages, keep=0.4, settings=SETTINGS)
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan))
+    compact(CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan))
     written = json.loads(out.read_text())["messages"]
     assert len(json.dumps(written)) < 0.6 * len(json.dumps(document))
     new = skeleton(shape.result("c0", "x")) | REWRITTEN.get(name, {})
     allowed = shapes_in(document["messages"]) | {json.dumps(new, sort_keys=True)}
     assert shapes_in(written) <= allowed
-    assert not orphans(load(str(out)).transcript.effective)
+    assert not orphans(load(InputOptions(path=str(out))).transcript.effective)
 
 
 def test_a_result_of_a_tool_that_the_provider_ran_stays() -> None:

@@ -20,6 +20,7 @@ from formats.content.stage_settings import SETTINGS, STAGES
 from unit.commands.conversations import saved
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.pipeline.layout import Layout
 
@@ -113,7 +114,11 @@ def test_messages_are_of_the_types_of_the_sdk(
     adapter = pytest.importorskip("pydantic").TypeAdapter(getattr(types, type_name))
     path, out = saved(tmp_path / "every.jsonl", records), tmp_path / "o.jsonl"
     plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan, layout=layout))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), output=str(out), plan=plan, layout=layout
+        )
+    )
     for file in (path, out):
         for line in file.read_text().splitlines():
             message = message_in(json.loads(line))

@@ -21,7 +21,7 @@ from formats.jsonl import decoded, raw_lines, read, texts
 from formats.squeeze import each_plan, plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
@@ -178,7 +178,13 @@ def test_written_messages_have_the_shape_of_the_clients(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(raw_lines(*logged())))
     out = tmp_path / "out.jsonl"
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan(("summarize", "truncate"))))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=str(out),
+            plan=plan(("summarize", "truncate")),
+        )
+    )
     records = [json.loads(line) for line in out.read_text().splitlines()]
 
     (written,) = [record for record in records if "condenseId" in record]
@@ -210,8 +216,12 @@ def test_older_versions_of_a_hidden_message_do_not_come_back(tmp_path: Path) -> 
     path = tmp_path / "session.jsonl"
     path.write_bytes(b"".join(raw_lines(*logged())))
     out = tmp_path / "out.jsonl"
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan(("truncate",))))
-    left = load(str(out)).transcript
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), output=str(out), plan=plan(("truncate",))
+        )
+    )
+    left = load(InputOptions(path=str(out))).transcript
 
     assert "g0" not in out.read_text()
     assert left.meta["earlier version of a message"].count < 6

@@ -11,7 +11,7 @@ from formats.jsonl import raw_lines, read, texts
 from formats.spring_ai import events as spring
 from formats.squeeze import ALL, squeezed
 
-from compactctl.commands.loading.load import scan
+from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.history.pairs import orphans
 from compactctl.model.row_fields import placing_fields
 from compactctl.pipeline.layout import Layout
@@ -127,7 +127,7 @@ def test_conversations_are_compacted_one_by_one(
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"".join(raw_lines(*order(alternating("conversation_id")))))
     squeezed(path, stages, layout, tmp_path)
-    made = scan(str(tmp_path / "out.json"))
+    made = scan(InputOptions(path=str(tmp_path / "out.json")))
     assert {m.conversation for m in made.effective} == {0, 1}
     for message in made.effective:
         said = " ".join(texts((message,)))

@@ -13,6 +13,7 @@ from formats.content.stage_settings import SETTINGS, STAGES
 from formats.logs import contents, converse, ui_messages
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.model.tags import TAG_NAMES
 
@@ -48,7 +49,7 @@ def compacted(
     path, out = folder / "every.json", folder / f"{'+'.join(stages)}-{keep}.json"
     path.write_text(json.dumps(document))
     plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan))
+    compact(CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan))
     written: Record = json.loads(out.read_text())
     messages = [
         {name: value for name, value in message.items() if name not in TAG_NAMES}

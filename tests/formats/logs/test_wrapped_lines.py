@@ -18,7 +18,7 @@ from unit.commands.conversations import back, group_of, squeeze, turn
 
 from compactctl.commands.appending.block import rules_of
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.errors import UsageError
@@ -133,7 +133,7 @@ def test_wrapped_lines_are_compacted_as_bare_ones_and_restored(
         if lines and way["tags"]:
             (found,) = verify(VerifyOptions(paths=(str(at.out),))).transcripts
             assert found.verdict == "proven"
-            rewind(RewindOptions(path=str(at.out)))
+            rewind(RewindOptions(input=InputOptions(path=str(at.out))))
             assert at.out.read_bytes() == wrapped
 
 
@@ -179,7 +179,7 @@ def test_nothing_is_appended_to_a_session_that_was_logged(
 ) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(wrap(json.dumps(SESSION)) + "\n")
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     assert loaded.format.name == "claude-code"
     with pytest.raises(UsageError, match="no client reads"):
         rules_of(loaded)

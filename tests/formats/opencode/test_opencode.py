@@ -18,6 +18,7 @@ from formats.opencode.sessions import (
 from formats.squeeze import PLANS, each_plan, edited, plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
@@ -248,7 +249,9 @@ def test_a_session_is_compacted_and_taken_back(
 def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
     path = pretty(session(), tmp_path / "session.json")
     out = tmp_path / "out.json"
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan(("dedup",))))
+    compact(
+        CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan(("dedup",)))
+    )
 
     assert edited(path, out, ("messages",)) == [1, 4, 7, 10, 13]
     assert out.read_text().count("[File a.py - refer to latest read below]") == 5
@@ -257,7 +260,13 @@ def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
 def test_written_messages_sort_into_their_place_and_belong_to_the_session(tmp_path: Path) -> None:
     path = pretty(session(), tmp_path / "session.json")
     out = tmp_path / "out.json"
-    compact(CompactOptions(path=str(path), output=str(out), plan=plan(("summarize", "truncate"))))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=str(out),
+            plan=plan(("summarize", "truncate")),
+        )
+    )
     messages = json.loads(out.read_text())["messages"]
 
     names = [message["info"]["id"] for message in messages]

@@ -17,6 +17,7 @@ from formats.vscode_chat.chats import (
 )
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.pairs import orphans
@@ -170,7 +171,11 @@ def test_results_and_arguments_of_an_export_are_cleared_and_come_back(
 def test_what_the_editor_itself_keeps_is_read_and_never_edited(tmp_path: Path) -> None:
     path = pretty(export(*long_chat(), sessionId="s", version=3), tmp_path / "in.json")
     plan = PlanOptions(stages=("prune", "strip", "summarize"))
-    result = compact(CompactOptions(path=str(path), output=str(tmp_path / "out.json"), plan=plan))
+    result = compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), output=str(tmp_path / "out.json"), plan=plan
+        )
+    )
     assert not result.compacted
     assert all(
         "export the chat" in (m.fixed or "") for m in vscode(json.loads(path.read_text())).messages

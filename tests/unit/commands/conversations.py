@@ -8,7 +8,7 @@ from typing import Any
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -69,7 +69,7 @@ def append(path: Path, records: Sequence[Any]) -> bytes:
 def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:
     """Compact in place, or to ``output``, with eager options."""
     options = CompactOptions(
-        path=str(path),
+        input=InputOptions(path=str(path)),
         measure=FAST,
         plan=PlanOptions(stages=stages, settings={name: EAGER[name] for name in stages}),
         protect=ProtectOptions(keep_turns=0),
@@ -79,7 +79,7 @@ def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:
 
 
 def back(path: Path, **fields: Any) -> RewindResult:
-    return rewind(RewindOptions(path=str(path), **fields))
+    return rewind(RewindOptions(input=InputOptions(path=str(path)), **fields))
 
 
 def group_of(result: CompactResult, stage: str) -> str:
@@ -89,6 +89,6 @@ def group_of(result: CompactResult, stage: str) -> str:
 
 def said(path: Path) -> list[str]:
     """Return the first words of every message that is sent."""
-    messages = load(str(path)).transcript.effective
+    messages = load(InputOptions(path=str(path))).transcript.effective
     texts = ("".join(t for part in m.parts for t in part_texts(part)) for m in messages)
     return [" ".join(text.split()[:2]) for text in texts]

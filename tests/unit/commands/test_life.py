@@ -6,6 +6,7 @@ import pytest
 
 from compactctl.commands.inspect.life import OVERHEAD, Timeline
 from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.usage.costs import UNSEEN
 
@@ -15,7 +16,7 @@ SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 def timeline_of(name: str) -> Timeline:
     measure = MeasureOptions(counter="chars/4")
     timeline = stats(
-        StatsOptions(path=str(SAMPLES / name), measure=measure, timeline=True)
+        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, timeline=True)
     ).timeline
     assert timeline
     return timeline

@@ -14,6 +14,7 @@ from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import view
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.sizing.usual import OVERHEAD
@@ -33,7 +34,7 @@ NOTE = "media is an estimate by size, the other rows are exact"
 
 def result_of(name: str, counter: str) -> StatsResult:
     measure = MeasureOptions(counter=counter)
-    return stats(StatsOptions(path=str(SAMPLES / name), measure=measure))
+    return stats(StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure))
 
 
 def lines_of(items: Iterable[ScreenItem], width: int | None = None) -> list[str]:
@@ -141,7 +142,7 @@ def test_the_lines_fit_and_the_path_stays_whole(folder: str, width: int) -> None
 def test_what_no_file_holds_is_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "rollout.jsonl"
     path.write_bytes(jsonl([message("user", "go"), call("a"), message("user", "on")]))
-    result = stats(StatsOptions(path=str(path)))
+    result = stats(StatsOptions(input=InputOptions(path=str(path))))
 
     assert "2 tokens of these the client adds itself (estimate)" in shown(result)
     assert stats_document(result)["addedByClientTokens"] == 2
@@ -155,7 +156,7 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
 ) -> None:
     path = tmp_path / "rollout.jsonl"
     path.write_bytes(jsonl([message("user", "go"), message("assistant", "done")]))
-    result = stats(StatsOptions(path=str(path)))
+    result = stats(StatsOptions(input=InputOptions(path=str(path))))
 
     assert " or more: " in line_with("next request", result)
     assert any(
@@ -166,14 +167,16 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
     assert stats_document(result)["estimatedInputTokens"] == stats_document(result)["totalTokens"]
     prompt = tmp_path / "system.txt"
     prompt.write_text("You are Codex.")
-    given = stats(StatsOptions(path=str(path), extras=ExtraOptions(system=str(prompt))))
+    given = stats(
+        StatsOptions(input=InputOptions(path=str(path)), extras=ExtraOptions(system=str(prompt)))
+    )
     assert " or more: " not in line_with("next request", given)
 
 
 def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
     path = tmp_path / "rollout.jsonl"
     path.write_bytes(jsonl([message("user", "go"), message("assistant", "done")]))
-    found = check(CheckOptions(path=str(path)))
+    found = check(CheckOptions(input=InputOptions(path=str(path))))
     told = lines_of(check_terminal(found))
     assert any(re.match(r"next request +\d+ tokens or more, \d\.\d % of", line) for line in told)
     assert any(
@@ -181,7 +184,7 @@ def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
     )
     document = check_document(found)
     assert (document["unreportedBy"], document["usualOverhead"]["usual"]) == ("Codex", USUAL.usual)
-    compacted = compact(CompactOptions(path=str(path), dry_run=True))
+    compacted = compact(CompactOptions(input=InputOptions(path=str(path)), dry_run=True))
     assert any(
         re.match(r"next request +\d+ tokens or more$", line)
         for line in lines_of(compact_terminal(compacted))
@@ -192,7 +195,7 @@ def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
 def test_a_check_tells_whether_the_counts_can_be_right() -> None:
     for name in ("codex-session.jsonl", "openai-chat.jsonl"):
         measure = MeasureOptions(counter="chars/4")
-        found = check(CheckOptions(path=str(SAMPLES / name), measure=measure))
+        found = check(CheckOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure))
         told, same = lines_of(check_terminal(found)), shown(found.stats)
         lines = [line.split() for line in told if line.startswith("health")]
         assert lines == [line.split() for line in same if line.startswith("health")]

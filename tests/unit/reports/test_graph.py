@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.reports.rendering.encoding_fallback import PLAIN, register
 from compactctl.reports.rendering.graph import SHADES, Graph, graph_lines, small_bars
@@ -72,7 +73,9 @@ def test_small_bars_rise_and_fall_with_what_they_show(values: list[float]) -> No
 @pytest.mark.parametrize("name", ["claude-code-session.jsonl", "openai-chat.jsonl"])
 def test_a_session_is_drawn_with_what_its_letters_mean(name: str, width: int | None) -> None:
     measure = MeasureOptions(counter="chars/4")
-    result = stats(StatsOptions(path=str(SAMPLES / name), measure=measure, graph=True))
+    result = stats(
+        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, graph=True)
+    )
     items = list(stats_terminal(result))
     graph = next(item for item in items if isinstance(item, Graph))
     assert result.timeline

@@ -9,6 +9,7 @@ from unit.history.usage.sessions import answer, session
 from unit.stages.support.trials import meter
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.usage.costs import Costs, costs
 from compactctl.history.usage.rounds import Rounds, rounds
@@ -24,7 +25,9 @@ SAMPLES = Path(__file__).parents[3] / "sample_transcripts"
 
 def result_of(name: str, *, wanted: bool = True) -> StatsResult:
     measure = MeasureOptions(counter="chars/4")
-    return stats(StatsOptions(path=str(SAMPLES / name), measure=measure, rounds=wanted))
+    return stats(
+        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, rounds=wanted)
+    )
 
 
 def shown(found: Rounds, width: int | None = None, costs: Costs | None = None) -> list[str]:
@@ -120,7 +123,9 @@ PRICED = "claude-code-session.jsonl"
 
 def priced(name: str) -> StatsResult:
     measure = MeasureOptions(counter="chars/4")
-    return stats(StatsOptions(path=str(SAMPLES / name), measure=measure, prices=BUILT_IN))
+    return stats(
+        StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure, prices=BUILT_IN)
+    )
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -10,6 +10,7 @@ from unit.commands.by_client import clients
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditedCompaction, AuditGate, AuditOptions, AuditResult
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
@@ -19,7 +20,7 @@ Session = Callable[[], bytes]
 LINES = (clients.claude_code, clients.pi_session, clients.codex_cli, clients.copilot_cli)
 # Says how much there was, and nothing about what.
 COUNTED = CompactOptions(
-    path="",
+    input=InputOptions(path=""),
     plan=PlanOptions(stages=("plain",), settings={"plain": {"keep_recent": 1, "topics": 0}}),
     protect=ProtectOptions(keep_turns=0),
 )
@@ -28,7 +29,7 @@ COUNTED = CompactOptions(
 def audited(data: bytes, folder: Path, *fail_on: AuditGate) -> AuditResult:
     path = folder / "session.jsonl"
     path.write_bytes(data)
-    return audit(AuditOptions(path=str(path), fail_on=fail_on))
+    return audit(AuditOptions(input=InputOptions(path=str(path)), fail_on=fail_on))
 
 
 def only(result: AuditResult) -> AuditedCompaction:
@@ -139,11 +140,13 @@ def test_ours_is_compared_with_its_originals_in_the_archive_or_the_file(
     path, output = tmp_path / "session.jsonl", tmp_path / "out.jsonl"
     lines = clients.claude_code().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:4]))
-    done = compact(replace(COUNTED, path=str(path), output=str(output), layout=layout))
+    done = compact(
+        replace(COUNTED, input=InputOptions(path=str(path)), output=str(output), layout=layout)
+    )
     with output.open("ab") as stream:
         tail = [line.replace(b'"s1"', b'"a2"') for line in lines[6:]]
         stream.writelines(tail)
-    compaction = only(audit(AuditOptions(path=str(output))))
+    compaction = only(audit(AuditOptions(input=InputOptions(path=str(output)))))
     found = compaction.audit
     assert found is not None
     assert (compaction.writer, compaction.operation) == ("compactctl", done.operation)
@@ -156,6 +159,6 @@ def test_ours_is_compared_with_its_originals_in_the_archive_or_the_file(
 def test_a_clients_compaction_under_ours_is_told_first(tmp_path: Path) -> None:
     path, output = tmp_path / "session.jsonl", tmp_path / "out.jsonl"
     path.write_bytes(clients.claude_code() + clients.claude_talk())
-    compact(replace(COUNTED, path=str(path), output=str(output)))
-    found = audit(AuditOptions(path=str(output))).compactions
+    compact(replace(COUNTED, input=InputOptions(path=str(path)), output=str(output)))
+    found = audit(AuditOptions(input=InputOptions(path=str(output)))).compactions
     assert [each.writer for each in found] == ["claude-code", "compactctl"]

@@ -9,7 +9,7 @@ from formats.neurolink_talk import note
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.errors import UsageError
@@ -52,11 +52,11 @@ def written(folder: Path, records: list[Record], **style: Any) -> Path:
 
 
 def shown(path: Path) -> list[str]:
-    return [message.id for message in load(str(path)).transcript.effective]
+    return [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
 
 
 def without(path: Path, group: str) -> RewindResult:
-    return rewind(RewindOptions(path=str(path), group=group, in_place=True))
+    return rewind(RewindOptions(input=InputOptions(path=str(path)), group=group, in_place=True))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_group_is_undone_and_had_again(
     assert records == [
         {key: value for key, value in r.items() if key not in bare or value != group} for r in kept
     ]
-    rewind(RewindOptions(path=str(path)))
+    rewind(RewindOptions(input=InputOptions(path=str(path))))
     assert path.read_bytes() == before
 
 
@@ -99,7 +99,7 @@ def test_groups_are_listed_by_their_tags(tmp_path: Path) -> None:
 
 def test_a_group_of_an_untouched_file_needs_a_place(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="undone in another file"):
-        rewind(RewindOptions(path=str(written(tmp_path, NESTED)), group="cut"))
+        rewind(RewindOptions(input=InputOptions(path=str(written(tmp_path, NESTED))), group="cut"))
 
 
 def test_a_tagged_transcript_is_compacted_and_its_groups_are_undone_after_that(
@@ -111,7 +111,10 @@ def test_a_tagged_transcript_is_compacted_and_its_groups_are_undone_after_that(
     plan = PlanOptions(stages=("truncate",), target=TargetSize(value=1_500, unit="tokens"))
     compact(
         CompactOptions(
-            path=str(path), plan=plan, in_place=True, protect=ProtectOptions(keep_turns=0)
+            input=InputOptions(path=str(path)),
+            plan=plan,
+            in_place=True,
+            protect=ProtectOptions(keep_turns=0),
         )
     )
     compacted = shown(path)
@@ -120,7 +123,7 @@ def test_a_tagged_transcript_is_compacted_and_its_groups_are_undone_after_that(
     without(path, "cut")
     assert "m4" in shown(path)
     for _ in range(2):
-        rewind(RewindOptions(path=str(path)))
+        rewind(RewindOptions(input=InputOptions(path=str(path))))
     assert path.read_bytes() == before
 
 

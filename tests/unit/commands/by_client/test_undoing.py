@@ -17,7 +17,7 @@ from compactctl.commands.audit.result import AuditOptions
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.errors import ArchiveError, ChangedError, UsageError
 from compactctl.tokens.meter import part_texts
@@ -84,7 +84,7 @@ def saved(folder: Path, data: bytes) -> Path:
 
 
 def sent(path: Path) -> str:
-    messages = load(str(path)).transcript.effective
+    messages = load(InputOptions(path=str(path))).transcript.effective
     return "\n".join(text for m in messages for part in m.parts for text in part_texts(part))
 
 
@@ -93,7 +93,9 @@ def listed(path: Path) -> list[ClientCompaction]:
 
 
 def undone(path: Path, **how: Any) -> RewindResult:
-    return rewind(RewindOptions(path=str(path), client=True, **({"in_place": True} | how)))
+    return rewind(
+        RewindOptions(input=InputOptions(path=str(path)), client=True, **({"in_place": True} | how))
+    )
 
 
 @EACH
@@ -113,7 +115,7 @@ def test_a_clients_compaction_is_undone_and_that_as_well(session: Session, tmp_p
     assert clients.SUMMARY not in text
     assert listed(path) == []
 
-    back = rewind(RewindOptions(path=str(path)))
+    back = rewind(RewindOptions(input=InputOptions(path=str(path))))
     assert len(back.undone) == 1
     assert path.read_bytes() == session()
     assert listed(path) == [compaction]
@@ -144,7 +146,7 @@ def test_cleared_outputs_are_shown_and_sent_again(tmp_path: Path) -> None:
         "start": 1,
         "end": 2,
     }
-    rewind(RewindOptions(path=str(path)))
+    rewind(RewindOptions(input=InputOptions(path=str(path))))
     assert path.read_bytes() == pruned()
 
 
@@ -181,7 +183,7 @@ def test_nothing_is_written_without_a_place(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--client and --group"):
         undone(path, group="x")
     with pytest.raises(UsageError, match="goes with --client"):
-        rewind(RewindOptions(path=str(path), in_place=True))
+        rewind(RewindOptions(input=InputOptions(path=str(path)), in_place=True))
 
 
 def test_another_file_takes_what_was_done_before_along(tmp_path: Path) -> None:
@@ -192,9 +194,9 @@ def test_another_file_takes_what_was_done_before_along(tmp_path: Path) -> None:
     assert path.read_bytes() == compacted
     assert clients.RULE in sent(other)
     assert [entry.in_effect for entry in log(str(other)).entries] == [True, True]
-    rewind(RewindOptions(path=str(other)))
+    rewind(RewindOptions(input=InputOptions(path=str(other))))
     assert other.read_bytes() == compacted
-    rewind(RewindOptions(path=str(other), all=True))
+    rewind(RewindOptions(input=InputOptions(path=str(other)), all=True))
     assert other.read_bytes() == long()
 
 
@@ -224,11 +226,13 @@ def test_an_undone_compaction_is_neither_audited_as_ours_nor_in_the_way(tmp_path
     path = saved(tmp_path, long())
     squeeze(path, "prune")
     undone(path)
-    writers = [each.writer for each in audit(AuditOptions(path=str(path))).compactions]
+    writers = [
+        each.writer for each in audit(AuditOptions(input=InputOptions(path=str(path)))).compactions
+    ]
     assert writers.count("claude-code") == 1
     group = next(g.id for entry in log(str(path)).entries for g in entry.groups)
     with pytest.raises(ChangedError, match="take that back first"):
-        rewind(RewindOptions(path=str(path), group=group))
+        rewind(RewindOptions(input=InputOptions(path=str(path)), group=group))
 
 
 def test_a_missing_archive_is_not_taken_for_nothing_hidden(tmp_path: Path) -> None:
@@ -256,7 +260,7 @@ def test_it_is_made_again_from_the_originals(session: Session, tmp_path: Path) -
     assert clients.SUMMARY not in sent(other)
     assert clients.LATER in sent(other)
     left = sent(other).count(clients.FILE)
-    rewind(RewindOptions(path=str(other)))
+    rewind(RewindOptions(input=InputOptions(path=str(other))))
     assert sent(other).count(clients.FILE) > left
-    rewind(RewindOptions(path=str(other), all=True))
+    rewind(RewindOptions(input=InputOptions(path=str(other)), all=True))
     assert other.read_bytes() == session()

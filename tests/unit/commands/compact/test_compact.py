@@ -9,6 +9,7 @@ from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze,
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.target import compacted_name
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
@@ -41,16 +42,16 @@ def test_the_default_name_is_counted_up(name: str, expected: str) -> None:
     ("fields", "advice"),
     [
         ({"in_place": True, "output": "x"}, "choose one"),
-        ({"path": "-", "in_place": True}, "name a file"),
+        ({"input": InputOptions(path="-"), "in_place": True}, "name a file"),
         ({"output": "-"}, "--layout inline"),
-        ({"path": "-"}, "--layout inline"),
+        ({"input": InputOptions(path="-")}, "--layout inline"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(
     path: Path, fields: dict[str, Any], advice: str
 ) -> None:
     with pytest.raises(UsageError, match=advice):
-        compact(CompactOptions(**({"path": str(path)} | fields)))
+        compact(CompactOptions(**({"input": InputOptions(path=str(path))} | fields)))
 
 
 def output_of(result: CompactResult) -> Path:
@@ -124,14 +125,18 @@ def test_a_file_of_one_line_is_compacted_in_both_layouts(path: Path, layout: str
 def test_strict_names_the_lines_that_are_not_understood(path: Path) -> None:
     path.write_bytes(jsonl(TALK) + b"\xff\n" + jsonl(TALK[:1]))
     with pytest.raises(NotUnderstoodError, match="line 17: not JSON"):
-        squeeze(path, "truncate", strict=True)
+        squeeze(path, "truncate", input=InputOptions(path=str(path), strict=True))
     assert squeeze(path, "truncate").opaque
 
 
 def test_require_fit_says_what_is_over(path: Path) -> None:
     plan = PlanOptions(stages=("dedup",), target=TargetSize(value=100, unit="tokens"))
     with pytest.raises(DoesNotFitError, match="over the limit of 100"):
-        compact(CompactOptions(path=str(path), measure=FAST, plan=plan, require_fit=True))
+        compact(
+            CompactOptions(
+                input=InputOptions(path=str(path)), measure=FAST, plan=plan, require_fit=True
+            )
+        )
 
 
 def test_an_operation_names_the_one_it_follows(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from unit.commands.conversations import append, back, saved, squeeze, words
 
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.history.standins import edit_places
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.layout import Layout
@@ -49,7 +49,7 @@ def start(path: Path, record: Callable[[str, str], dict[str, Any]]) -> Path:
 
 
 def read(path: Path) -> Transcript:
-    return load(str(path)).transcript
+    return load(InputOptions(path=str(path))).transcript
 
 
 def behind_the_newest_edit(path: Path) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -66,7 +66,7 @@ def repaired(path: Path, output: Path, policy: str, layout: Layout = "split") ->
     settings = {"repair": {"policy": policy}}
     return compact(
         CompactOptions(
-            path=str(path),
+            input=InputOptions(path=str(path)),
             output=str(output),
             layout=layout,
             measure=MeasureOptions(counter="chars/4"),
@@ -77,7 +77,7 @@ def repaired(path: Path, output: Path, policy: str, layout: Layout = "split") ->
 
 
 def shown(path: Path) -> tuple[Message, ...]:
-    return load(str(path)).transcript.effective
+    return load(InputOptions(path=str(path))).transcript.effective
 
 
 @pytest.mark.each_choice
@@ -100,7 +100,7 @@ def test_files_are_whole_after_a_repair_and_come_back(
     assert all(part.call_id for one in after for part in one.results)
     again = repaired(output, tmp_path / f"again{path.suffix}", policy, layout)
     assert not again.compacted
-    rewind(RewindOptions(path=str(output)))
+    rewind(RewindOptions(input=InputOptions(path=str(output))))
     assert output.read_bytes() == path.read_bytes()
 
 
@@ -108,7 +108,9 @@ def test_files_are_whole_after_a_repair_and_come_back(
 def test_a_repair_runs_within_the_target_too(name: str, tmp_path: Path) -> None:
     path, output = written(tmp_path, name), tmp_path / "out.jsonl"
     plan = PlanOptions(stages=("repair", "truncate"), target=TargetSize(value=9_000, unit="tokens"))
-    result = compact(CompactOptions(path=str(path), output=str(output), plan=plan))
+    result = compact(
+        CompactOptions(input=InputOptions(path=str(path)), output=str(output), plan=plan)
+    )
     assert [record.outcome for record in result.stages] == ["applied", "not-needed"]
 
 
@@ -120,11 +122,15 @@ def test_written_halves_stay_when_another_group_is_taken_back(name: str, tmp_pat
     path.write_text("\n".join(lines) + "\n")
     plan = PlanOptions(stages=("repair", "truncate"), settings={"repair": {"policy": "synth"}})
     protect = ProtectOptions(keep_turns=0)
-    compact(CompactOptions(path=str(path), output=str(output), plan=plan, protect=protect))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), output=str(output), plan=plan, protect=protect
+        )
+    )
     (entry,) = log(str(output)).entries
     groups = {group.stage: group.id for group in entry.groups}
-    rewind(RewindOptions(path=str(output), group=groups["truncate"]))
+    rewind(RewindOptions(input=InputOptions(path=str(output)), group=groups["truncate"]))
     assert orphans(shown(output)) == frozenset()
     assert len(shown(output)) == len(lines) + 2
-    rewind(RewindOptions(path=str(output), all=True))
+    rewind(RewindOptions(input=InputOptions(path=str(output)), all=True))
     assert output.read_bytes() == path.read_bytes()

@@ -6,6 +6,7 @@ import pytest
 from unit.commands.conversations import saved
 
 from compactctl.commands.inspect.stats import StatsOptions, stats
+from compactctl.commands.loading.load import InputOptions
 
 URL = {"type": "url", "url": "https://example.org/a.pdf"}
 FILE = {"type": "file", "file_id": "file_1"}
@@ -15,7 +16,9 @@ SENT = {"type": "file", "file": {"file_id": "file_1"}}
 
 def warnings(path: Path, *blocks: object) -> tuple[str, ...]:
     message = {"role": "user", "content": [{"type": "text", "text": "Read this."}, *blocks]}
-    return stats(StatsOptions(path=str(saved(path / "a.jsonl", [message, REPLY])))).warnings
+    return stats(
+        StatsOptions(input=InputOptions(path=str(saved(path / "a.jsonl", [message, REPLY]))))
+    ).warnings
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from unit.commands.conversations import append, back, group_of, jsonl, saved, sq
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
+from compactctl.commands.loading.load import InputOptions
 from compactctl.errors import ArchiveError, ChangedError
 from compactctl.store.archive.archive import archive_folder
 
@@ -173,7 +174,7 @@ def test_the_messages_behind_a_summary_are_looked_up_through_all_layouts(path: P
     first, _ = inline(path, "summarize")
     append(first, turns(4, 5))
     squeeze(first, "prune")
-    found = chunks(ChunksOptions(path=str(first)))
+    found = chunks(ChunksOptions(input=InputOptions(path=str(first))))
     assert found.conversations
     back(first, all=True)
     assert jsonl(TALK) in first.read_bytes()

@@ -13,7 +13,7 @@ from unit.commands.conversations import append, back, group_of, jsonl, saved, sq
 
 from compactctl.commands.inspect.log import log
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 def originals(path: Path) -> list[list[str]]:
     """Return the first word and number of the messages behind each summary."""
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     found = others(originals_of(loaded, history_behind(loaded))).values()
     return [
         [part_texts(m.parts[0])[0][:8] for m in messages if m.role == "user"] for messages in found
@@ -68,7 +68,7 @@ def test_behind_a_summary_of_a_summary_are_the_first_messages(
 
 def stood_for(path: Path) -> list[str]:
     """Return all that is said by what the messages of a transcript stand for."""
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     known = originals_of(loaded, history_behind(loaded))
     messages = with_originals(loaded.transcript.effective, known)
     return ["".join(t for p in m.parts for t in part_texts(p)) for m in messages]
@@ -140,8 +140,8 @@ def test_where_a_rewritten_message_is_gone_nothing_is_taken_for_its_original(pat
     (first, *_) = (n for n, line in enumerate(lines) if b"editId" in line)
     copy = path.with_name("copy.jsonl")
     copy.write_bytes(b"".join(lines[:first] + lines[first + 1 :]))
-    loaded = load(str(copy))
-    assert others(originals_of(loaded, history_behind(load(str(path))))) == {}
+    loaded = load(InputOptions(path=str(copy)))
+    assert others(originals_of(loaded, history_behind(load(InputOptions(path=str(path)))))) == {}
 
 
 def test_messages_beside_a_summary_on_its_line_are_not_behind_it(path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_document_over_many_lines_can_be_viewed_whole(path: Path) -> None:
 def test_the_effective_view_is_what_is_sent(path: Path) -> None:
     squeeze(path, "truncate", layout="inline")
     shown = view(str(path))
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     assert [item.message for item in shown.messages] == list(loaded.transcript.effective)
     assert all(line.data in loaded.lines for line in shown.lines)
 
@@ -268,7 +268,7 @@ def test_every_message_is_explained(path: Path) -> None:
 
 
 def test_a_file_that_does_not_say_what_was_meant_is_not_written(path: Path) -> None:
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     expected = meant_by(loaded.transcript.effective)
 
     def prove(data: bytes) -> None:
@@ -291,9 +291,9 @@ def test_of_many_messages_on_a_line_those_that_are_hidden_are_archived(
     path: Path, layout: str
 ) -> None:
     chat(path, TALK, turns(7))
-    before = [message.id for message in load(str(path)).transcript.effective]
+    before = [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
     squeeze(path, "truncate", layout=layout)
-    after = [message.id for message in load(str(path)).transcript.effective]
+    after = [message.id for message in load(InputOptions(path=str(path))).transcript.effective]
     archived = view(str(path), "archived").messages
     assert [item.message.id for item in archived] == [name for name in before if name not in after]
     assert {item.message.tags.truncation_parent for item in archived} == {
@@ -318,9 +318,9 @@ def test_a_rewritten_message_is_shown_as_it_was_beside_its_neighbours_on_the_lin
 def test_what_a_client_kept_at_its_compaction_can_be_looked_up_again(tmp_path: Path) -> None:
     sample = Path(__file__).parents[4] / "sample_transcripts" / "codex-session.jsonl"
     path = Path(shutil.copy(sample, tmp_path / "rollout.jsonl"))
-    before = load(str(path)).transcript.effective
+    before = load(InputOptions(path=str(path))).transcript.effective
     squeeze(path, "truncate")
-    after = {message.id for message in load(str(path)).transcript.effective}
+    after = {message.id for message in load(InputOptions(path=str(path))).transcript.effective}
     hidden = [message.id for message in before if message.id not in after]
     shown = [item.message.id for item in view(str(path), "archived").messages]
     assert [message for message in shown if message in hidden] == hidden

@@ -11,7 +11,7 @@ from unit.commands.conversations import EAGER, back, group_of, saved, squeeze, w
 
 from compactctl.commands.compact.result import CompactResult
 from compactctl.commands.inspect.view import view
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.model.message import TextPart, ToolResultPart
@@ -50,7 +50,7 @@ def rewritten(path: Path, layout: str, **fields: Any) -> CompactResult:
 
 def parts(path: Path) -> list[bool]:
     """Tell of the result and of the image whether they were rewritten."""
-    shown = [m.parts for m in load(str(path)).transcript.effective]
+    shown = [m.parts for m in load(InputOptions(path=str(path))).transcript.effective]
     result, image = next(each for each in shown if isinstance(each[0], ToolResultPart))
     return [words(80) not in getattr(result, "text", ""), isinstance(image, TextPart)]
 
@@ -62,7 +62,7 @@ def test_tag_row_view_and_explanation_name_the_later_stage(path: Path, layout: s
     assert group != group_of(result, "prune")
     records = [json.loads(line) for line in path.read_bytes().splitlines()]
     assert [r["editId"] for r in records if "editId" in r] == [group]
-    loaded = load(str(path))
+    loaded = load(InputOptions(path=str(path)))
     (step,) = history_behind(loaded).chain
     row = tuple(step.rows())[LINE]
     assert (row.group, row.edit_parent, row.stage) == (group, group, "images")

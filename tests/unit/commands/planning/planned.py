@@ -4,7 +4,7 @@ from pathlib import Path
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -17,7 +17,7 @@ FAST = MeasureOptions(counter="chars/4")
 def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
     """Return a transcript and the plan of a compaction by some stages."""
     options = CompactOptions(
-        path=str(path),
+        input=InputOptions(path=str(path)),
         measure=FAST,
         plan=PlanOptions(stages=stages, keep=0.5),
         protect=ProtectOptions(keep_turns=0),
@@ -26,4 +26,4 @@ def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
     )
     plan = compact(options).plan
     assert plan is not None
-    return load(str(path)).transcript, plan
+    return load(InputOptions(path=str(path))).transcript, plan

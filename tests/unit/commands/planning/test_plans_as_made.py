@@ -8,6 +8,7 @@ from cli.asking import SAMPLES
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.planning.plan_file import plan_text, read_plan
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -34,7 +35,7 @@ def test_a_plan_and_its_run_write_the_same_bytes(
     path, file = tmp_path / sample.name, tmp_path / "plan.json"
     path.write_bytes(b"".join(sample.read_bytes().splitlines(keepends=True)[:LINES]))
     run = CompactOptions(
-        path=str(path),
+        input=InputOptions(path=str(path)),
         measure=MeasureOptions(counter="chars/4"),
         plan=PlanOptions(
             stages=stages,
@@ -53,7 +54,11 @@ def test_a_plan_and_its_run_write_the_same_bytes(
     assert plan == made.plan
     carried = compact(
         CompactOptions(
-            path=str(path), measure=run.measure, planned=plan, output=run.output, force=True
+            input=InputOptions(path=str(path)),
+            measure=run.measure,
+            planned=plan,
+            output=run.output,
+            force=True,
         )
     )
     assert without_operation(Path(run.output or "").read_bytes()) == without_operation(by_run)

@@ -20,7 +20,7 @@ from unit.commands.conversations import (
 )
 
 from compactctl.commands.inspect.log import log
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.errors import UsageError
 from compactctl.history.pairs import orphans
 
@@ -63,7 +63,7 @@ def test_later_operations_are_carried_out_again(path: Path) -> None:
     latest = append(path, turn(5))
     back(path, group=group_of(first, "prune"))
     assert in_effect(path) == [group_of(second, "summarize")]
-    assert not orphans(load(str(path)).transcript.effective)
+    assert not orphans(load(InputOptions(path=str(path))).transcript.effective)
     assert "[Tool result" not in said(path)
     assert said(path)[-4:] == ["prompt 5", 'read_file{"path": "f5.py"}', "file 5", "answer 5"]
     back(path, all=True)
@@ -90,9 +90,9 @@ def test_a_summary_of_a_summary_still_stands_where_it_did(path: Path) -> None:
     append(path, turns(4, 5))
     squeeze(path, "summarize")
     assert said(path)[0] == "[Previous conversation"
-    before = load(str(path)).transcript.effective
+    before = load(InputOptions(path=str(path))).transcript.effective
     back(path, group=group_of(first, "summarize"))
-    after = load(str(path)).transcript.effective
+    after = load(InputOptions(path=str(path))).transcript.effective
     assert sum(message.summary for message in after) == 1
     assert len(after) > len(before)
     assert {m.id for m in before if not m.summary} <= {m.id for m in after}

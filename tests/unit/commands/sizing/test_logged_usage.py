@@ -10,7 +10,7 @@ from unit.commands.conversations import append, back, saved, squeeze, words
 from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, stats
-from compactctl.commands.loading.load import load
+from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.tokens.trigger import parse_trigger
 
@@ -48,19 +48,21 @@ def talk(
 
 
 def size(path: Path) -> int:
-    return stats(StatsOptions(path=str(path), measure=CHARS)).usage.tokens
+    return stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).usage.tokens
 
 
 @pytest.mark.parametrize("name", ["", "chatcmpl-proxy"], ids=["own id", "one id"])
 @pytest.mark.parametrize("report", [openai, anthropic])
 def test_messages_that_report_their_usage(report: Report, name: str, tmp_path: Path) -> None:
     path = saved(tmp_path / "log.jsonl", talk(report, range(8), name=name))
-    found = stats(StatsOptions(path=str(path), measure=CHARS, rounds=True))
+    found = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS, rounds=True))
     assert found.usage.tokens == pytest.approx(OVERHEAD + found.breakdown.total, abs=200)
     assert found.rounds is not None
     assert [each.turn for each in found.rounds.rounds] == list(range(1, 9))
     assert found.rounds.output == 8 * 3
-    due = check(CheckOptions(path=str(path), measure=CHARS, trigger=parse_trigger("9k")))
+    due = check(
+        CheckOptions(input=InputOptions(path=str(path)), measure=CHARS, trigger=parse_trigger("9k"))
+    )
     assert due.due
 
 
@@ -92,7 +94,7 @@ def test_a_document_that_reports_its_usage(
     document: Callable[[Report], Record], report: Report, tmp_path: Path
 ) -> None:
     path = saved(tmp_path / "log.jsonl", [document(report)])
-    found = stats(StatsOptions(path=str(path), measure=CHARS))
+    found = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS))
     assert found.usage.tokens == pytest.approx(OVERHEAD + found.breakdown.total, abs=200)
 
 
@@ -101,10 +103,10 @@ def test_of_several_requests_in_a_log_a_larger_report_is_named(
     report: Report, tmp_path: Path
 ) -> None:
     path = saved(tmp_path / "log.jsonl", [response(report), response(report)])
-    [warning] = stats(StatsOptions(path=str(path), measure=CHARS)).warnings
+    [warning] = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).warnings
     assert "only the count is used" in warning
     small = saved(tmp_path / "small.jsonl", [{"messages": talk(report, range(2), overhead=0)}] * 2)
-    assert not stats(StatsOptions(path=str(small), measure=CHARS)).warnings
+    assert not stats(StatsOptions(input=InputOptions(path=str(small)), measure=CHARS)).warnings
 
 
 @pytest.mark.parametrize("overhead", [OVERHEAD, -450], ids=["more", "less"])
@@ -115,9 +117,12 @@ def test_what_is_reported_of_several_requests_and_not_used_fails_a_gate(
     """Whatever ``stats`` warns of in a file, a batch flags: it shows no warnings of files."""
     document = {"messages": talk(report, range(2), overhead=overhead)}
     path = saved(tmp_path / "log.jsonl", [document] * 3)
-    [warning] = stats(StatsOptions(path=str(path), measure=CHARS)).warnings
+    [warning] = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).warnings
     assert "the count is used" in warning
-    assert check(CheckOptions(path=str(path), measure=CHARS)).stats.size.doubt == warning
+    assert (
+        check(CheckOptions(input=InputOptions(path=str(path)), measure=CHARS)).stats.size.doubt
+        == warning
+    )
     options = BatchOptions(paths=(str(path),), measure=CHARS, fail_on=("usage",), cached=False)
     [row] = batch(options).rows
     assert row.flags == ("usage",)
@@ -138,7 +143,7 @@ def test_after_a_compaction_what_was_reported_before_is_not_used(
         after + sum(len(str(m["content"])) for m in more) // 4, abs=200
     )
     back(path)
-    assert len(load(str(path)).transcript.effective) == 2 * 12
+    assert len(load(InputOptions(path=str(path))).transcript.effective) == 2 * 12
 
 
 def test_reasoning_that_is_not_stored_is_billed_and_not_sent_again(tmp_path: Path) -> None:
@@ -146,7 +151,7 @@ def test_reasoning_that_is_not_stored_is_billed_and_not_sent_again(tmp_path: Pat
     usage = {"prompt_tokens": 10_000, "completion_tokens": 5_003}
     messages[-1]["usage"] = {**usage, "completion_tokens_details": {"reasoning_tokens": 5_000}}
     path = saved(tmp_path / "log.jsonl", messages)
-    found = stats(StatsOptions(path=str(path), measure=CHARS, rounds=True))
+    found = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS, rounds=True))
     assert found.usage.tokens == pytest.approx(10_003, abs=10)
     assert found.rounds is not None
     assert found.rounds.rounds[-1].output == 5_003

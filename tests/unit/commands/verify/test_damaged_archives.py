@@ -23,6 +23,7 @@ from formats.vscode_chat.chats import export, long_chat
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.log import log
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -104,7 +105,7 @@ def _compact(path: Path, layout: str, stage: str) -> Path | None:
     if "output" in fields:
         fields["output"] = str(path.with_name(f"new-{path.name}"))
     options = CompactOptions(
-        path=str(path),
+        input=InputOptions(path=str(path)),
         measure=FAST,
         plan=plan((stage,)),
         protect=ProtectOptions(keep_turns=0),
@@ -210,7 +211,7 @@ def is_restored(path: Path, first: bytes, later: bytes) -> bool:
     """Tell whether a rewind gives the first state, with what was appended."""
     back = path.with_name("back")
     try:
-        rewind(RewindOptions(path=str(path), all=True, output=str(back)))
+        rewind(RewindOptions(input=InputOptions(path=str(path)), all=True, output=str(back)))
     except CompactctlError:
         return False
     return back.read_bytes() in (first, first + later)
@@ -289,8 +290,8 @@ def test_without_the_newest_archive_nothing_is_taken_for_an_older_state(
         log(str(copy))
     for options in ({"check": True}, {}, {"output": str(back)}, {"all": True, "check": True}):
         with pytest.raises(ArchiveError):
-            rewind(RewindOptions(path=str(copy), **options))
+            rewind(RewindOptions(input=InputOptions(path=str(copy)), **options))
     assert copy.read_bytes() == path.read_bytes()
     assert not back.exists()
-    rewind(RewindOptions(path=str(copy), all=True, output=str(back)))
+    rewind(RewindOptions(input=InputOptions(path=str(copy)), all=True, output=str(back)))
     assert back.read_bytes() == ALL_TALKS[name].data

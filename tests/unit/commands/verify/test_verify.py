@@ -22,6 +22,7 @@ from store.archive.forging import change_operation, change_rows, record_of
 from store.faults import Failing, Killing
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.finding import Finding, TranscriptState
@@ -41,7 +42,11 @@ FLIPS = 2_000 if LONG else 60
 
 def squeeze(path: Path, stage: str, **options: Any) -> None:
     fast = MeasureOptions(counter="chars/4")
-    found = compact(CompactOptions(path=str(path), measure=fast, plan=plan((stage,)), **options))
+    found = compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)), measure=fast, plan=plan((stage,)), **options
+        )
+    )
     assert found.compacted
 
 
@@ -76,7 +81,7 @@ def archives(path: Path) -> list[Path]:
 
 
 def test_missing_archives_are_told_in_one_sentence(path: Path) -> None:
-    rewind(RewindOptions(path=str(path)))
+    rewind(RewindOptions(input=InputOptions(path=str(path))))
     for archive in archives(path)[:2]:
         archive.unlink()
     (verified,) = looked_at(path).transcripts
@@ -114,8 +119,8 @@ def test_nothing_is_written(path: Path) -> None:
 
 
 def test_rewinds_and_groups_taken_back_are_proven(path: Path) -> None:
-    rewind(RewindOptions(path=str(path)))
-    rewind(RewindOptions(path=str(path), all=True))
+    rewind(RewindOptions(input=InputOptions(path=str(path))))
+    rewind(RewindOptions(input=InputOptions(path=str(path)), all=True))
     append(path)
 
     assert (only(path).verdict, only(path).operations) == ("proven", 4)
@@ -251,7 +256,7 @@ def test_what_loses_nothing_is_repaired(harm: Callable[[Path], None], path: Path
     now = Path(repaired.path)
     assert now.read_bytes() == state
     assert {each.read_bytes() for each in archives(now)} == held
-    rewind(RewindOptions(path=str(now), all=True))
+    rewind(RewindOptions(input=InputOptions(path=str(now)), all=True))
     assert now.read_bytes() == TALK.data + TALK.later * 2
 
 
@@ -299,7 +304,7 @@ def test_a_rewound_transcript_that_is_gone_is_told_beside_its_original(
     original, out = path.with_name("original.jsonl"), path.with_name("out.jsonl")
     original.write_bytes(TALK.data)
     squeeze(original, "prune", output=str(out))
-    rewind(RewindOptions(path=str(out)))
+    rewind(RewindOptions(input=InputOptions(path=str(out))))
     out.rename(path.with_name(name)) if name else out.unlink()
     found = looked_at(path.parent)
 
@@ -352,7 +357,9 @@ def everything(path: Path) -> bytes:
     """Return the first state, reached step by step and at once."""
     out = path.with_name("restored")
     try:
-        rewind(RewindOptions(path=str(path), all=True, output=str(out), force=True))
+        rewind(
+            RewindOptions(input=InputOptions(path=str(path)), all=True, output=str(out), force=True)
+        )
         return out.read_bytes()
     except CompactctlError as error:
         return str(error).encode()
@@ -407,7 +414,7 @@ def test_a_damaged_line_among_originals_is_damage_and_no_bug(harm: bytes, inline
 
     assert only(inline).verdict == "damaged"
     with pytest.raises(IntegrityError):
-        rewind(RewindOptions(path=str(inline)))
+        rewind(RewindOptions(input=InputOptions(path=str(inline))))
 
 
 def cut_off(path: Path, wrong: Sequence[Finding], n: int) -> bool:
