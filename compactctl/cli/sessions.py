@@ -9,8 +9,8 @@ from compactctl.cli.opt import INPUT, ONE_RUN, STATE, flag, opt
 from compactctl.cli.options.completion import complete_client
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.values import KnownName, ParsedText
-from compactctl.commands.sessions.sessions import USUAL, SessionsOptions, sessions
-from compactctl.commands.sessions.wanted import Wanted, parse_since
+from compactctl.commands.sessions.sessions import sessions
+from compactctl.commands.sessions.wanted import USUAL, SessionFilter, parse_since
 from compactctl.sessions.registry import ALL_STORES, store_named
 from compactctl.store.places import this_machine
 from compactctl.tokens.budget import parse_share
@@ -96,13 +96,13 @@ def command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl sessions``."""
-    now = time.time()
-    wanted = Wanted(
+    wanted = SessionFilter(
         clients=clients,
         project=project,
         over=over,
         since=since,
         words=words,
         hidden=hidden,
+        limit=limit,
     )
-    emit(sessions(SessionsOptions(wanted=wanted, most=limit, now=now), this_machine()), shown_as)
+    emit(sessions(wanted, this_machine(), time.time()), shown_as)

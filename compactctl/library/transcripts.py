@@ -16,10 +16,9 @@ from compactctl.commands.inspect.stats import stats as stats_of
 from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult
 from compactctl.commands.rewind.rewind import rewind as rewinding
-from compactctl.commands.sessions.row import Row
-from compactctl.commands.sessions.sessions import USUAL, SessionsOptions
+from compactctl.commands.sessions.row import SessionRow
 from compactctl.commands.sessions.sessions import sessions as sessions_on
-from compactctl.commands.sessions.wanted import Wanted
+from compactctl.commands.sessions.wanted import USUAL, SessionFilter
 from compactctl.errors import UsageError
 from compactctl.library.choices import (
     Choosing,
@@ -137,19 +136,18 @@ def list_sessions(
     clients: Iterable[str] = (),
     project: PathLike | None = None,
     most: int = USUAL,
-) -> tuple[Row, ...]:
+) -> tuple[SessionRow, ...]:
     """Return the newest sessions in the stores of clients on this machine, 0 in ``most`` for all.
 
     ``clients`` are names of clients, or one of them as a text. Raises UsageError for an unknown
     client, and nothing for what is in a store.
     """
     given = {"clients": clients, "most": most}
-    wanted = Wanted(
-        clients=read(given, "clients", texts_of) or (),
+    names = read(given, "clients", texts_of) or ()
+    limit = read(given, "most", number_of)
+    wanted = SessionFilter(
+        clients=names,
         project=None if project is None else os.fspath(project),
+        limit=USUAL if limit is None else limit,
     )
-    shown = read(given, "most", number_of)
-    options = SessionsOptions(
-        wanted=wanted, most=USUAL if shown is None else shown, now=time.time()
-    )
-    return sessions_on(options, this_machine()).rows
+    return sessions_on(wanted, this_machine(), time.time()).rows

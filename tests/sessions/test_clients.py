@@ -12,12 +12,12 @@ import pytest
 from cli.asking import Ask
 from sessions.homes import DAY, HOUR, WRITERS, Home, Said
 
-from compactctl.commands.sessions.sessions import SessionsOptions, sessions
-from compactctl.commands.sessions.wanted import Wanted
+from compactctl.commands.sessions.sessions import sessions
+from compactctl.commands.sessions.wanted import SessionFilter
 from compactctl.sessions.session import Session
 from compactctl.store.places import Machine
 
-ALL = Wanted(hidden=True)
+ALL = SessionFilter(hidden=True)
 # Chats of VS Code hold no counts.
 COUNTING = [name for name in WRITERS if name != "vscode-chat"]
 Listed = Callable[..., list[Session]]
@@ -27,10 +27,10 @@ Listed = Callable[..., list[Session]]
 def listed(home: Home, machine: Machine) -> Listed:
     """Return a function that lists the sessions in the home."""
 
-    def found(wanted: Wanted = ALL, **environ: str | Path) -> list[Session]:
+    def found(wanted: SessionFilter = ALL, **environ: str | Path) -> list[Session]:
         given = {name: str(value) for name, value in environ.items()}
         place = Machine(home=machine.home, environ=given)
-        result = sessions(SessionsOptions(wanted=wanted, now=home.now), place)
+        result = sessions(wanted, place, home.now)
         return [row.session for row in result.rows]
 
     return found
@@ -123,7 +123,7 @@ def test_a_window_that_was_recorded_counts_more_than_that_of_the_model(
     home.codex(Said(context=129_200))
     home.claude(Said(context=150_000))
     home.pi(Said(context=150_000, model="a model that nobody knows"))
-    rows = sessions(SessionsOptions(now=home.now), machine).rows
+    rows = sessions(SessionFilter(), machine, home.now).rows
     ratios = {row.session.entry.client: row.ratio for row in rows}
     assert ratios == {"codex": 0.5, "claude-code": 0.75, "pi": None}
 
@@ -132,7 +132,7 @@ def test_a_context_above_the_window_shows_that_it_is_a_longer_one(
     home: Home, machine: Machine
 ) -> None:
     home.claude(Said(context=400_000))
-    (row,) = sessions(SessionsOptions(now=home.now), machine).rows
+    (row,) = sessions(SessionFilter(), machine, home.now).rows
     assert (row.window, row.ratio) == (1_000_000, 0.4)
 
 
@@ -156,7 +156,7 @@ def test_helpers_and_programs_are_left_out(home: Home, listed: Listed) -> None:
     child = home.opencode(Said(name="child"), parent=parent)
     home.gemini(Said(name="gemini"), kind="subagent")
     home.cline(Said(name="cline"), is_subagent=True)
-    shown = {session.id for session in listed(Wanted())}
+    shown = {session.id for session in listed(SessionFilter())}
     assert shown == {person.id, parent}
     assert kinds(listed()) | {} == {
         person.id: "main",
@@ -175,13 +175,13 @@ def test_helpers_and_programs_are_left_out(home: Home, listed: Listed) -> None:
 
 def test_a_subtask_of_roo_code_is_listed_and_named(home: Home, listed: Listed) -> None:
     home.roo(Said(), parentTaskId="other")
-    assert kinds(listed(Wanted())) == {Said().id: "subtask"}
+    assert kinds(listed(SessionFilter())) == {Said().id: "subtask"}
 
 
 def test_chats_that_nobody_spoke_in_are_left_out(home: Home, listed: Listed) -> None:
     home.vscode(Said(), isEmpty=True, title="New Chat")
     home.gemini(Said(prompt="<session_context>only</session_context>"))
-    assert listed(Wanted()) == []
+    assert listed(SessionFilter()) == []
     assert {session.details.kind for session in listed()} == {"empty"}
 
 
@@ -194,7 +194,9 @@ def test_archived_sessions_are_marked(home: Home, listed: Listed) -> None:
     home.codex(Said(name="codex"), archived=True)
     home.opencode(Said(name="opencode"), archived=True)
     home.codex(Said(name="current"))
-    archived = {s.entry.client: s.entry.archived for s in listed(Wanted()) if s.entry.archived}
+    archived = {
+        s.entry.client: s.entry.archived for s in listed(SessionFilter()) if s.entry.archived
+    }
     assert archived == {"codex": True, "opencode": True}
 
 
@@ -305,7 +307,7 @@ def test_editors_on_macos_keep_theirs_elsewhere(home: Home) -> None:
     library = home.root / "Library" / "Application Support"
     library.parent.mkdir(parents=True)
     (home.root / ".config").rename(library)
-    result = sessions(SessionsOptions(now=home.now), Machine(home=home.root, platform="darwin"))
+    result = sessions(SessionFilter(), Machine(home=home.root, platform="darwin"), home.now)
     assert [row.session.entry.client for row in result.rows] == ["roo"]
 
 

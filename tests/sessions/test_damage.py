@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sessions.homes import WRITERS, Home, Said, everything
 
-from compactctl.commands.sessions.sessions import SessionsOptions, SessionsResult, sessions
-from compactctl.commands.sessions.wanted import Wanted
+from compactctl.commands.sessions.sessions import SessionsResult, sessions
+from compactctl.commands.sessions.wanted import SessionFilter
 from compactctl.sessions.reading.ends import MOST, WINDOW, read_ends
 from compactctl.store.places import Machine
 
@@ -22,8 +22,7 @@ FILES = [name for name in WRITERS if name != "opencode"]
 
 
 def listing(home: Home) -> SessionsResult:
-    options = SessionsOptions(wanted=Wanted(hidden=True), now=home.now)
-    return sessions(options, Machine(home=home.root))
+    return sessions(SessionFilter(hidden=True), Machine(home=home.root), home.now)
 
 
 @pytest.mark.parametrize("client", FILES)

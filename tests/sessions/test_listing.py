@@ -17,8 +17,8 @@ from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
 
 from compactctl.commands.sessions.doubts import least_size
 from compactctl.commands.sessions.row import ShortIds
-from compactctl.commands.sessions.sessions import SessionsOptions, sessions
-from compactctl.commands.sessions.wanted import Wanted, parse_since
+from compactctl.commands.sessions.sessions import sessions
+from compactctl.commands.sessions.wanted import SessionFilter, parse_since
 from compactctl.errors import UsageError
 from compactctl.sessions.registry import ALL_STORES, sessions_of
 from compactctl.sessions.session import Details, Entry, Session
@@ -32,8 +32,8 @@ _END = 150
 
 
 def titles(home: Home, most: int = 0, **wanted: Any) -> list[str]:
-    options = SessionsOptions(wanted=Wanted(**wanted), most=most, now=home.now)
-    rows = sessions(options, Machine(home=home.root)).rows
+    chosen = SessionFilter(**wanted, limit=most)
+    rows = sessions(chosen, Machine(home=home.root), home.now).rows
     return [row.session.details.title for row in rows]
 
 
@@ -126,7 +126,7 @@ def test_no_other_session_is_called_as_one_is(ids: list[str]) -> None:
 def test_what_was_not_looked_at_is_told(home: Home) -> None:
     many(home, 30, n_bytes=0)
     home.claude(Said(name="program", age=0), entrypoint="sdk-cli")
-    result = sessions(SessionsOptions(now=home.now), Machine(home=home.root))
+    result = sessions(SessionFilter(), Machine(home=home.root), home.now)
     assert (len(result.rows), result.found, result.unread, result.hidden) == (20, 31, 10, 1)
 
 

@@ -16,7 +16,13 @@ from sessions.bundled_home import fill_home
 from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
 from compactctl.cli.group import cli
-from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions, is_file
+from compactctl.commands.sessions.references import (
+    ChosenSession,
+    Purpose,
+    SessionChoices,
+    SessionFinder,
+    is_file,
+)
 from compactctl.errors import NoInputError, NotUnderstoodError
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.places import Machine
@@ -28,22 +34,22 @@ READ = [name for name in WRITERS if name != "vscode-chat"]
 
 
 @pytest.fixture
-def known(home: Home, tmp_path: Path) -> Sessions:
+def known(home: Home, tmp_path: Path) -> SessionFinder:
     """Return the sessions of the home, seen from a project of theirs."""
     here = tmp_path / "project"
     here.mkdir()
-    return Sessions(machine=Machine(home=home.root), here=here, now=home.now)
+    return SessionFinder(machine=Machine(home=home.root), here=here, now=home.now)
 
 
-def chosen(known: Sessions, reference: str, purpose: Purpose = "read") -> str:
+def chosen(known: SessionFinder, reference: str, purpose: Purpose = "read") -> str:
     found = known.resolve(reference, purpose)
-    assert isinstance(found, Chosen), found
+    assert isinstance(found, ChosenSession), found
     return found.path
 
 
-def choices(known: Sessions, reference: str, purpose: Purpose = "read") -> list[str]:
+def choices(known: SessionFinder, reference: str, purpose: Purpose = "read") -> list[str]:
     found = known.resolve(reference, purpose)
-    assert isinstance(found, Choices), found
+    assert isinstance(found, SessionChoices), found
     return [row.session.details.title for row in found.rows]
 
 
@@ -66,7 +72,9 @@ def test_a_file_always_wins(
 
 
 @pytest.mark.parametrize("client", READ)
-def test_each_way_to_name_a_session(home: Home, known: Sessions, ask: Ask, client: str) -> None:
+def test_each_way_to_name_a_session(
+    home: Home, known: SessionFinder, ask: Ask, client: str
+) -> None:
     said = Said(prompt="Mend the harbour", title="Mend the harbour", project=str(known.here))
     everything(home)
     WRITERS[client](home, said)  # type: ignore[operator]
@@ -92,7 +100,7 @@ def test_a_session_that_cannot_be_read_yet(home: Home, ask: Ask) -> None:
     assert "new chat" in outcome.err
 
 
-def test_the_latest(home: Home, known: Sessions) -> None:
+def test_the_latest(home: Home, known: SessionFinder) -> None:
     home.claude(Said(name="old", age=2 * HOUR))
     newest = home.codex(Said(name="new", age=HOUR))
     home.codex(Said(name="program", age=0), source="exec")
@@ -101,7 +109,7 @@ def test_the_latest(home: Home, known: Sessions) -> None:
     assert chosen(known, "CLAUDE:latest").endswith(f"{Said(name='old').id}.jsonl")
 
 
-def test_no_latest_is_written_to_when_two_changed_shortly(home: Home, known: Sessions) -> None:
+def test_no_latest_is_written_to_when_two_changed_shortly(home: Home, known: SessionFinder) -> None:
     home.claude(Said(name="one", title="One", age=HOUR))
     newest = home.codex(Said(name="two", title="Two", age=HOUR - 4 * MINUTE))
     home.pi(Said(name="three", title="Three", age=HOUR + 20 * MINUTE))
@@ -109,7 +117,7 @@ def test_no_latest_is_written_to_when_two_changed_shortly(home: Home, known: Ses
     assert choices(known, "latest", "write") == ["Two", "One"]
     assert chosen(known, "codex:latest", "write") == str(newest)
     home.claude(Said(name="one", title="One", age=HOUR + 10 * MINUTE))
-    fresh = Sessions(machine=known.machine, here=known.here, now=known.now)
+    fresh = SessionFinder(machine=known.machine, here=known.here, now=known.now)
     assert chosen(fresh, "latest", "write") == str(newest)
 
 
@@ -140,7 +148,7 @@ def test_the_latest_to_rewind_is_one_that_was_compacted(home: Home, ask: Ask) ->
 
 @pytest.mark.parametrize("options", [["--in-place"], ["--native", "--while-open"]])
 def test_a_compacted_session_whose_archive_is_gone_stays_the_latest_to_rewind(
-    home: Home, known: Sessions, ask: Ask, options: list[str]
+    home: Home, known: SessionFinder, ask: Ask, options: list[str]
 ) -> None:
     """Rewind has to say that the archive is missing, not to undo what came before."""
     path = stored(home)
@@ -152,7 +160,7 @@ def test_a_compacted_session_whose_archive_is_gone_stays_the_latest_to_rewind(
 
 @pytest.mark.parametrize("purpose", ["write", "restore"])
 def test_a_session_that_no_command_can_do_anything_with_is_no_candidate(
-    home: Home, known: Sessions, purpose: Purpose
+    home: Home, known: SessionFinder, purpose: Purpose
 ) -> None:
     readable = home.claude(Said(name="one", age=MINUTE))
     shutil.copy(SAMPLES / "claude-code-session.jsonl", readable)
@@ -164,18 +172,18 @@ def test_a_session_that_no_command_can_do_anything_with_is_no_candidate(
     assert chosen(known, "latest", purpose) == str(readable)
 
 
-def test_what_is_not_clear_is_listed(home: Home, known: Sessions) -> None:
+def test_what_is_not_clear_is_listed(home: Home, known: SessionFinder) -> None:
     home.claude(Said(name="1", title="Tide windows", age=HOUR))
     home.codex(Said(name="2", title="Tide tables", age=2 * HOUR))
     assert choices(known, "tide") == ["Tide windows", "Tide tables"]
     assert choices(known, "tide", "write") == ["Tide windows", "Tide tables"]
     assert chosen(known, "tide tables", "write") == chosen(known, "tide tables")
     home.pi(Said(name="3", title="Tide", age=3 * HOUR))
-    fresh = Sessions(machine=known.machine, here=known.here, now=known.now)
+    fresh = SessionFinder(machine=known.machine, here=known.here, now=known.now)
     assert chosen(fresh, "TIDE") == chosen(fresh, Said(name="3").id)
 
 
-def test_ids_that_begin_alike(home: Home, known: Sessions) -> None:
+def test_ids_that_begin_alike(home: Home, known: SessionFinder) -> None:
     for number in (1, 2):
         path = home.pi(Said(name=str(number), title=f"Pi {number}"))
         alike = path.read_text().replace(Said(name=str(number)).id, f"abcdef0{number}")
@@ -188,12 +196,12 @@ def test_ids_that_begin_alike(home: Home, known: Sessions) -> None:
 
 
 @pytest.mark.parametrize("reference", ["nothing", "latest", "claude:latest", ".", "pi:.", " "])
-def test_what_means_nothing(known: Sessions, reference: str) -> None:
+def test_what_means_nothing(known: SessionFinder, reference: str) -> None:
     with pytest.raises(NoInputError):
         known.resolve(reference)
 
 
-def test_only_sessions_of_this_very_folder_are_here(home: Home, known: Sessions) -> None:
+def test_only_sessions_of_this_very_folder_are_here(home: Home, known: SessionFinder) -> None:
     own = home.claude(Said(name="own", title="Own", project=str(known.here), age=2 * HOUR))
     home.claude(Said(name="below", project=f"{known.here}/below", age=HOUR))
     home.codex(Said(name="above", project=str(known.here.parent), age=HOUR))
@@ -206,7 +214,7 @@ def test_only_sessions_of_this_very_folder_are_here(home: Home, known: Sessions)
 
 @pytest.mark.parametrize("name", ["a😀b", "Straße", "cafe\u0301", "caf\u00e9", "𠮷野", "-x y"])
 def test_sessions_of_a_folder_with_any_name_are_found(
-    home: Home, known: Sessions, name: str
+    home: Home, known: SessionFinder, name: str
 ) -> None:
     folder = known.here / name
     folder.mkdir()
@@ -400,7 +408,7 @@ def test_a_locked_database_is_named(home: Home, ask: Ask) -> None:
     assert outcome.code == 3
 
 
-def test_references_for_a_shell(home: Home, known: Sessions) -> None:
+def test_references_for_a_shell(home: Home, known: SessionFinder) -> None:
     home.claude(Said(name="a", title="Tides"))
     home.codex(Said(name="b", age=HOUR * 2))
     offered = dict(known.references(""))
@@ -409,7 +417,7 @@ def test_references_for_a_shell(home: Home, known: Sessions) -> None:
     assert list(known.references("cod")) == [("codex:latest", "the newest session of Codex")]
 
 
-def test_a_client_that_cannot_be_read_is_told_of_here_too(home: Home, known: Sessions) -> None:
+def test_a_client_that_cannot_be_read_is_told_of_here_too(home: Home, known: SessionFinder) -> None:
     home.vscode(Said(project=str(known.here)))
     with pytest.raises(NotUnderstoodError):
         known.newest_here()

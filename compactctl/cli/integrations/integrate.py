@@ -7,8 +7,8 @@ from compactctl.cli.integrations.program import program
 from compactctl.cli.opt import GATES, OUTPUT, WRITES, flag, opt
 from compactctl.cli.options.output import shown_as_options
 from compactctl.commands.integrations.clients import ALL_INTEGRATIONS
-from compactctl.commands.integrations.integrate import Action, carry_out, integrate
-from compactctl.commands.integrations.pieces import Wish
+from compactctl.commands.integrations.integrate import Action, apply_changes, integrate
+from compactctl.commands.integrations.pieces import InstallRequest
 from compactctl.store.places import this_machine
 
 _HELP = """Set up a client to run compactctl, or take that back.
@@ -41,8 +41,8 @@ write. Settings keep every byte that is not ours, and a copy lies beside them.
 @shown_as_options
 def command(client: str, *, action: Action, block_manual: bool, shown_as: str) -> None:
     """Run ``compactctl integrate``."""
-    wish = Wish(client=client, program=program(), block_manual=block_manual)
-    result = integrate(wish, action, this_machine())
+    request = InstallRequest(client=client, program=program(), block_manual=block_manual)
+    result = integrate(request, action, this_machine())
     emit(result, shown_as)
     if action != "print":
-        carry_out(result)
+        apply_changes(result)

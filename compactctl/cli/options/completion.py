@@ -20,10 +20,10 @@ def complete_file(
     incomplete: str,
 ) -> list["CompletionItem"]:
     """Return files, and the references to sessions that begin so, the newest first."""
-    from compactctl.commands.sessions.references import Sessions
+    from compactctl.commands.sessions.references import SessionFinder
     from compactctl.store.places import this_machine
 
-    sessions = Sessions(machine=this_machine(), here=Path.cwd(), now=time.time())
+    sessions = SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
     return [_files(incomplete), *_items(islice(sessions.references(incomplete), _MOST))]
 
 

@@ -21,7 +21,12 @@ from compactctl.commands.loading.told_by_client import told_at_start, transcript
 from compactctl.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:
-    from compactctl.commands.sessions.references import Choices, Chosen, Purpose, Sessions
+    from compactctl.commands.sessions.references import (
+        ChosenSession,
+        Purpose,
+        SessionChoices,
+        SessionFinder,
+    )
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -161,19 +166,19 @@ def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool)
         return only
     choices = None
     if purpose != "read":
-        choices = sessions.choices_here("which session of this folder?", compacted=compacted)
+        choices = sessions.sessions_here("which session of this folder?", compacted=compacted)
     _list_all(context, choices, compacted=compacted)
     raise click.exceptions.Exit(UsageError.exit_code)
 
 
-def _only_compacted(sessions: "Sessions") -> str | None:
+def _only_compacted(sessions: "SessionFinder") -> str | None:
     """Return the one transcript of this folder that was compacted, after saying which it is."""
     from compactctl.commands.loading.candidates import candidates
     from compactctl.reports.rendering.screen import tell
     from compactctl.reports.rendering.text import line_text
 
     files = candidates(Path.cwd(), compacted=True)
-    if len(files.found) != 1 or files.more or sessions.choices_here("", compacted=True).rows:
+    if len(files.found) != 1 or files.more or sessions.sessions_here("", compacted=True).rows:
         return None
     name = files.found[0].name
     tell(f"{line_text(name)}, the only compacted transcript in this folder")
@@ -181,25 +186,27 @@ def _only_compacted(sessions: "Sessions") -> str | None:
     return name if not name.startswith("-") else f".{os.sep}{name}"
 
 
-def _path_of(context: click.Context, sessions: "Sessions", found: "Chosen | Choices") -> str:
+def _path_of(
+    context: click.Context, sessions: "SessionFinder", found: "ChosenSession | SessionChoices"
+) -> str:
     """Return the path that was chosen, after saying which; list choices and end without one."""
-    from compactctl.commands.sessions.references import Choices
+    from compactctl.commands.sessions.references import SessionChoices
     from compactctl.reports.rendering.screen import tell
     from compactctl.reports.terminal.sessions import chosen_line
 
-    if isinstance(found, Choices):
+    if isinstance(found, SessionChoices):
         _show_choices(context, found)
         raise click.exceptions.Exit(UsageError.exit_code)
-    if found.row is not None and found.is_told:
+    if found.row is not None and found.announce:
         tell(chosen_line(found.row, sessions.now, str(sessions.machine.home)))
     return found.path
 
 
-def _sessions() -> "Sessions":
-    from compactctl.commands.sessions.references import Sessions
+def _sessions() -> "SessionFinder":
+    from compactctl.commands.sessions.references import SessionFinder
     from compactctl.store.places import this_machine
 
-    return Sessions(machine=this_machine(), here=Path.cwd(), now=time.time())
+    return SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
 
 
 def _is_empty() -> bool:
@@ -228,7 +235,7 @@ def _piped() -> str:
     return STANDARD_STREAM
 
 
-def _list_all(context: click.Context, choices: "Choices | None", *, compacted: bool) -> None:
+def _list_all(context: click.Context, choices: "SessionChoices | None", *, compacted: bool) -> None:
     """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
     from compactctl.commands.loading.candidates import candidates
     from compactctl.reports.rendering.screen import Screen
@@ -253,7 +260,7 @@ def _typed_options(context: click.Context, reference: str | None = None) -> Sequ
     return typed
 
 
-def _show_choices(context: click.Context, choices: "Choices") -> None:
+def _show_choices(context: click.Context, choices: "SessionChoices") -> None:
     from compactctl.reports.rendering.screen import Screen
     from compactctl.reports.terminal.sessions import choices_terminal
 

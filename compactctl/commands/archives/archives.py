@@ -40,13 +40,15 @@ class ArchivesResult:
     ``warnings`` name stores that could not be read, in which sessions may be that are not found.
     """
 
+    options: ArchivesOptions
+    machine: Machine
     archives: tuple[SessionArchive, ...]
-    forgotten: bool
-    dry_run: bool
-    folder: str
-    home: str
-    now: float
     warnings: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """Where archives of sessions lie."""
+        return str(state_folder(self.machine))
 
     @property
     def n_bytes(self) -> int:
@@ -72,13 +74,7 @@ def archives(options: ArchivesOptions, machine: Machine) -> ArchivesResult:
         for each in () if options.dry_run else chosen:
             _forget(each, machine)
     return ArchivesResult(
-        archives=chosen,
-        forgotten=options.forget,
-        dry_run=options.dry_run,
-        folder=str(state_folder(machine)),
-        home=str(machine.home),
-        now=options.now,
-        warnings=tuple(folders.notes),
+        options=options, machine=machine, archives=chosen, warnings=tuple(folders.notes)
     )
 
 

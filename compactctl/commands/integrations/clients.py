@@ -16,7 +16,7 @@ _SKILL = Path("skills") / "compactctl" / "SKILL.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pieces:
+class ClientFiles:
     """What a client is given.
 
     ``files`` are files of ours, from their names here to their places; ``settings`` is the file
@@ -39,43 +39,45 @@ class Integration:
     """
 
     client: str
-    pieces: Callable[[Machine], Pieces]
+    files: Callable[[Machine], ClientFiles]
     answer: HookAnswer
     tells_agent: bool = False
 
 
-def _claude_code(machine: Machine) -> Pieces:
+def _claude_code(machine: Machine) -> ClientFiles:
     home = claude_code(machine)
-    return Pieces(
+    return ClientFiles(
         files={"SKILL.md": home / _SKILL}, settings=home / "settings.json", has_status_line=True
     )
 
 
-def _codex(machine: Machine) -> Pieces:
+def _codex(machine: Machine) -> ClientFiles:
     home = codex(machine)
-    return Pieces(
+    return ClientFiles(
         files={"SKILL.md": home / _SKILL},
         settings=home / "hooks.json",
         notes=("Codex runs new hooks once they are trusted: type /hooks in it",),
     )
 
 
-def _opencode(machine: Machine) -> Pieces:
+def _opencode(machine: Machine) -> ClientFiles:
     home = opencode_settings(machine)
     plugin = home / "plugins" / "compactctl.js"
-    return Pieces(files={"SKILL.md": home / _SKILL, "opencode.js": plugin})
+    return ClientFiles(files={"SKILL.md": home / _SKILL, "opencode.js": plugin})
 
 
-def _pi(machine: Machine) -> Pieces:
+def _pi(machine: Machine) -> ClientFiles:
     home = pi(machine)
-    return Pieces(files={"SKILL.md": home / _SKILL, "pi.ts": home / "extensions" / "compactctl.ts"})
+    return ClientFiles(
+        files={"SKILL.md": home / _SKILL, "pi.ts": home / "extensions" / "compactctl.ts"}
+    )
 
 
 ALL_INTEGRATIONS = (
-    Integration(client="claude-code", pieces=_claude_code, answer="decision"),
-    Integration(client="codex", pieces=_codex, answer="continue"),
-    Integration(client="opencode", pieces=_opencode, answer="text"),
-    Integration(client="pi", pieces=_pi, answer="text", tells_agent=True),
+    Integration(client="claude-code", files=_claude_code, answer="decision"),
+    Integration(client="codex", files=_codex, answer="continue"),
+    Integration(client="opencode", files=_opencode, answer="text"),
+    Integration(client="pi", files=_pi, answer="text", tells_agent=True),
 )
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from compactctl.commands.integrations.clients import Pieces, integration_of
+from compactctl.commands.integrations.clients import ClientFiles, integration_of
 from compactctl.commands.integrations.pieces import (
-    Wish,
+    InstallRequest,
     file_text,
     has_hooks_of_ours,
     is_written_here,
@@ -32,7 +32,7 @@ _BACKUP = ".before-compactctl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """A file as it is and as it will be, None where there is none."""
 
     path: Path
@@ -44,29 +44,29 @@ class Change:
 class IntegrateResult:
     """What is written, or would be; ``notes`` say what is left to the person."""
 
-    client: str
+    request: InstallRequest
     action: Action
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     notes: tuple[str, ...]
 
 
-def integrate(wish: Wish, action: Action, machine: Machine) -> IntegrateResult:
+def integrate(request: InstallRequest, action: Action, machine: Machine) -> IntegrateResult:
     """Return what is to be written for a client. Nothing is written.
 
     Raises NotUnderstoodError for settings that are not JSON, or hold something else where ours
     belong; UsageError where a file of that name is somebody else's; OSError.
     """
-    pieces = integration_of(wish.client).pieces(machine)
-    changes = (*_own_files(wish, action, pieces), *_settings(wish, action, pieces))
+    ours = integration_of(request.client).files(machine)
+    changes = (*_own_files(request, action, ours), *_settings(request, action, ours))
     return IntegrateResult(
-        client=wish.client,
+        request=request,
         action=action,
         changes=tuple(each for each in changes if each.before != each.after),
-        notes=() if action == "uninstall" else pieces.notes,
+        notes=() if action == "uninstall" else ours.notes,
     )
 
 
-def carry_out(result: IntegrateResult) -> None:
+def apply_changes(result: IntegrateResult) -> None:
     """Write what was told. Raises ChangedError where a file is not as it was; OSError."""
     fs = FileSystem()
     for change in result.changes:
@@ -81,8 +81,8 @@ def carry_out(result: IntegrateResult) -> None:
             _write(fs, change.path, change.after)
 
 
-def _own_files(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
-    for name, path in pieces.files.items():
+def _own_files(request: InstallRequest, action: Action, ours: ClientFiles) -> Iterator[FileChange]:
+    for name, path in ours.files.items():
         before = _content(path)
         if before is not None and not is_written_here(before):
             if _OURS in before:
@@ -92,22 +92,22 @@ def _own_files(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
             if action == "uninstall":
                 continue
             raise UsageError(f"{path}: exists and is not compactctl's; move it away first")
-        after = None if action == "uninstall" else file_text(name, wish).encode(*_ENCODING)
-        yield Change(path=path, before=before, after=after)
+        after = None if action == "uninstall" else file_text(name, request).encode(*_ENCODING)
+        yield FileChange(path=path, before=before, after=after)
 
 
-def _settings(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
+def _settings(request: InstallRequest, action: Action, ours: ClientFiles) -> Iterator[FileChange]:
     """Yield the copy of the settings and the settings themselves, or the other way round."""
-    if pieces.settings is None:
+    if ours.settings is None:
         return
-    copy = pieces.settings.with_name(pieces.settings.name + _BACKUP)
-    before, kept = _content(pieces.settings), _content(copy)
+    copy = ours.settings.with_name(ours.settings.name + _BACKUP)
+    before, kept = _content(ours.settings), _content(copy)
     try:
         text = None if before is None else before.decode(*_ENCODING)
-        is_set_up = text is not None and has_hooks_of_ours(text, wish.client)
+        is_set_up = text is not None and has_hooks_of_ours(text, request.client)
         if kept not in (None, before) and not is_set_up:
             raise UsageError(
-                f"{copy}: was kept by an earlier install, and {pieces.settings.name} is none that "
+                f"{copy}: was kept by an earlier install, and {ours.settings.name} is none that "
                 "goes with it; delete it, or move it to its place, and run this again"
             )
         # Settings without a copy were made here, or their copy is gone.
@@ -115,27 +115,29 @@ def _settings(wish: Wish, action: Action, pieces: Pieces) -> Iterator[Change]:
         if kept is None and not is_set_up:
             like = text or EMPTY
         if action == "uninstall":
-            yield from _taken_back(wish, pieces.settings, before, like)
-            yield Change(path=copy, before=kept, after=None)
+            yield from _taken_back(request, ours.settings, before, like)
+            yield FileChange(path=copy, before=kept, after=None)
             return
-        ours = with_ours(text or EMPTY, wish, pieces, like).encode(*_ENCODING)
+        new = with_ours(text or EMPTY, request, ours, like).encode(*_ENCODING)
     except NotUnderstoodError as error:
         raise NotUnderstoodError(
-            f"{pieces.settings}: {error}; mend it, or see what to add with --print elsewhere"
+            f"{ours.settings}: {error}; mend it, or see what to add with --print elsewhere"
         ) from error
-    if kept is None and ours != before and (like != EMPTY or not is_set_up):
-        yield Change(path=copy, before=None, after=before)
-    yield Change(path=pieces.settings, before=before, after=ours)
+    if kept is None and new != before and (like != EMPTY or not is_set_up):
+        yield FileChange(path=copy, before=None, after=before)
+    yield FileChange(path=ours.settings, before=before, after=new)
 
 
-def _taken_back(wish: Wish, settings: Path, before: bytes | None, like: str) -> Iterator[Change]:
+def _taken_back(
+    request: InstallRequest, settings: Path, before: bytes | None, like: str
+) -> Iterator[FileChange]:
     """Yield the settings without what is ours; they go where they were made here."""
     if before is None:
         return
-    bare = without_ours(before.decode(*_ENCODING), wish.client, like)
+    bare = without_ours(before.decode(*_ENCODING), request.client, like)
     is_made_here = _content(settings.with_name(settings.name + _BACKUP)) is None and bare == EMPTY
     after = None if is_made_here and before != EMPTY.encode() else bare.encode(*_ENCODING)
-    yield Change(path=settings, before=before, after=after)
+    yield FileChange(path=settings, before=before, after=after)
 
 
 def _content(path: Path) -> bytes | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from compactctl.commands.integrations.clients import AFTER, BEFORE, STARTED, Pieces
+from compactctl.commands.integrations.clients import AFTER, BEFORE, STARTED, ClientFiles
 from compactctl.commands.integrations.settings_text import (
     has,
     value_at,
@@ -32,7 +32,7 @@ _Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class InstallRequest:
     """Which client, the command that runs compactctl, and whether a hook refuses."""
 
     client: str
@@ -40,12 +40,12 @@ class Wish:
     block_manual: bool = False
 
 
-def file_text(name: str, wish: Wish) -> str:
+def file_text(name: str, request: InstallRequest) -> str:
     """Return a file of ours, as it is for a client."""
     text = (files("compactctl.commands.integrations") / "files" / name).read_text("utf-8")
     is_code = not name.endswith(".md")
-    program = json.dumps(wish.program)[1:-1] if is_code else wish.program
-    text = text.replace(_PROGRAM, program).replace(_CLIENT, wish.client)
+    program = json.dumps(request.program)[1:-1] if is_code else request.program
+    text = text.replace(_PROGRAM, program).replace(_CLIENT, request.client)
     return text.replace(_DIGEST, _digest(text.encode("utf-8", "surrogateescape")))
 
 
@@ -66,24 +66,26 @@ def _digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:16]
 
 
-def with_ours(text: str, wish: Wish, pieces: Pieces, like: str) -> str:
+def with_ours(text: str, request: InstallRequest, client_files: ClientFiles, like: str) -> str:
     """Return settings with our entries; those that are there already stay as they are.
 
     Raises NotUnderstoodError where these cannot stand. ``like`` is as in ``without_ours``.
     """
-    wanted = tuple(_items(wish))
+    wanted = tuple(_items(request))
     commands = {(event, item["hooks"][0]["command"]) for event, item in wanted}
-    for event, place in reversed(_our_hooks(text, wish.client)):
+    for event, place in reversed(_our_hooks(text, request.client)):
         if (event, value_at(text, *place, "command")) not in commands:
             text = _without_hook(text, place, like)
-    there = {(event, value_at(text, *at, "command")) for event, at in _our_hooks(text, wish.client)}
+    there = {
+        (event, value_at(text, *at, "command")) for event, at in _our_hooks(text, request.client)
+    }
     for event, item in wanted:
         if (event, item["hooks"][0]["command"]) not in there:
             text = with_item(text, ("hooks", event), item)
-    command = f"{wish.program} statusline"
+    command = f"{request.program} statusline"
     if value_at(text, _STATUS_LINE, "command") != command:
         text = _without_status_line(text, like)
-    if pieces.has_status_line and not has(text, _STATUS_LINE):
+    if client_files.has_status_line and not has(text, _STATUS_LINE):
         text = with_member(text, (_STATUS_LINE,), {"type": "command", "command": command})
     return text
 
@@ -104,9 +106,9 @@ def has_hooks_of_ours(text: str, client: str) -> bool:
     return bool(_our_hooks(text, client))
 
 
-def _items(wish: Wish) -> Iterator[tuple[str, dict[str, Any]]]:
-    command = f"{wish.program} hook {wish.client}"
-    if wish.block_manual:
+def _items(request: InstallRequest) -> Iterator[tuple[str, dict[str, Any]]]:
+    command = f"{request.program} hook {request.client}"
+    if request.block_manual:
         yield BEFORE, {"matcher": "manual", "hooks": [_hook(f"{command} --block-manual")]}
     yield AFTER, {"hooks": [_hook(command)]}
     yield STARTED, {"matcher": "compact", "hooks": [_hook(command)]}

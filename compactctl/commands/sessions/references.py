@@ -13,7 +13,7 @@ from typing import Literal
 from compactctl.commands.loading.database_path import database_path
 from compactctl.commands.loading.discover import TRANSCRIPTS
 from compactctl.commands.loading.load import is_tagged
-from compactctl.commands.sessions.row import Row, ShortIds
+from compactctl.commands.sessions.row import SessionRow, ShortIds
 from compactctl.commands.sessions.wanted import is_hidden, is_of
 from compactctl.errors import CompactctlError, NoInputError, NotUnderstoodError
 from compactctl.model.tags import OWN_KEY
@@ -51,26 +51,26 @@ _NONE: Mapping[Purpose, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class ChosenSession:
     """What a reference means: a path, and the session unless it was the path itself.
 
-    ``is_told`` says that people should be told which session it is.
+    ``announce`` asks for telling people which session it is.
     """
 
     path: str
-    row: Row | None = None
-    is_told: bool = False
+    row: SessionRow | None = None
+    announce: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class SessionChoices:
     """Sessions that a reference may mean, and why none of them was taken.
 
     ``more`` older ones are not in ``rows``.
     """
 
     why: str
-    rows: tuple[Row, ...]
+    rows: tuple[SessionRow, ...]
     more: int
     now: float
     home: str
@@ -86,21 +86,21 @@ def is_file(reference: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sessions:
+class SessionFinder:
     """The sessions of a machine as references to them mean them; ``now`` in seconds."""
 
     machine: Machine
     here: Path
     now: float
 
-    def resolve(self, reference: str, purpose: Purpose = "read") -> Chosen | Choices:
+    def resolve(self, reference: str, purpose: Purpose = "read") -> ChosenSession | SessionChoices:
         """Return the session that a reference means, or those it may mean.
 
         Raises NoInputError when it means none, and NotUnderstoodError when sessions of that client
         cannot be read.
         """
         if is_file(reference):
-            return Chosen(path=reference)
+            return ChosenSession(path=reference)
         entries, rest = self._addressed(reference)
         if rest == LATEST:
             return self._latest(reference, entries, purpose)
@@ -109,7 +109,7 @@ class Sessions:
         found = list(self._with_id(entries, rest))
         exact = [session for session in found if session.id == rest]
         if exact or found:
-            return self._one_of(reference, exact or found, purpose, is_told=not exact)
+            return self._one_of(reference, exact or found, purpose, announce=not exact)
         return self._titled(reference, entries, rest, purpose)
 
     def all_of(self, client: str, purpose: Purpose = "read") -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class Sessions:
             raise NoInputError(f"{client}: {store.title} has no session here")
         return tuple(self._chosen(f"{client}:", session, purpose).path for session in found[::-1])
 
-    def newest_here(self) -> Chosen | None:
+    def newest_here(self) -> ChosenSession | None:
         """Return the newest session that was begun in this folder, None when there is none.
 
         Raises NotUnderstoodError when it is of a client whose sessions cannot be read.
@@ -132,7 +132,7 @@ class Sessions:
         newest = next(self._here(self._entries), None)
         return None if newest is None else self._chosen(HERE, newest, "read")
 
-    def choices_here(self, why: str, *, compacted: bool) -> Choices:
+    def sessions_here(self, why: str, *, compacted: bool) -> SessionChoices:
         """Return the sessions that were begun in this folder, or those with an archive beside."""
         found = self._here(self._entries)
         return self._choices(why, [s for s in found if not compacted or _is_compacted(s)])
@@ -163,7 +163,7 @@ class Sessions:
 
     def _latest(
         self, reference: str, entries: Sequence[Entry], purpose: Purpose
-    ) -> Chosen | Choices:
+    ) -> ChosenSession | SessionChoices:
         candidates = (session for session in shown(entries) if _is_fit(session, purpose))
         newest = next(candidates, None)
         if newest is None:
@@ -179,7 +179,7 @@ class Sessions:
 
     def _newest_here(
         self, reference: str, entries: Sequence[Entry], purpose: Purpose
-    ) -> Chosen | Choices:
+    ) -> ChosenSession | SessionChoices:
         found = self._here(entries)
         newest = next(found, None)
         if newest is None:
@@ -207,15 +207,15 @@ class Sessions:
                 yield session
 
     def _one_of(
-        self, reference: str, found: list[Session], purpose: Purpose, *, is_told: bool
-    ) -> Chosen | Choices:
+        self, reference: str, found: list[Session], purpose: Purpose, *, announce: bool
+    ) -> ChosenSession | SessionChoices:
         if len(found) == 1:
-            return self._chosen(reference, found[0], purpose, is_told=is_told)
+            return self._chosen(reference, found[0], purpose, announce=announce)
         return self._choices(f"{reference}: several ids begin so", found)
 
     def _titled(
         self, reference: str, entries: Sequence[Entry], rest: str, purpose: Purpose
-    ) -> Chosen | Choices:
+    ) -> ChosenSession | SessionChoices:
         found = _titled(shown(entries), rest)
         if not found:
             raise NoInputError(
@@ -228,8 +228,8 @@ class Sessions:
         return self._chosen(reference, found[0], purpose)
 
     def _chosen(
-        self, reference: str, session: Session, purpose: Purpose, *, is_told: bool = True
-    ) -> Chosen:
+        self, reference: str, session: Session, purpose: Purpose, *, announce: bool = True
+    ) -> ChosenSession:
         store = store_named(session.entry.client)
         if store.instead:
             raise NotUnderstoodError(
@@ -241,10 +241,10 @@ class Sessions:
                 f"{reference}: is in a database of {store.title}, which is never written, so there "
                 "is nothing to restore; name the file that compactctl compact -o wrote"
             )
-        return Chosen(path=path_of(session), row=self._ids.row(session), is_told=is_told)
+        return ChosenSession(path=path_of(session), row=self._ids.row(session), announce=announce)
 
-    def _choices(self, why: str, found: Sequence[Session]) -> Choices:
-        return Choices(
+    def _choices(self, why: str, found: Sequence[Session]) -> SessionChoices:
+        return SessionChoices(
             why=why,
             rows=tuple(self._ids.row(session) for session in found[:MOST]),
             more=max(0, len(found) - MOST),

@@ -15,7 +15,7 @@ SHORTEST = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class SessionRow:
     """A session, the beginning of its id that no other session has, and its context window.
 
     ``window`` is the recorded one, else that of its model; None where the model is not known.
@@ -51,9 +51,9 @@ class ShortIds:
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._sorted: Sequence[str] = sorted({entry.id for entry in entries})
 
-    def row(self, session: Session) -> Row:
+    def row(self, session: Session) -> SessionRow:
         """Return a row about a session."""
-        return Row(
+        return SessionRow(
             session=session,
             short_id=self._short(session.entry.id),
             window=_window(session),

@@ -1,27 +1,15 @@
 """Lists the sessions in clients' stores, the newest first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from compactctl.commands.sessions.row import Row, ShortIds
-from compactctl.commands.sessions.wanted import Wanted, is_hidden
+from compactctl.commands.sessions.row import SessionRow, ShortIds
+from compactctl.commands.sessions.wanted import SessionFilter, is_hidden
 from compactctl.sessions.reading.folders import Folders
 from compactctl.sessions.registry import ALL_STORES, newest_entries, sessions_of, store_named
-from compactctl.sessions.session import HIDDEN, Entry, Store
+from compactctl.sessions.session import HIDDEN, Store
 from compactctl.store.places import Machine, editors
-
-USUAL = 20
-"""How many sessions are listed unless another number is asked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionsOptions:
-    """Which sessions, how many of them at most (0 for all), and the time in seconds."""
-
-    wanted: Wanted = field(default_factory=Wanted)
-    most: int = USUAL
-    now: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +21,7 @@ class SessionsResult:
     sessions would be in, where there is none; ``notes`` name what could not be read.
     """
 
-    rows: tuple[Row, ...]
-    wanted: Wanted
+    rows: tuple[SessionRow, ...]
     home: str
     now: float
     found: int
@@ -57,25 +44,37 @@ class SessionsResult:
         return (*self.notes, doubt)
 
 
-def sessions(options: SessionsOptions, machine: Machine) -> SessionsResult:
-    """List sessions. Nothing in a store makes it fail; UsageError for an unknown client."""
-    wanted, folders = options.wanted, Folders()
+def sessions(wanted: SessionFilter, machine: Machine, now: float) -> SessionsResult:
+    """List sessions; ``now`` is in seconds since the epoch.
+
+    Nothing in a store makes it fail; UsageError for an unknown client.
+    """
+    folders = Folders()
     entries = newest_entries(machine, folders, _stores(wanted))
     # The beginning of an id must mean one session when it is given to a command by itself.
     everywhere = newest_entries(machine, Folders()) if wanted.clients else entries
-    in_question = [each for each in entries if wanted.by_place(each)]
-    hidden = [] if wanted.hidden else [e for e in in_question if e.known.kind in HIDDEN]
-    to_read = [each for each in in_question if wanted.hidden or each.known.kind not in HIDDEN]
-    reading = _Reading(wanted=wanted, most=options.most, short_ids=ShortIds(everywhere))
-    rows = reading.rows(to_read)
+    in_question = [entry for entry in entries if wanted.may_match(entry)]
+    to_read = [e for e in in_question if wanted.hidden or e.known.kind not in HIDDEN]
+    rows: list[SessionRow] = []
+    short_ids, n_read, n_hidden = ShortIds(everywhere), 0, len(in_question) - len(to_read)
+    for session in sessions_of(to_read):
+        n_read += 1
+        row = short_ids.row(session)
+        if not wanted.matches(row):
+            continue
+        if is_hidden(session) and not wanted.hidden:
+            n_hidden += 1
+            continue
+        rows.append(row)
+        if len(rows) == wanted.limit:
+            break
     return SessionsResult(
-        rows=rows,
-        wanted=wanted,
+        rows=tuple(rows),
         home=str(machine.home),
-        now=options.now,
+        now=now,
         found=len(entries),
-        hidden=len(hidden) + reading.hidden,
-        unread=len(to_read) - reading.looked_at,
+        hidden=n_hidden,
+        unread=len(to_read) - n_read,
         searched=() if entries else _places(folders.searched, machine),
         notes=tuple(folders.notes),
     )
@@ -89,33 +88,6 @@ def _places(searched: Sequence[Path], machine: Machine) -> tuple[str, ...]:
     return tuple(present or places)
 
 
-def _stores(wanted: Wanted) -> Sequence[Store]:
+def _stores(wanted: SessionFilter) -> Sequence[Store]:
     named = [store_named(name) for name in wanted.clients]
     return [store for store in ALL_STORES if store in named or not named]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Reading:
-    """Reads entries until there are enough rows, and counts what it passes by."""
-
-    wanted: Wanted
-    most: int
-    short_ids: ShortIds
-    looked_at: int = 0
-    hidden: int = 0
-
-    def rows(self, entries: Sequence[Entry]) -> tuple[Row, ...]:
-        """Return the rows that are wanted, at most so many."""
-        found: list[Row] = []
-        for session in sessions_of(entries):
-            self.looked_at += 1
-            row = self.short_ids.row(session)
-            if not self.wanted.by_contents(row):
-                continue
-            if is_hidden(session) and not self.wanted.hidden:
-                self.hidden += 1
-                continue
-            found.append(row)
-            if len(found) == self.most:
-                break
-        return tuple(found)

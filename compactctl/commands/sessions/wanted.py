@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from compactctl.commands.sessions.row import Row
+from compactctl.commands.sessions.row import SessionRow
 from compactctl.errors import UsageError
 from compactctl.sessions.registry import store_named
 from compactctl.sessions.session import HIDDEN, Entry, Session
@@ -15,15 +15,19 @@ _AGE = re.compile(r"(\d+)\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
+USUAL = 20
+"""How many sessions are listed unless another number is asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a session must be to be listed; without anything every one of a person is.
+class SessionFilter:
+    """Which sessions to list; without anything the newest of a person are.
 
     ``clients`` are names of stores, none for all. ``project`` is a folder that the session's
     project is, or lies below. ``over`` is a share of the window; a session whose recorded size is
     too small to be true may be over it. ``since`` is in seconds since the epoch. ``words`` must all
     be in the title, the project or the client, or begin the id. ``hidden`` takes in what clients
-    themselves leave out of their lists.
+    themselves leave out of their lists. ``limit`` is how many are listed at most, 0 for all.
     """
 
     clients: tuple[str, ...] = ()
@@ -32,8 +36,9 @@ class Wanted:
     since: float | None = None
     words: tuple[str, ...] = ()
     hidden: bool = False
+    limit: int = USUAL
 
-    def by_place(self, entry: Entry) -> bool:
+    def may_match(self, entry: Entry) -> bool:
         """Tell whether an entry may be wanted, before anything of it is read."""
         if self.since is not None and entry.modified < self.since:
             return False
@@ -42,13 +47,13 @@ class Wanted:
         folder = Path(os.path.realpath(self.project))
         return store_named(entry.client).may_be_below(entry, folder)
 
-    def by_contents(self, row: Row) -> bool:
+    def matches(self, row: SessionRow) -> bool:
         """Tell whether a session is wanted, by what was read of it."""
         return (
             self._may_be_over(row) and self._is_below(row.session) and self._is_named(row.session)
         )
 
-    def _may_be_over(self, row: Row) -> bool:
+    def _may_be_over(self, row: SessionRow) -> bool:
         if self.over is None or row.at_least is not None:
             return True
         return row.ratio is not None and row.ratio > self.over

@@ -13,8 +13,8 @@ def archives_document(result: ArchivesResult) -> dict[str, Any]:
         "schema": "compactctl.archives/1",
         "folder": result.folder,
         "bytes": result.n_bytes,
-        "forgotten": result.forgotten and not result.dry_run,
-        "dryRun": result.dry_run,
+        "forgotten": result.options.forget and not result.options.dry_run,
+        "dryRun": result.options.dry_run,
         "archives": [_archive(each, result) for each in result.archives],
         "warnings": list(result.warnings),
     }
@@ -24,7 +24,7 @@ def _archive(archive: SessionArchive, result: ArchivesResult) -> dict[str, Any]:
     written = datetime.fromtimestamp(archive.modified, UTC).isoformat(timespec="seconds")
     return {
         "session": str(archive.session),
-        "sessionExists": None if result.forgotten else not archive.is_dead,
+        "sessionExists": None if result.options.forget else not archive.is_dead,
         "folder": str(archive.folder),
         "operations": archive.operations,
         "bytes": archive.n_bytes,

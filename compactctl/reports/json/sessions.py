@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compactctl.commands.sessions.row import CLIENT_RECORD, Row
+from compactctl.commands.sessions.row import CLIENT_RECORD, SessionRow
 from compactctl.commands.sessions.sessions import SessionsResult
 from compactctl.reports.rendering.wording import utc_text
 from compactctl.sessions.registry import store_named
@@ -20,7 +20,7 @@ def sessions_document(result: SessionsResult) -> dict[str, Any]:
     }
 
 
-def _session_document(row: Row) -> dict[str, Any]:
+def _session_document(row: SessionRow) -> dict[str, Any]:
     entry, details = row.session.entry, row.session.details
     return {
         "client": entry.client,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from compactctl.commands.sessions.row import Row
+from compactctl.commands.sessions.row import SessionRow
 from compactctl.reports.rendering.tables import Column, Table, bar, number, table, text
 from compactctl.reports.rendering.text import age_text, one_line, size_text
 from compactctl.sessions.session import Session
@@ -25,7 +25,7 @@ _COLUMNS: tuple[Column, ...] = (
 )
 
 
-def session_table(rows: Sequence[Row], now: float, home: str) -> Table:
+def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
     """Return a row per session; ``now`` is in seconds, ``home`` is shortened in paths.
 
     A column that says nothing of any of them is left out.
@@ -43,7 +43,7 @@ def project_text(project: str, home: str) -> str:
     return one_line(project)
 
 
-def _session_cells(row: Row, now: float, home: str) -> tuple[str, ...]:
+def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
     session, details = row.session, row.session.details
     size, share = session.entry.n_bytes, row.least_ratio
     least = "" if row.at_least is None else "≥"

@@ -21,15 +21,15 @@ _COLUMNS = (
 def archives_terminal(result: ArchivesResult) -> Iterator[ScreenItem]:
     """Yield what to print: a row per archive, and what they come to."""
     if not result.archives:
-        yield f"there are none like that below {project_text(result.folder, result.home)}"
+        yield f"there are none like that below {_folder_text(result)}"
         return
     yield table(_COLUMNS, [_cells(each, result) for each in result.archives])
     yield ""
     told = f"{plural(len(result.archives), 'archive')}, {size_text(result.n_bytes)}"
-    if result.forgotten:
-        yield f"would forget {told}: dry run" if result.dry_run else f"forgot {told}"
+    if result.options.forget:
+        yield f"would forget {told}: dry run" if result.options.dry_run else f"forgot {told}"
         return
-    yield f"{told}, below {project_text(result.folder, result.home)}"
+    yield f"{told}, below {_folder_text(result)}"
     dead = sum(each.is_dead for each in result.archives)
     if dead:
         gone = f"{plural(dead, 'session')} {'is' if dead == 1 else 'are'} gone"
@@ -41,13 +41,17 @@ def archives_messages(result: ArchivesResult) -> Iterator[str]:
     yield from (f"warning: {line_text(warning)}" for warning in result.warnings)
 
 
+def _folder_text(result: ArchivesResult) -> str:
+    return project_text(result.folder, str(result.machine.home))
+
+
 def _cells(archive: SessionArchive, result: ArchivesResult) -> tuple[str, ...]:
     return (
-        project_text(str(archive.session), result.home),
-        age_text(result.now - archive.modified),
+        project_text(str(archive.session), str(result.machine.home)),
+        age_text(result.options.now - archive.modified),
         f"{archive.operations:,}",
         size_text(archive.n_bytes),
-        "" if result.forgotten else _note(archive),
+        "" if result.options.forget else _note(archive),
     )
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from compactctl.commands.sessions.references import Choices
-from compactctl.commands.sessions.row import CLIENT_RECORD, Row
+from compactctl.commands.sessions.references import SessionChoices
+from compactctl.commands.sessions.row import CLIENT_RECORD, SessionRow
 from compactctl.commands.sessions.sessions import SessionsResult
 from compactctl.reports.rendering.screen import ScreenItem
 from compactctl.reports.rendering.session_rows import project_text, session_table
@@ -54,7 +54,7 @@ def sessions_messages(result: SessionsResult) -> Iterator[str]:
 
 
 def choices_terminal(
-    choices: Choices, command: str, options: Sequence[str] = ()
+    choices: SessionChoices, command: str, options: Sequence[str] = ()
 ) -> Iterator[ScreenItem]:
     """Yield what to print: why none was taken, the sessions, and what to type.
 
@@ -69,7 +69,7 @@ def choices_terminal(
     yield f"type: {typed_command(command, choices.rows[0].short_id, options)}"
 
 
-def chosen_line(row: Row, now: float, home: str) -> str:
+def chosen_line(row: SessionRow, now: float, home: str) -> str:
     """Return which session was taken, on one line."""
     session = row.session
     title = f' "{one_line(session.details.title, 48)}"' if session.details.title else ""
@@ -84,5 +84,5 @@ def _is_closed(session: Session) -> bool:
     return bool(store_named(session.entry.client).instead)
 
 
-def _is_full(row: Row) -> bool:
+def _is_full(row: SessionRow) -> bool:
     return (row.least_ratio or 0.0) > _FULL and not _is_closed(row.session)

@@ -97,7 +97,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def settings_of(client: str) -> Path | None:
     found = next(each for each in ALL_INTEGRATIONS if each.client == client)
-    return found.pieces(this_machine()).settings
+    return found.files(this_machine()).settings
 
 
 def state(folder: Path) -> dict[Path, bytes]:
@@ -220,7 +220,7 @@ def test_a_file_of_ours_that_was_changed_by_hand_is_not_lost(
 ) -> None:
     ask("integrate", client, "--install")
     found = next(each for each in ALL_INTEGRATIONS if each.client == client)
-    for path in found.pieces(this_machine()).files.values():
+    for path in found.files(this_machine()).files.values():
         whole = path.read_bytes()
         path.write_bytes(whole + b"mine\n")
         before = state(home)

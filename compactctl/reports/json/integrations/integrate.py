@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from compactctl.commands.integrations.integrate import Change, IntegrateResult
+from compactctl.commands.integrations.integrate import FileChange, IntegrateResult
 
 
 def integrate_document(result: IntegrateResult) -> dict[str, Any]:
     """Return the document."""
     return {
         "schema": "compactctl.integrate/1",
-        "client": result.client,
+        "client": result.request.client,
         "action": result.action,
         "changes": [_change(each) for each in result.changes],
         "notes": list(result.notes),
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: FileChange) -> dict[str, Any]:
     return {
         "path": str(change.path),
         "before": _text(change.before),

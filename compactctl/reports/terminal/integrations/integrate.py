@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from difflib import unified_diff
 from itertools import islice
 
-from compactctl.commands.integrations.integrate import Change, IntegrateResult
+from compactctl.commands.integrations.integrate import FileChange, IntegrateResult
 from compactctl.reports.rendering.screen import ScreenItem, Verbatim
 from compactctl.reports.rendering.text import line_text, safe_text
 
@@ -26,11 +26,12 @@ def integrate_terminal(result: IntegrateResult) -> Iterator[ScreenItem]:
 def integrate_messages(result: IntegrateResult) -> Iterator[str]:
     """Yield what is done with it, and what is left to do."""
     if result.changes and result.action == "print":
-        yield f"nothing is written; to do so: compactctl integrate {result.client} --install"
+        client = result.request.client
+        yield f"nothing is written; to do so: compactctl integrate {client} --install"
     yield from (result.notes if result.changes else ())
 
 
-def _lines(change: Change) -> Iterator[str]:
+def _lines(change: FileChange) -> Iterator[str]:
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
     yield f"{what}: {line_text(str(change.path))}"
     old, new = (
