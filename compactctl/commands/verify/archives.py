@@ -42,7 +42,7 @@ class ProvenArchives:
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _FoundArchive:
     path: Path
     number: int | None
     operation: Operation
@@ -58,7 +58,7 @@ def prove_archives(
     findings: list[Finding] = []
     known = [*_operations(contents, limits, findings)]
     outcomes = frozenset(archive.operation.after for archive in known)
-    proven: list[_Named] = []
+    proven: list[_FoundArchive] = []
     kept: set[Digest] = set()
     for archive in known:
         try:
@@ -89,15 +89,15 @@ def prove_archives(
 
 def _operations(
     contents: FolderContents, limits: ReadLimits, findings: list[Finding]
-) -> Iterator[_Named]:
+) -> Iterator[_FoundArchive]:
     for file in contents.archives:
         try:
-            yield _Named(file.path, file.number, read_operation(file.path, limits))
+            yield _FoundArchive(file.path, file.number, read_operation(file.path, limits))
         except CompactctlError as error:
             findings.append(_refused(error))
     for path in contents.strays:
         try:
-            yield _Named(path, _number_in(path.name), read_operation(path, limits))
+            yield _FoundArchive(path, _number_in(path.name), read_operation(path, limits))
         except _NOT_LOOKED_INTO as error:
             findings.append(_refused(error))
         except CompactctlError as error:
@@ -115,7 +115,9 @@ def _refused(error: CompactctlError) -> Finding:
     return Finding(severity=severity, text=str(error))
 
 
-def _read(archive: _Named, limits: ReadLimits, outcomes: Collection[Digest]) -> frozenset[Digest]:
+def _read(
+    archive: _FoundArchive, limits: ReadLimits, outcomes: Collection[Digest]
+) -> frozenset[Digest]:
     """Read an archive to its end; return the outcomes that the state in it begins with."""
     before = archive.operation.before
     edits: list[str] = []
@@ -139,7 +141,7 @@ def _raw(lines: Iterable[ArchivedLine], edits: list[str], sizes: list[int]) -> I
 
 
 def _names(
-    contents: FolderContents, proven: Sequence[_Named], linked: Collection[_Named]
+    contents: FolderContents, proven: Sequence[_FoundArchive], linked: Collection[_FoundArchive]
 ) -> Iterator[Finding]:
     """Yield the archives that do not have their own name, and what it is where that is clear.
 
@@ -161,7 +163,7 @@ def _names(
         yield _misnamed(each, number)
 
 
-def _copy(archive: _Named, *, is_stray: bool) -> Finding:
+def _copy(archive: _FoundArchive, *, is_stray: bool) -> Finding:
     what = f"{archive.path}: holds operation {archive.operation.id}, as another archive does"
     if is_stray:
         return Finding(severity="note", text=what)
@@ -169,7 +171,7 @@ def _copy(archive: _Named, *, is_stray: bool) -> Finding:
     return Finding(severity="damaged", text=text)
 
 
-def _of_elsewhere(archive: _Named) -> Finding:
+def _of_elsewhere(archive: _FoundArchive) -> Finding:
     text = (
         f"{archive.path}: holds operation {archive.operation.id}, which led to no state of this "
         "transcript; restore the archive that belongs here from a backup"
@@ -177,7 +179,7 @@ def _of_elsewhere(archive: _Named) -> Finding:
     return Finding(severity="damaged", text=text)
 
 
-def _misnamed(archive: _Named, number: int | None) -> Finding:
+def _misnamed(archive: _FoundArchive, number: int | None) -> Finding:
     what = f"{archive.path}: holds operation {archive.operation.id} under another name"
     if number is None:
         text = f"{what}; give it its name and number back"
@@ -194,11 +196,11 @@ def _free_numbers(contents: FolderContents, right: Collection[Path]) -> list[int
     return [number for number in range(1, max(n_all, *taken, 0) + 1) if number not in taken]
 
 
-def _name(archive: _Named, number: int | None) -> str:
+def _name(archive: _FoundArchive, number: int | None) -> str:
     return "" if number is None else archive_name(number, archive.operation)
 
 
-def _gaps(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Finding]:
+def _gaps(contents: FolderContents, proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
     """Yield the numbers up to the newest archive that are not there under any name."""
     numbers = {file.number for file in contents.archives}
     moved = {each.number for each in proven if each.path in contents.strays}
@@ -217,7 +219,7 @@ def _gaps(contents: FolderContents, proven: Sequence[_Named]) -> Iterator[Findin
         yield Finding(severity="damaged", text=text)
 
 
-def _reversed(proven: Sequence[_Named]) -> Iterator[Finding]:
+def _reversed(proven: Sequence[_FoundArchive]) -> Iterator[Finding]:
     """Yield the archives that are numbered before what they build upon."""
     numbers: dict[str, int] = {}
     for each in proven:
@@ -232,18 +234,18 @@ def _reversed(proven: Sequence[_Named]) -> Iterator[Finding]:
             yield Finding(severity="damaged", text=text)
 
 
-def _is_closed(proven: Sequence[_Named]) -> bool:
+def _is_closed(proven: Sequence[_FoundArchive]) -> bool:
     """Tell whether all operations build upon one another alone."""
     ids = {each.operation.id for each in proven}
     return all(_needs(each) <= ids for each in proven)
 
 
-def _needs(archive: _Named) -> frozenset[str]:
+def _needs(archive: _FoundArchive) -> frozenset[str]:
     operation = archive.operation
     return frozenset(filter(None, (operation.parent, operation.head))) - {operation.id}
 
 
-def _renumbering(proven: Sequence[_Named]) -> str:
+def _renumbering(proven: Sequence[_FoundArchive]) -> str:
     """Return which archives to rename for numbers without gaps, in the order they were written.
 
     That no number is missing then says nothing any more, so this is left to a person.
@@ -252,7 +254,7 @@ def _renumbering(proven: Sequence[_Named]) -> str:
     return "rename " + ", ".join(f"{old} to {new}" for old, new in names if old != new)
 
 
-def _in_order(proven: Sequence[_Named]) -> Iterator[_Named]:
+def _in_order(proven: Sequence[_FoundArchive]) -> Iterator[_FoundArchive]:
     """Yield the archives by when they were written, each after those that it builds upon."""
     left = sorted(proven, key=lambda each: (each.operation.recorded_at, each.number or 0))
     while left:

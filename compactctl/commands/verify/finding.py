@@ -25,7 +25,7 @@ class Finding:
     rename: tuple[Path, Path] | None = None
 
 
-def verdict_of(findings: Iterable[Finding]) -> TranscriptState:
+def worst_state(findings: Iterable[Finding]) -> TranscriptState:
     """Return the worst that was found; ``proven`` when there is nothing but notes."""
     found = {finding.severity for finding in findings}
     return next((verdict for verdict in _WORST_FIRST if verdict in found), "proven")

@@ -118,7 +118,7 @@ class Surroundings:
         return found
 
 
-class EachPlace(dict[Path, Surroundings]):
+class SurroundingsByFolder(dict[Path, Surroundings]):
     """The surroundings in every folder that is asked for."""
 
     def __missing__(self, parent: Path) -> Surroundings:

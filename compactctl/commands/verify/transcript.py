@@ -7,7 +7,7 @@ from pathlib import Path
 from compactctl.commands.loading.load import Loaded, is_compacted, loaded_from, parse
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.verify.archives import ProvenArchives, prove_archives
-from compactctl.commands.verify.finding import Finding, TranscriptState, verdict_of
+from compactctl.commands.verify.finding import Finding, TranscriptState, worst_state
 from compactctl.commands.verify.history import lost_operations, prove_history
 from compactctl.commands.verify.surroundings import Surroundings, is_marked
 from compactctl.errors import ArchiveError, CompactctlError, NoInputError
@@ -22,7 +22,7 @@ from compactctl.store.files.lines import Source, open_input
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class VerifiedTranscript:
     """What a verification of one transcript came to.
 
     ``operations`` counts what was proven to be there to take back, ``n_bytes`` what was read of
@@ -41,7 +41,7 @@ class Verified:
 
 def verify_transcript(
     path: Path, around: Surroundings, limits: ReadLimits = READ_LIMITS
-) -> Verified | None:
+) -> VerifiedTranscript | None:
     """Prove every state of a transcript; None when it is not a compacted one. Writes nothing.
 
     ``around`` is what stands in its folder.
@@ -56,7 +56,7 @@ def verify_transcript(
     lines = () if isinstance(source, Finding) else source.lines
     archives = prove_archives(contents, limits, lines)
     findings = (*archives.findings, *_folder(folder, contents), *_drafts(path, folder, around))
-    if not archives.operations and verdict_of(archives.findings) == "proven":
+    if not archives.operations and worst_state(archives.findings) == "proven":
         if isinstance(source, Finding) or not is_marked(source):
             return None
         return _inside(path, source, around, archives, findings)
@@ -70,11 +70,11 @@ def _verified(
     findings: tuple[Finding, ...],
     archives: ProvenArchives | None = None,
     operations: int | None = None,
-) -> Verified:
+) -> VerifiedTranscript:
     proven = archives.operations if archives else ()
-    return Verified(
+    return VerifiedTranscript(
         path=str(path),
-        verdict=verdict_of(findings),
+        verdict=worst_state(findings),
         operations=len(proven) if operations is None else operations,
         n_bytes=archives.n_bytes if archives else 0,
         on_disk=archives.on_disk if archives else 0,
@@ -88,7 +88,7 @@ def _inside(
     around: Surroundings,
     archives: ProvenArchives,
     findings: tuple[Finding, ...],
-) -> Verified | None:
+) -> VerifiedTranscript | None:
     """Judge a transcript without archives that holds records of ours."""
     moved = around.folder_of(source)
     if moved is not None:
@@ -106,9 +106,9 @@ def _inside(
 
 def _beside(
     path: Path, source: Source, archives: ProvenArchives, findings: tuple[Finding, ...]
-) -> Verified:
+) -> VerifiedTranscript:
     """Judge a transcript with archives beside it."""
-    verdict = verdict_of(archives.findings)
+    verdict = worst_state(archives.findings)
     if verdict not in ("proven", "repairable"):
         return _verified(path, findings, archives)
     try:
@@ -130,7 +130,7 @@ def _read(source: Source, path: Path, format_name: str) -> Loaded:
 
 def _with_history(
     path: Path, loaded: Loaded, archives: ProvenArchives, findings: tuple[Finding, ...]
-) -> Verified:
+) -> VerifiedTranscript:
     history = history_behind(loaded)
     found = tuple(prove_history(loaded, history, archives))
     verified = _verified(path, (*findings, *found), archives)

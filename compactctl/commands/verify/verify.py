@@ -11,8 +11,8 @@ from compactctl.commands.loading.folders import matches
 from compactctl.commands.progress import FilesProgress, ProgressTally
 from compactctl.commands.verify.finding import Finding, TranscriptState
 from compactctl.commands.verify.repair import repair
-from compactctl.commands.verify.surroundings import EachPlace
-from compactctl.commands.verify.transcript import Verified, verify_transcript
+from compactctl.commands.verify.surroundings import SurroundingsByFolder
+from compactctl.commands.verify.transcript import VerifiedTranscript, verify_transcript
 from compactctl.errors import ArchiveError, ChangedError, IntegrityError, NoInputError
 from compactctl.store.archive.names import (
     SUFFIX,
@@ -24,7 +24,7 @@ from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.leftovers import DRAFT
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits
 
-__all__ = ["Verified", "VerifyOptions", "VerifyResult", "verify"]
+__all__ = ["VerifiedTranscript", "VerifyOptions", "VerifyResult", "verify"]
 
 GATE = 1
 EXIT_CODES: Mapping[TranscriptState, int] = {
@@ -57,7 +57,7 @@ class VerifyResult:
     ``looked_at`` counts all files that were looked at.
     """
 
-    transcripts: tuple[Verified, ...]
+    transcripts: tuple[VerifiedTranscript, ...]
     looked_at: int
 
     @property
@@ -79,15 +79,15 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
     Raises NoInputError when there is none, and for a path that does not exist; DiskError and
     ChangedError when a repair cannot be carried out.
     """
-    places = EachPlace()
+    places = SurroundingsByFolder()
     paths = tuple(dict.fromkeys(_found(options, places)))
     sizes = [_size(path) for path in paths]
     tally = ProgressTally(
         [(_name(path), n) for path, n in zip(paths, sizes, strict=True)], progress
     )
-    results: list[Verified] = []
+    results: list[VerifiedTranscript] = []
     for path, n_bytes in zip(paths, sizes, strict=True):
-        result = path if isinstance(path, Verified) else _verified(path, options, places)
+        result = path if isinstance(path, VerifiedTranscript) else _verified(path, options, places)
         if result is not None:
             results.append(result)
         tally.done(_name(path), n_bytes)
@@ -100,11 +100,13 @@ def verify(options: VerifyOptions, progress: FilesProgress | None = None) -> Ver
     return VerifyResult(transcripts=tuple(results), looked_at=len(paths))
 
 
-def _name(found: Path | Verified) -> str:
-    return str(found.path if isinstance(found, Verified) else found)
+def _name(found: Path | VerifiedTranscript) -> str:
+    return str(found.path if isinstance(found, VerifiedTranscript) else found)
 
 
-def _verified(path: Path, options: VerifyOptions, places: EachPlace) -> Verified | None:
+def _verified(
+    path: Path, options: VerifyOptions, places: SurroundingsByFolder
+) -> VerifiedTranscript | None:
     first = verify_transcript(path, places[path.parent], options.limits)
     wrong = [each for each in first.findings if each.severity == "repairable"] if first else []
     if first is None or not wrong or not options.repair:
@@ -119,14 +121,16 @@ def _verified(path: Path, options: VerifyOptions, places: EachPlace) -> Verified
     return replace(second, repaired=done)
 
 
-def _size(path: Path | Verified) -> int:
+def _size(path: Path | VerifiedTranscript) -> int:
     try:
-        return 0 if isinstance(path, Verified) else path.stat().st_size
+        return 0 if isinstance(path, VerifiedTranscript) else path.stat().st_size
     except OSError:
         return 0
 
 
-def _found(options: VerifyOptions, places: EachPlace) -> Iterator[Path | Verified]:
+def _found(
+    options: VerifyOptions, places: SurroundingsByFolder
+) -> Iterator[Path | VerifiedTranscript]:
     for name in options.paths:
         path = Path(name)
         if path.name.endswith(SUFFIX) and path.is_dir():
@@ -139,7 +143,9 @@ def _found(options: VerifyOptions, places: EachPlace) -> Iterator[Path | Verifie
             yield path
 
 
-def _below(root: Path, exclude: Sequence[str], places: EachPlace) -> Iterator[Path | Verified]:
+def _below(
+    root: Path, exclude: Sequence[str], places: SurroundingsByFolder
+) -> Iterator[Path | VerifiedTranscript]:
     """Yield the files below a folder that may be compacted, and folders that could not be read."""
     problems: list[OSError] = []
     for at, folders, files in os.walk(root, onerror=problems.append):
@@ -170,15 +176,15 @@ def _is_archived(path: Path) -> bool:
     return archive_folder(path).is_dir()
 
 
-def _transcript_of(folder: Path, places: EachPlace) -> Path:
+def _transcript_of(folder: Path, places: SurroundingsByFolder) -> Path:
     """Return the transcript of an archive folder, also when it was renamed since."""
     path = transcript_of(folder)
     return path if path.exists() else places[path.parent].transcript_of(folder) or path
 
 
-def _unreadable(problem: OSError) -> Verified:
+def _unreadable(problem: OSError) -> VerifiedTranscript:
     text = f"{problem.filename}: cannot be looked into ({problem.strerror}); change its mode"
-    return Verified(
+    return VerifiedTranscript(
         path=str(problem.filename),
         verdict="unknown",
         operations=0,

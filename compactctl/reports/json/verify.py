@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compactctl.commands.verify.verify import Verified, VerifyResult
+from compactctl.commands.verify.verify import VerifiedTranscript, VerifyResult
 
 
 def verify_document(result: VerifyResult) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def verify_document(result: VerifyResult) -> dict[str, Any]:
     }
 
 
-def _transcript(verified: Verified) -> dict[str, Any]:
+def _transcript(verified: VerifiedTranscript) -> dict[str, Any]:
     return {
         "path": verified.path,
         "verdict": verified.verdict,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from compactctl.commands.verify.finding import Severity, TranscriptState
-from compactctl.commands.verify.verify import Verified, VerifyResult
+from compactctl.commands.verify.verify import VerifiedTranscript, VerifyResult
 from compactctl.reports.rendering.screen import Accent, ScreenItem, TextStyle
 from compactctl.reports.rendering.text import one_line, path_name, plural, shell_path, size_text
 
@@ -33,7 +33,7 @@ def verify_terminal(result: VerifyResult) -> Iterator[ScreenItem]:
         yield f"repair with: compactctl verify --repair {shell_path(first.path)}"
 
 
-def _verdict(verified: Verified) -> str:
+def _verdict(verified: VerifiedTranscript) -> str:
     what = plural(verified.operations, "operation")
     read = f", {size_text(verified.on_disk)} in archives" if verified.on_disk else ""
     return f"{verified.verdict}: {path_name(verified.path)} ({what}{read})"

@@ -28,7 +28,12 @@ from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.finding import Finding, TranscriptState
 from compactctl.commands.verify.repair import repair
 from compactctl.commands.verify.surroundings import Surroundings
-from compactctl.commands.verify.verify import Verified, VerifyOptions, VerifyResult, verify
+from compactctl.commands.verify.verify import (
+    VerifiedTranscript,
+    VerifyOptions,
+    VerifyResult,
+    verify,
+)
 from compactctl.errors import CompactctlError, IntegrityError, NoInputError
 from compactctl.store.archive.names import archive_folder
 from compactctl.store.archive.operation_codec import VERSION
@@ -93,12 +98,12 @@ def looked_at(*paths: Path, repair: bool = False) -> VerifyResult:
     return verify(VerifyOptions(paths=tuple(map(str, paths)), repair=repair))
 
 
-def only(path: Path, *, repair: bool = False) -> Verified:
+def only(path: Path, *, repair: bool = False) -> VerifiedTranscript:
     (found,) = looked_at(path, repair=repair).transcripts
     return found
 
 
-def said(verified: Verified) -> str:
+def said(verified: VerifiedTranscript) -> str:
     return "\n".join(f"{each.severity}: {each.text}" for each in verified.findings)
 
 
