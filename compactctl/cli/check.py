@@ -15,6 +15,7 @@ from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.inspect.check import CheckOptions, check
+from compactctl.commands.inspect.stats import StatsOptions
 from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -70,12 +71,12 @@ def command(
     shown_as: str,
 ) -> int:
     """Run ``compactctl check``."""
-    options = CheckOptions(
+    measured = StatsOptions(
         input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
         measure=replace(measure, profile=profile, base=fail_base),
         extras=extras,
-        trigger=trigger,
     )
+    options = CheckOptions(stats=measured, trigger=trigger)
     with working("measuring", path, shown_as):
         result = check(options)
     emit(result, shown_as)

@@ -140,19 +140,20 @@ def command(
     )
     page = ready_page(page, filter(None, (path, rounds_out)), force=force)
     with working("measuring", path, shown_as):
-        result = _with_rows(stats(options), options)
+        result = _with_rows(stats(options))
     emit(result, shown_as, page=page)
     return _gate(result, fail_over)
 
 
-def _with_rows(result: StatsResult, options: StatsOptions) -> StatsResult:
+def _with_rows(result: StatsResult) -> StatsResult:
     """Write a row per round where that is asked for. Raises as ``write_rounds`` does."""
+    options = result.options
     if options.rounds_out is None or result.rounds is None:
         return result
     from compactctl.reports.parquet.rounds import write_rounds
 
     warnings = write_rounds(result.rounds, result.costs, options.rounds_out, force=options.force)
-    return replace(result, rounds_out=options.rounds_out, warnings=(*result.warnings, *warnings))
+    return replace(result, warnings=(*result.warnings, *warnings))
 
 
 def _gate(result: StatsResult, fail_over: float | None) -> int:

@@ -35,5 +35,5 @@ def test_categories_are_those_of_the_raw_records(path: Path) -> None:
 
     if client_of(path) == "claude-code":
         # The words of its reminders are an estimate, and in no file.
-        found["said"] -= result.added
+        found["said"] -= result.extras.by_client
     assert found == expected

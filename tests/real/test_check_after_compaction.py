@@ -7,6 +7,7 @@ from real.choice import each_file, needs_files
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.check import CheckOptions, check
+from compactctl.commands.inspect.stats import StatsOptions
 from compactctl.commands.loading.load import InputOptions
 
 
@@ -19,7 +20,7 @@ def test_a_compacted_session_is_as_large_as_promised_and_not_due(
     told = compact(CompactOptions(input=InputOptions(path=str(path)), output=str(output)))
     if not told.compacted:
         pytest.skip("nothing was compacted")
-    found = check(CheckOptions(input=InputOptions(path=str(output))))
+    found = check(CheckOptions(stats=StatsOptions(input=InputOptions(path=str(output)))))
     assert found.situation.tokens == told.largest_after
     assert found.stats.measure.model == told.measure.model
     assert found.stats.measure.limits == told.measure.limits

@@ -58,7 +58,7 @@ def test_stats_accounts_for_every_byte(path: Path) -> None:
     )
     assert result.transcript.n_bytes == path.stat().st_size
     assert sum(result.breakdown.categories.values()) == result.breakdown.total
-    assert result.size.total == result.usage.tokens or result.conversations != 1
+    assert result.size.total == result.usage.tokens or result.counts.conversations != 1
 
 
 @pytest.mark.each_choice

@@ -1,11 +1,8 @@
 """Whether a transcript needs compaction, and how near it is."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
-from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.sizing.extra_content import ExtraOptions
-from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.profiles.library import DEFAULT_PROFILE, built_in
 from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.tokens.trigger import Situation, Trigger
@@ -16,11 +13,9 @@ _REFUSED = "refused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """What to check, against which profile or trigger."""
+    """What to measure, and the trigger that is asked, None for that of the profile."""
 
-    input: InputOptions
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
-    extras: ExtraOptions = field(default_factory=ExtraOptions)
+    stats: StatsOptions
     trigger: Trigger | None = None
 
 
@@ -39,19 +34,27 @@ class RequestBreakdown:
 class CheckResult:
     """Whether compaction is due.
 
-    ``situation`` and ``breakdown`` are of the largest request, the one that ``stats`` has the usage
-    of; ``level`` is the worst warning level that it reaches and ``text`` what the profile says
-    then. The trigger is asked of each conversation: it fires in ``fired_in``, the largest first.
+    ``breakdown`` is of the largest request, the one that ``stats`` has the usage of, and ``level``
+    the worst warning level that it reaches. The trigger is asked of each conversation: it fires in
+    ``fired_in``, the largest first.
     """
 
     profile: Profile
     trigger: Trigger
     fired_in: tuple[Situation, ...]
-    level: str
-    text: str
-    situation: Situation
+    level: LevelRule
     breakdown: RequestBreakdown
     stats: StatsResult
+
+    @property
+    def situation(self) -> Situation:
+        """What a trigger looks at in the largest request."""
+        return self.stats.next_request.situation(self.stats.measure.limits)
+
+    @property
+    def text(self) -> str:
+        """What the profile says at the level that is reached."""
+        return _text(self.level, self.stats)
 
     @property
     def due(self) -> bool:
@@ -73,28 +76,17 @@ class CheckResult:
 
 def check(options: CheckOptions) -> CheckResult:
     """Measure a transcript and ask the trigger. Raises what ``stats`` raises."""
-    found = stats(
-        StatsOptions(
-            input=options.input,
-            measure=options.measure,
-            extras=options.extras,
-            top=0,
-        )
-    )
-    profile = options.measure.profile or built_in(DEFAULT_PROFILE)
+    found = stats(options.stats)
+    profile = options.stats.measure.profile or built_in(DEFAULT_PROFILE)
     trigger = options.trigger or profile.due
     limits = found.measure.limits
-    situation = found.next_request.situation(limits)
     situations = [request.situation(limits) for request in found.requests]
     fired_in = [each for each in situations if trigger.fired(each)]
-    level = profile.level_at(situation)
     return CheckResult(
         profile=profile,
         trigger=trigger,
         fired_in=tuple(sorted(fired_in, key=lambda each: -each.tokens)),
-        level=level.name,
-        text=_text(level, found),
-        situation=situation,
+        level=profile.level_at(found.next_request.situation(limits)),
         breakdown=_breakdown(found),
         stats=found,
     )
@@ -125,8 +117,8 @@ def _breakdown(found: StatsResult) -> RequestBreakdown:
     """
     request, size = found.next_request, found.size
     parts = found.categories
-    system = parts["system prompt"] + size.overhead + found.extra_system_frame
-    given = (found.extra_prompt, found.extra_files, parts["tool definitions"], system)
+    system = parts["system prompt"] + size.overhead + found.extras.system_frame
+    given = (found.extras.prompt, found.extras.files, parts["tool definitions"], system)
     left, taken = max(0, request.tokens), []
     for part in given:
         taken.append(min(part, left))

@@ -59,49 +59,79 @@ class StatsOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatsResult:
-    """What a transcript holds and how full it makes the window.
+class StatsCounts:
+    """How much there is of what was measured.
 
-    ``requests`` are the next ones, one for each conversation. ``usage`` is that of the largest
-    against the base of the measure's limits, and ``categories`` are its counted tokens;
-    ``breakdown`` covers the text and media of all conversations. ``size`` tells counted, inferred
-    and unexplained tokens apart, and ``health`` whether the counts can be right.
-    ``text_bytes`` is the size of the text the model reads, in UTF-8; ``unread`` says what text was
-    not read where that is so much that the sizes are too small, else "". ``extra_prompt`` and
-    ``extra_files`` are the tokens of the prompt and the files that were added to the transcript,
-    ``added`` those of texts that the client itself adds to what the file holds; what the counter's
-    system adds to a system prompt that was given is ``extra_system_frame``.
-    ``rounds`` are those of everything that was ever sent, None where nobody asked for them, and
-    likewise ``costs``; ``rounds_out`` is the file with them, once it is written. ``timeline`` is
-    None where nobody asked for it, and ``graph`` tells whether a terminal is to show it.
+    ``text_bytes`` is the size of the text that the model reads, in UTF-8.
     """
 
-    path: str
-    scope: Scope
-    transcript: Transcript
-    measure: Measure
-    breakdown: Breakdown
-    categories: Mapping[Category, int]
-    usage: Usage
-    requests: tuple[SizedRequest, ...]
     conversations: int
     messages: int
     turns: int
     steps: int
+    text_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraTokens:
+    """The tokens of what a request holds beside the texts of the file.
+
+    ``prompt`` and ``files`` were given beside it; ``system_frame`` is what the counter's system
+    adds to a system prompt that was given. ``by_client`` are texts that the client itself adds.
+    """
+
+    prompt: int
+    files: int
+    system_frame: int
+    by_client: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatsResult:
+    """What a transcript holds and how full it makes the window.
+
+    ``breakdown`` covers the text and media of all conversations, ``requests`` are the next ones,
+    one for each of them. ``size`` tells counted, inferred and unexplained tokens apart, and
+    ``health`` whether the counts can be right. ``rounds`` are those of everything that was ever
+    sent; they, ``costs`` and ``timeline`` are None where nobody asked for them.
+    """
+
+    options: StatsOptions
+    transcript: Transcript
+    measure: Measure
+    breakdown: Breakdown
+    requests: tuple[SizedRequest, ...]
     size: ContextSize
     health: Health | None
-    text_bytes: int
-    unread: str = ""
-    extra_prompt: int = 0
-    extra_files: int = 0
-    extra_system_frame: int = 0
-    added: int = 0
+    counts: StatsCounts
+    extras: ExtraTokens
     rounds: Rounds | None = None
     costs: Costs | None = None
-    rounds_out: str | None = None
     timeline: Timeline | None = None
-    graph: bool = False
     warnings: tuple[str, ...] = ()
+
+    @property
+    def messages(self) -> int:
+        """How many messages were measured."""
+        return self.counts.messages
+
+    @property
+    def usage(self) -> Usage:
+        """How full the largest of the next requests makes what the limits are measured against."""
+        return usage_of(self.next_request.tokens, self.measure.limits.base_tokens)
+
+    @property
+    def categories(self) -> Mapping[Category, int]:
+        """The counted tokens of the largest of the next requests."""
+        if len(self.requests) == 1:
+            return self.breakdown.categories
+        messages = self.next_request.messages
+        return breakdown(messages, self.measure.meter, cwd=self.transcript.cwd).categories
+
+    @property
+    def unread(self) -> str:
+        """What text was not read, where that is so much that the sizes are too small, else ""."""
+        return unread_text(self.transcript.unread)
 
     @property
     def is_refused(self) -> bool:
@@ -138,38 +168,26 @@ def stats(options: StatsOptions) -> StatsResult:
     measured.meter.prime(messages)
     conversations = conversations_of(history)
     size = _size(options, transcript, measured, messages)
-    frame = 0 if size.calibration else frame_of(measured)
     listed = _rounds(options, transcript, measured)
-    asked = sized_requests(history, measured.meter, size.unseen, extras)
-    largest = largest_of(asked)
-    found = breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top)
     return StatsResult(
-        path=options.input.path,
-        scope=options.scope,
+        options=options,
         transcript=transcript,
         measure=measured,
-        breakdown=found,
-        categories=found.categories
-        if len(asked) == 1
-        else breakdown(largest.messages, measured.meter, cwd=transcript.cwd).categories,
-        usage=usage_of(largest.tokens, measured.limits.base_tokens),
-        requests=asked,
-        conversations=len(conversations),
-        messages=len(messages),
-        turns=sum(message.starts_turn for message in messages),
-        steps=sum(len(steps(conversation)) for conversation in conversations),
+        breakdown=breakdown(messages, measured.meter, cwd=transcript.cwd, largest=options.top),
+        requests=sized_requests(history, measured.meter, size.unseen, extras),
         size=size,
         health=health_check(size, transcript, measured),
-        text_bytes=_text_bytes(messages),
-        unread=unread_text(transcript.unread),
-        extra_prompt=_extra(measured, messages, "--prompt", frame),
-        extra_system_frame=frame if options.extras.system else 0,
-        extra_files=_extra(measured, messages, "--attach"),
-        added=_added(measured, messages),
+        counts=StatsCounts(
+            conversations=len(conversations),
+            messages=len(messages),
+            turns=sum(message.starts_turn for message in messages),
+            steps=sum(len(steps(conversation)) for conversation in conversations),
+            text_bytes=_text_bytes(messages),
+        ),
+        extras=_extra_tokens(options, measured, messages, size),
         rounds=listed,
         costs=costs(listed.rounds, options.prices) if listed and options.prices else None,
         timeline=_timeline(options, transcript, measured, size),
-        graph=options.graph,
         warnings=tuple(filter(None, (size.doubt, _unsized(messages)))),
     )
 
@@ -215,7 +233,19 @@ def _size(
     )
 
 
-def _extra(measured: Measure, messages: Sequence[Message], option: str, frame: int = 0) -> int:
+def _extra_tokens(
+    options: StatsOptions, measured: Measure, messages: Sequence[Message], size: ContextSize
+) -> ExtraTokens:
+    frame = 0 if size.calibration else frame_of(measured)
+    return ExtraTokens(
+        prompt=_given(measured, messages, "--prompt", frame),
+        files=_given(measured, messages, "--attach"),
+        system_frame=frame if options.extras.system else 0,
+        by_client=sum(measured.meter.text(added_text(p)) for m in messages for p in m.parts),
+    )
+
+
+def _given(measured: Measure, messages: Sequence[Message], option: str, frame: int = 0) -> int:
     found = [message for message in messages if message.id.partition(" ")[0] == option]
     return measured.meter.total(found) + frame * len(found)
 
@@ -235,10 +265,6 @@ def _unsized(messages: Sequence[Message]) -> str:
     several = "documents, recordings or encrypted contents have an unknown size and count"
     what = one if len(lines) == 1 else several
     return f"{len(lines):,} {what} 0 tokens (the first is on line {lines[0]:,})"
-
-
-def _added(measured: Measure, messages: Sequence[Message]) -> int:
-    return sum(measured.meter.text(added_text(part)) for m in messages for part in m.parts)
 
 
 def _text_bytes(messages: Sequence[Message]) -> int:

@@ -71,7 +71,7 @@ class ProjectHistory:
             "tokensNotInTranscript": found.next_request.unseen,
             "window": found.measure.budget.window,
             "messages": found.messages,
-            "turns": found.turns,
+            "turns": found.counts.turns,
             "categories": {name: n for name, n in found.categories.items() if n},
             "tools": [
                 {"tool": _line(each.tool), "tokens": each.result_tokens}

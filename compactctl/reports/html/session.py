@@ -81,17 +81,18 @@ def stats_page(result: StatsResult, choice: PageChoice) -> str:
 def _title(result: StatsResult, choice: PageChoice, names: PageNames) -> str:
     if choice.redact:
         return f"a session of {result.transcript.format}"
-    return path_name(result.path) if result.path == "-" else names.line(PurePath(result.path).name)
+    path = result.options.input.path
+    return path_name(path) if path == "-" else names.line(PurePath(path).name)
 
 
 def _facts(result: StatsResult, choice: PageChoice, names: PageNames) -> Iterator[str]:
-    transcript = result.transcript
-    if not choice.redact and result.path != "-":
-        yield names.line(result.path)
+    transcript, path = result.transcript, result.options.input.path
+    if not choice.redact and path != "-":
+        yield names.line(path)
     lines = plural(transcript.n_lines, "line")
     yield f"{transcript.format}: {lines}, {size_text(transcript.n_bytes)}"
-    scope = "in the full history" if result.scope == "full" else "in the context"
-    counts = plural(result.messages, "message"), plural(result.turns, "turn")
+    scope = "in the full history" if result.options.scope == "full" else "in the context"
+    counts = plural(result.counts.messages, "message"), plural(result.counts.turns, "turn")
     yield f"{' and '.join(counts)} {scope}"
     yield from names.measured(result.measure)
 
@@ -113,7 +114,7 @@ def _request(result: StatsResult) -> dict[str, object]:
     return {
         "tokens": tokens,
         "or_more": bool(result.size.unreported),
-        "is_largest": result.conversations > 1,
+        "is_largest": result.counts.conversations > 1,
         "window": budget.window,
         "share": share_text(tokens / budget.window) if budget.window else "",
         "left": fit.window_left,

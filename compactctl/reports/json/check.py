@@ -16,28 +16,28 @@ def check_document(result: CheckResult) -> dict[str, Any]:
     usage = usage_of(result.stats.usage.tokens, measured.budget.available)
     document = {
         "schema": "compactctl.check/2",
-        "path": result.stats.path,
+        "path": result.stats.options.input.path,
         "format": result.stats.transcript.format,
         "profile": result.profile.name,
         **measure_fields(measured),
         "trigger": str(result.trigger),
         "fired": result.fired or None,
         "shouldCompact": result.due,
-        "conversationCount": result.stats.conversations,
+        "conversationCount": result.stats.counts.conversations,
         "dueConversationCount": len(result.fired_in),
         "withinBudget": usage.tokens <= usage.available,
         "estimatedInputTokens": usage.tokens,
         **doubt_fields(result.stats),
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
-        "level": result.level,
+        "level": result.level.name,
         "fit": fit_fields(measured, usage.tokens),
         "message": result.text or None,
         "messageCount": situation.messages,
         "turnCount": situation.turns,
         "breakdown": fields_of(result.breakdown),
     }
-    return {**document, "as": told_as(CHECK, {**document, **_reached(result.level)})}
+    return {**document, "as": told_as(CHECK, {**document, **_reached(result.level.name)})}
 
 
 def _reached(level: str) -> dict[str, bool]:

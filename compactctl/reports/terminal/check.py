@@ -37,9 +37,10 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
     elif result.due:
         answer = f"compaction is due: {_fired_text(result)}"
     style: TextStyle = "bold red" if result.due or result.is_unsure else "bold"
-    yield Accent(f"{path_name(result.stats.path)}: {answer}", style)
+    yield Accent(f"{path_name(result.stats.options.input.path)}: {answer}", style)
     yield Facts(tuple(_facts(result)))
-    yield from (Accent(line, _STYLES.get(result.level, "")) for line in result.text.splitlines())
+    accent = _STYLES.get(result.level.name, "")
+    yield from (Accent(line, accent) for line in result.text.splitlines())
 
 
 def check_messages(result: CheckResult) -> Iterator[str]:
@@ -52,7 +53,7 @@ def _fired_text(result: CheckResult) -> str:
     if not result.fired_in:
         return REFUSED
     told = result.trigger.told(result.fired_in[0])
-    count = result.stats.conversations
+    count = result.stats.counts.conversations
     return told if count <= 1 else f"{told}, in {len(result.fired_in):,} of {count:,} conversations"
 
 
@@ -75,4 +76,4 @@ def _facts(result: CheckResult) -> Iterator[Fact]:
     counts = result.situation
     yield Fact("history", f"{plural(counts.turns, 'turn')}, {plural(counts.messages, 'message')}")
     yield Fact("counted with", counter_text(measured))
-    yield Fact("level", result.level, _STYLES.get(result.level, ""))
+    yield Fact("level", result.level.name, _STYLES.get(result.level.name, ""))

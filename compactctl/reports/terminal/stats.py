@@ -45,7 +45,7 @@ def stats_terminal(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield what to print for a result."""
     yield from _head(result)
     yield ""
-    if result.graph and result.timeline is not None:
+    if result.options.graph and result.timeline is not None:
         yield from session_graph(result, result.timeline)
         yield ""
         yield Facts(tuple(_request_facts(result)))
@@ -67,28 +67,28 @@ def stats_messages(result: StatsResult) -> Iterator[str]:
     """Yield the lines for standard error: warnings, and what to do about a full context."""
     warnings = (*result.transcript.warnings, *result.warnings)
     yield from (f"warning: {line_text(warning)}" for warning in warnings)
-    if result.rounds_out is not None and result.rounds is not None:
+    if result.options.rounds_out is not None and result.rounds is not None:
         rows = plural(len(result.rounds.rounds), "row")
-        yield f"wrote {line_text(result.rounds_out)} ({rows})"
-    if _LEVELS[result.usage.level][1] and result.path != "-":
-        path = shell_path(result.path)
+        yield f"wrote {line_text(result.options.rounds_out)} ({rows})"
+    if _LEVELS[result.usage.level][1] and result.options.input.path != "-":
+        path = shell_path(result.options.input.path)
         yield f"see what a compaction would save: compactctl compact --dry-run {path}"
 
 
 def _head(result: StatsResult) -> Iterator[ScreenItem]:
     transcript = result.transcript
     size = f"{plural(transcript.n_lines, 'line')}, {size_text(transcript.n_bytes)}"
-    yield Accent(path_name(result.path), "bold")
+    yield Accent(path_name(result.options.input.path), "bold")
     yield f"{transcript.format}: {size}; {_counts(result)}"
     yield f"counted with {counter_text(result.measure)}; {model_text(result.measure)}"
 
 
 def _counts(result: StatsResult) -> str:
-    counts = [plural(result.messages, "message"), plural(result.turns, "turn")]
-    if result.conversations > 1:
-        counts.insert(0, plural(result.conversations, "conversation"))
-    scope = "in the full history" if result.scope == "full" else "in the context"
-    return f"{', '.join(counts)} and {plural(result.steps, 'step')} {scope}"
+    counts = [plural(result.counts.messages, "message"), plural(result.counts.turns, "turn")]
+    if result.counts.conversations > 1:
+        counts.insert(0, plural(result.counts.conversations, "conversation"))
+    scope = "in the full history" if result.options.scope == "full" else "in the context"
+    return f"{', '.join(counts)} and {plural(result.counts.steps, 'step')} {scope}"
 
 
 def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
@@ -96,8 +96,9 @@ def _exactness(result: StatsResult) -> Iterator[ScreenItem]:
     word = result.measure.counter.exactness
     if result.breakdown.categories["media"] and word != "estimate":
         yield f"media is an estimate by size, the other rows are {word}"
-    if result.added:
-        yield f"{plural(result.added, 'token')} of these the client adds itself (estimate)"
+    added = result.extras.by_client
+    if added:
+        yield f"{plural(added, 'token')} of these the client adds itself (estimate)"
 
 
 def _facts(result: StatsResult) -> Iterator[Fact]:
@@ -127,13 +128,13 @@ def _request_facts(result: StatsResult) -> Iterator[Fact]:
 
 def request_name(result: StatsResult) -> str:
     """Return what the request that is shown is called: of several, it is the largest."""
-    return "next request" if result.conversations <= 1 else "largest request"
+    return "next request" if result.counts.conversations <= 1 else "largest request"
 
 
 def conversation_facts(result: StatsResult) -> Iterator[Fact]:
     """Yield of how many conversations that request is one, if of several."""
-    if result.conversations > 1:
-        yield Fact("", f"of {plural(result.conversations, 'conversation')}, sent one by one")
+    if result.counts.conversations > 1:
+        yield Fact("", f"of {plural(result.counts.conversations, 'conversation')}, sent one by one")
 
 
 def _size(result: StatsResult) -> Iterator[Fact]:

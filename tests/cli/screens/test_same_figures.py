@@ -220,10 +220,12 @@ def compare(path: Path, way: str) -> None:
     expected = stats_document(found)
     assert sum(expected["breakdown"].values()) == expected["totalTokens"]
     assert min(expected["breakdown"].values()) >= 0
-    if found.conversations == 1:
+    if found.counts.conversations == 1:
         assert sum(expected[row] for row in ROWS) == expected["estimatedInputTokens"]
 
-    checked = check(CheckOptions(input=InputOptions(path=str(path)), measure=WAYS[way]))
+    checked = check(
+        CheckOptions(stats=StatsOptions(input=InputOptions(path=str(path)), measure=WAYS[way]))
+    )
     document = check_document(checked)
     assert {name: document[name] for name in VERDICT} == {name: expected[name] for name in VERDICT}
     assert sum(document["breakdown"].values()) == found.usage.tokens
@@ -238,7 +240,8 @@ def compare(path: Path, way: str) -> None:
     assert (row.window, row.available) == (expected["windowTokens"], found.measure.budget.available)
     assert row.ratio_before == expected["usageRatio"]
     assert (row.tokens_before, row.categories) == (found.size.counted, expected["breakdown"])
-    assert (row.messages, row.turns, row.steps) == (found.messages, found.turns, found.steps)
+    counts = found.counts
+    assert (row.messages, row.turns, row.steps) == (counts.messages, counts.turns, counts.steps)
 
     simulated = simulate(
         SimulateOptions(
@@ -268,7 +271,9 @@ def test_what_compact_promises_is_what_is_measured_then(
     path: Path, way: str, tmp_path: Path
 ) -> None:
     copy = Path(shutil.copy(path, tmp_path))
-    checked = check(CheckOptions(input=InputOptions(path=str(copy)), measure=WAYS[way]))
+    checked = check(
+        CheckOptions(stats=StatsOptions(input=InputOptions(path=str(copy)), measure=WAYS[way]))
+    )
     for in_place in (False, True):
         try:
             made = compact(compacting(copy, way, in_place=in_place, plan={"if_needed": True}))
@@ -278,7 +283,11 @@ def test_what_compact_promises_is_what_is_measured_then(
         assert bool(made.not_due) is not checked.due
         if made.written is None:
             continue
-        again = check(CheckOptions(input=InputOptions(path=made.written.output), measure=WAYS[way]))
+        again = check(
+            CheckOptions(
+                stats=StatsOptions(input=InputOptions(path=made.written.output), measure=WAYS[way])
+            )
+        )
         found = stats_document(again.stats)
         assert again.situation == made.situation
         assert found["fit"] == compact_document(made)["fit"]
@@ -329,7 +338,9 @@ def test_a_status_line_names_the_size_that_check_names(
         claude_said("a", "u", "So.", inner={"model": model}, version=version),
     )
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    limits = check(CheckOptions(input=InputOptions(path=str(path)))).stats.measure.limits
+    limits = check(
+        CheckOptions(stats=StatsOptions(input=InputOptions(path=str(path))))
+    ).stats.measure.limits
     told = {
         "version": version,
         "model": {"id": model},

@@ -133,7 +133,9 @@ def test_without_recorded_usage_there_is_no_health_check() -> None:
 def test_the_lines_fit_and_the_path_stays_whole(folder: str, width: int) -> None:
     path = f"{folder}claude-code-session.jsonl"
     result = with_health(result_of("claude-code-session.jsonl", "o200k_base"), ratio=1.35)
-    [first, *others] = shown(replace(result, path=path), width)
+    [first, *others] = shown(
+        replace(result, options=StatsOptions(input=InputOptions(path=path))), width
+    )
     assert first == path
     assert NOTE in others
     assert max(map(len, others)) <= width
@@ -176,7 +178,7 @@ def test_a_context_of_which_nothing_was_reported_is_not_told_as_all_there_is(
 def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
     path = tmp_path / "rollout.jsonl"
     path.write_bytes(jsonl([message("user", "go"), message("assistant", "done")]))
-    found = check(CheckOptions(input=InputOptions(path=str(path))))
+    found = check(CheckOptions(stats=StatsOptions(input=InputOptions(path=str(path)))))
     told = lines_of(check_terminal(found))
     assert any(re.match(r"next request +\d+ tokens or more, \d\.\d % of", line) for line in told)
     assert any(
@@ -195,7 +197,11 @@ def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
 def test_a_check_tells_whether_the_counts_can_be_right() -> None:
     for name in ("codex-session.jsonl", "openai-chat.jsonl"):
         measure = MeasureOptions(counter="chars/4")
-        found = check(CheckOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure))
+        found = check(
+            CheckOptions(
+                stats=StatsOptions(input=InputOptions(path=str(SAMPLES / name)), measure=measure)
+            )
+        )
         told, same = lines_of(check_terminal(found)), shown(found.stats)
         lines = [line.split() for line in told if line.startswith("health")]
         assert lines == [line.split() for line in same if line.startswith("health")]

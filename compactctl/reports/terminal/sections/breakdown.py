@@ -35,7 +35,7 @@ def largest_messages(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the largest messages."""
     if not result.breakdown.largest:
         return
-    yield from _title("Largest messages", len(result.breakdown.largest), result.messages)
+    yield from _title("Largest messages", len(result.breakdown.largest), result.counts.messages)
     yield table(
         (number("Tokens"), number("Line"), text("Role"), text("Tool", "end")),
         [
@@ -102,11 +102,11 @@ def unsent_records(result: StatsResult) -> Iterator[ScreenItem]:
         yield ""
         yield "In the file, but never sent to the model"
         yield table(columns, rows)
-    transcript = result.transcript
-    share = share_text(result.text_bytes / max(1, transcript.n_bytes))
+    text_bytes, n_bytes = result.counts.text_bytes, result.transcript.n_bytes
+    share = share_text(text_bytes / max(1, n_bytes))
     yield ""
     yield (
-        f"{size_text(result.text_bytes)} ({share}) of {size_text(transcript.n_bytes)} on disk "
+        f"{size_text(text_bytes)} ({share}) of {size_text(n_bytes)} on disk "
         "are text that the model reads"
     )
 
@@ -119,7 +119,7 @@ def _line_text(line: int) -> str:
 def _outside_rows(result: StatsResult) -> Iterator[tuple[str, str, str]]:
     transcript = result.transcript
     hidden = len(transcript.messages) - len(transcript.effective)
-    if hidden > 0 and result.scope == "effective":
+    if hidden > 0 and result.options.scope == "effective":
         yield f"{hidden:,}", "", "messages hidden, compacted or on other branches"
     volumes = sorted(transcript.meta.items(), key=lambda item: (-item[1].n_bytes, item[0]))
     for kind, volume in volumes[:_SHOWN_KINDS]:

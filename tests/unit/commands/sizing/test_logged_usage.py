@@ -61,7 +61,10 @@ def test_messages_that_report_their_usage(report: Report, name: str, tmp_path: P
     assert [each.turn for each in found.rounds.rounds] == list(range(1, 9))
     assert found.rounds.output == 8 * 3
     due = check(
-        CheckOptions(input=InputOptions(path=str(path)), measure=CHARS, trigger=parse_trigger("9k"))
+        CheckOptions(
+            stats=StatsOptions(input=InputOptions(path=str(path)), measure=CHARS),
+            trigger=parse_trigger("9k"),
+        )
     )
     assert due.due
 
@@ -120,7 +123,9 @@ def test_what_is_reported_of_several_requests_and_not_used_fails_a_gate(
     [warning] = stats(StatsOptions(input=InputOptions(path=str(path)), measure=CHARS)).warnings
     assert "the count is used" in warning
     assert (
-        check(CheckOptions(input=InputOptions(path=str(path)), measure=CHARS)).stats.size.doubt
+        check(
+            CheckOptions(stats=StatsOptions(input=InputOptions(path=str(path)), measure=CHARS))
+        ).stats.size.doubt
         == warning
     )
     options = BatchOptions(paths=(str(path),), measure=CHARS, fail_on=("usage",), cached=False)
