@@ -10,7 +10,7 @@ from compactctl.cli.many.tolerance import TOLERANCE_OPTION
 from compactctl.cli.opt import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, WRITES, flag, opt
 from compactctl.cli.options.output import shown_as_options
 from compactctl.cli.options.page import ready_page, unmasked_page_options
-from compactctl.commands.report.report import ReportOptions, report
+from compactctl.commands.batch.report import ReportOptions, report
 
 if TYPE_CHECKING:
     from compactctl.reports.html.choice import PageChoice

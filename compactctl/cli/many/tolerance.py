@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from compactctl.cli.opt import GATES, MAY, opt
 from compactctl.cli.options.values import ParsedText
-from compactctl.commands.report.growth import TOLERANCE
+from compactctl.commands.batch.report import TOLERANCE
 from compactctl.tokens.budget import parse_share
 
 F = TypeVar("F", bound=Callable[..., Any])

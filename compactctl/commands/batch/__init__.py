@@ -1,1 +1,1 @@
-"""Many transcripts, in worker processes."""
+"""Many transcripts, in worker processes, and what reports of them say together."""

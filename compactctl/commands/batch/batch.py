@@ -6,19 +6,19 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from compactctl.commands.batch.columns import read_report, report_row, table_values
 from compactctl.commands.batch.in_turn import InTurn
 from compactctl.commands.batch.known import known_rows
 from compactctl.commands.batch.one_file import GATE, died, judged, run_file
 from compactctl.commands.batch.options import BatchOptions, check_options
 from compactctl.commands.batch.outputs import make_folder, output_names
 from compactctl.commands.batch.pool import Pool, workers_for
+from compactctl.commands.batch.report import TOLERANCE, BaselineComparison, compare_with_baseline
 from compactctl.commands.batch.row import BatchRow, Flag
 from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.batch.tasks import tasks_of
 from compactctl.commands.loading.discover import Choice, Input, discover
 from compactctl.commands.progress import FilesProgress, ProgressTally
-from compactctl.commands.report.growth import TOLERANCE, BaselineComparison, grown
-from compactctl.commands.report.rows import ReportRow, read_report
 from compactctl.commands.report_file import check_report
 from compactctl.commands.sizing.details import FileDetails
 from compactctl.errors import NoInputError
@@ -134,7 +134,11 @@ def batch(
         fail_over_tokens=options.fail_over_tokens,
         fail_on=options.fail_on,
         tolerance=options.tolerance,
-        growth=None if earlier is None else _grown(rows, earlier, options.tolerance),
+        growth=None
+        if earlier is None
+        else compare_with_baseline(
+            [report_row(table_values(row)) for row in rows], earlier, options.tolerance
+        ),
         # A part of the files may well be without a transcript.
         skip_unknown=options.skip_unknown or options.shard is not None,
     )
@@ -195,32 +199,6 @@ def _cache_for(options: BatchOptions) -> AbstractContextManager[ResultCache]:
     """Return the user's cache, or one that is never opened and so holds nothing."""
     cache = ResultCache(cache_path(this_machine()))
     return cache if options.cached else nullcontext(cache)
-
-
-def _grown(
-    rows: Sequence[BatchRow], earlier: Sequence[ReportRow], tolerance: float
-) -> BaselineComparison:
-    return grown([report_row(row) for row in rows], earlier, tolerance)
-
-
-def report_row(row: BatchRow) -> ReportRow:
-    """Return a row as reports of batches are read back."""
-    return ReportRow(
-        path=row.path,
-        status=row.status,
-        exit_code=row.exit_code,
-        project=row.project or "",
-        model=row.model or "",
-        counter=row.counter or "",
-        context=row.context or 0,
-        tokens=row.tokens_before or 0,
-        saved=row.saved or 0,
-        reread=row.reread or 0,
-        ended=row.ended,
-        error=row.error or "",
-        categories=row.categories,
-        tools=row.tools,
-    )
 
 
 def _totals(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:

@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass, field
 
+from compactctl.commands.batch.report import TOLERANCE
 from compactctl.commands.batch.row import Flag
 from compactctl.commands.batch.shard import Shard
 from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.plan import PlanOptions, make_plan
-from compactctl.commands.report.growth import TOLERANCE
 from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice
 from compactctl.commands.sizing.measure import MeasureOptions, counter_asked_for
 from compactctl.errors import UsageError

@@ -4,11 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from compactctl.commands.batch.batch import BatchResult, report_row
-from compactctl.commands.report.growth import BaselineComparison
-from compactctl.commands.report.report import ReportResult
-from compactctl.commands.report.rows import ReportRow
-from compactctl.commands.report.summary import ReportSummary, RowGroup, summarised
+from compactctl.commands.batch.batch import BatchResult
+from compactctl.commands.batch.columns import ReportRow, report_row, table_values
+from compactctl.commands.batch.report import (
+    BaselineComparison,
+    ReportResult,
+    ReportSummary,
+    RowGroup,
+    summarize,
+)
 from compactctl.reports.html.choice import PageChoice
 from compactctl.reports.html.figures import Bar, BarList, class_of, percent
 from compactctl.reports.html.page import page_of
@@ -67,11 +71,11 @@ def report_page(result: ReportResult, choice: PageChoice) -> str:
 
 def batch_page(result: BatchResult, choice: PageChoice) -> str:
     """Return the page of a batch."""
-    rows = tuple(map(report_row, result.rows))
+    rows = tuple(report_row(table_values(row)) for row in result.rows)
     return _page(
         FilesFound(
             rows=rows,
-            summary=summarised(rows),
+            summary=summarize(rows),
             growth=result.growth,
             tolerance=result.tolerance,
         ),

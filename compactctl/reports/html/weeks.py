@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from compactctl.commands.report.rows import ReportRow
-from compactctl.commands.report.summary import RowGroup, by_week
+from compactctl.commands.batch.columns import ReportRow
+from compactctl.commands.batch.report import RowGroup, by_week
 from compactctl.reports.html.areas import areas, grid
 from compactctl.reports.html.curve_chart import SERIES, series
 from compactctl.reports.html.figures import Chart

@@ -1,93 +1,12 @@
-"""The rows of a batch as columns of plain values, whatever file they go into."""
+"""What the rows of a batch are called, and what they fail for, wherever that is shown."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from compactctl.commands.batch.row import BatchRow, Flag
-from compactctl.history.categories import CATEGORIES, Category
-from compactctl.stages.registry import ALL_STAGES
 
-# Column -> Arrow type; each is the field of BatchRow of that name.
-COLUMNS: Mapping[str, str] = {
-    "path": "large_string",
-    "row": "int64",
-    "sha256": "large_string",
-    "sha256_after": "large_string",
-    "project": "large_string",
-    "status": "large_string",
-    "format": "large_string",
-    "client_version": "large_string",
-    "model": "large_string",
-    "counter": "large_string",
-    "exactness": "large_string",
-    "window": "int64",
-    "available": "int64",
-    "tokens_before": "int64",
-    "tokens_after": "int64",
-    "saved": "int64",
-    "unseen": "int64",
-    "ratio_before": "float64",
-    "ratio_after": "float64",
-    "context": "int64",
-    "base": "large_string",
-    "base_tokens": "int64",
-    "used": "float64",
-    "level": "large_string",
-    "messages": "int64",
-    "turns": "int64",
-    "steps": "int64",
-    "lines": "int64",
-    "bytes": "int64",
-    "opaque_lines": "int64",
-    "unread_bytes": "int64",
-    "unread": "large_string",
-    "tools": "large_string",
-    "reread": "int64",
-    "began": "float64",
-    "ended": "float64",
-    "orphans": "int64",
-    "tool_errors": "int64",
-    "flags": "large_string",
-    "stages": "large_string",
-    "output": "large_string",
-    "archive": "large_string",
-    "operation": "large_string",
-    "error_class": "large_string",
-    "error": "large_string",
-    "exit_code": "int64",
-    "milliseconds": "int64",
-}
-# Column -> category; null where a file could not be measured.
-CATEGORY_COLUMNS: Mapping[str, Category] = {
-    f"tokens_{category.replace(' ', '_')}": category for category in CATEGORIES
-}
-# Column -> stage; null where it did not run or changed nothing.
-STAGE_COLUMNS: Mapping[str, str] = {
-    f"saved_by_{stage.name.replace('-', '_')}": stage.name for stage in ALL_STAGES
-}
-TYPES: Mapping[str, str] = {
-    **COLUMNS,
-    **dict.fromkeys((*CATEGORY_COLUMNS, *STAGE_COLUMNS), "int64"),
-}
 WORST = 10
 _STATUS_WORDS = {"skipped": "not a transcript"}
-
-
-def flat(row: BatchRow) -> dict[str, object]:
-    """Return a value for each of ``TYPES``; several names are joined by commas.
-
-    ``tools`` is a JSON object of tokens by tool.
-    """
-    values = {name: getattr(row, name) for name in COLUMNS}
-    listed = {
-        "stages": ",".join(row.stages),
-        "flags": ",".join(row.flags),
-        "tools": json.dumps(dict(row.tools)),
-    }
-    sizes = {name: row.categories.get(each) for name, each in CATEGORY_COLUMNS.items()}
-    saved = {name: row.saved_by.get(each) for name, each in STAGE_COLUMNS.items()}
-    return {**values, **listed, **sizes, **saved}
 
 
 def status_text(status: str) -> str:

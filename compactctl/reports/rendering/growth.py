@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from compactctl.commands.report.growth import BaselineComparison, Figure, Rise
+from compactctl.commands.batch.report import BaselineComparison, Figure, GrowthFinding
 from compactctl.reports.rendering.text import line_text, plural, share_text
 
 _GROWTH: Mapping[Figure, str] = {
@@ -45,7 +45,7 @@ def growth_lines(
         yield f"{gone} of the baseline not measured: {', '.join(map(called, growth.gone[:_SHOWN]))}"
 
 
-def _rise_text(rise: Rise, project: str) -> str:
+def _rise_text(rise: GrowthFinding, project: str) -> str:
     if rise.figure == "context":
         before, after = f"{rise.before:,.0f}", f"{rise.after:,.0f}"
     else:

@@ -47,7 +47,12 @@ def print_json(document: Mapping[str, Any], *, error: bool = False) -> None:
 
 def fields_of(value: "DataclassInstance") -> dict[str, Any]:
     """Return a dataclass as an object, its names in camel case: ``result_tokens``, resultTokens."""
-    return {_SNAKE.sub(lambda m: m[1].upper(), name): each for name, each in asdict(value).items()}
+    return camel_keys(asdict(value))
+
+
+def camel_keys(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with their names in camel case."""
+    return {_SNAKE.sub(lambda m: m[1].upper(), name): value for name, value in values.items()}
 
 
 def tokens_by(tools: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import io
 import json
 
 from compactctl.commands.batch.batch import BatchResult
-from compactctl.reports.rendering.batch_rows import TYPES, flat
+from compactctl.commands.batch.columns import TABLE_TYPES, table_values
 
 # What a spreadsheet takes for the beginning of a formula, as OWASP lists them.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -14,16 +14,16 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def batch_csv(result: BatchResult) -> str:
     """Return a line per file below one of names; a text that would be a formula begins with '."""
     page = io.StringIO(newline="")
-    writer = csv.DictWriter(page, TYPES, lineterminator="\n")
+    writer = csv.DictWriter(page, TABLE_TYPES, lineterminator="\n")
     writer.writeheader()
     for row in result.rows:
-        writer.writerow({name: _cell(value) for name, value in flat(row).items()})
+        writer.writerow({name: _cell(value) for name, value in table_values(row).items()})
     return page.getvalue()
 
 
 def batch_jsonl(result: BatchResult) -> str:
     """Return an object per file, a line each."""
-    return "".join(json.dumps(flat(row)) + "\n" for row in result.rows)
+    return "".join(json.dumps(table_values(row)) + "\n" for row in result.rows)
 
 
 def _cell(value: object) -> object:

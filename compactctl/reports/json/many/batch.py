@@ -3,9 +3,10 @@
 from typing import Any
 
 from compactctl.commands.batch.batch import BatchResult
+from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.row import BatchRow
 from compactctl.reports.json.many.growth import growth_fields
-from compactctl.reports.rendering.json_document import fields_of, tokens_by
+from compactctl.reports.rendering.json_document import camel_keys, fields_of, tokens_by
 
 
 def batch_document(result: BatchResult) -> dict[str, Any]:
@@ -26,4 +27,4 @@ def batch_document(result: BatchResult) -> dict[str, Any]:
 
 def _row(row: BatchRow) -> dict[str, Any]:
     listed = {"stages": list(row.stages), "flags": list(row.flags), "tools": tokens_by(row.tools)}
-    return {**fields_of(row), **listed}
+    return {**camel_keys(row_values(row)), **listed}

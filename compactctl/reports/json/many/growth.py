@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compactctl.commands.report.growth import BaselineComparison
+from compactctl.commands.batch.report import BaselineComparison
 from compactctl.reports.rendering.json_document import fields_of
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compactctl.commands.report.report import ReportResult
+from compactctl.commands.batch.report import ReportResult
 from compactctl.reports.json.many.growth import growth_fields
 from compactctl.reports.rendering.json_document import fields_of, tokens_by
 

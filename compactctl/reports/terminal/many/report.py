@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from compactctl.commands.report.report import ReportResult
-from compactctl.commands.report.rows import ReportRow
-from compactctl.commands.report.summary import RowGroup
+from compactctl.commands.batch.columns import ReportRow
+from compactctl.commands.batch.report import ReportResult, RowGroup
 from compactctl.reports.rendering.batch_rows import status_text
 from compactctl.reports.rendering.growth import growth_lines
 from compactctl.reports.rendering.screen import Accent, Fact, Facts, ScreenItem, TextStyle

@@ -1,0 +1,312 @@
+"""Looks at the reports of batches together, and against an earlier one."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+from typing import Literal
+
+from compactctl.commands.batch.columns import ReportRow, read_report, read_reports
+from compactctl.commands.report_file import check_report
+from compactctl.history.categories import Category
+from compactctl.model.exact import exact
+
+PERCENTS = (50, 90, 95, 99)
+TOLERANCE = 0.1
+"""By how much a figure may be larger than in the baseline, as a share of that."""
+# What is too little to be called growth: tokens of a request, a share of all tokens.
+_LEAST_TOKENS, _LEAST_SHARE = 1_000, 0.01
+GATE = 1
+Figure = Literal["context", "reread", "tools"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowGroup:
+    """Transcripts that have something in common, such as their project.
+
+    ``tokens`` is their sum, ``context`` the median of their largest requests; ``reread`` and
+    ``tools`` are the shares of tokens of files read again later and of tools altogether.
+    """
+
+    name: str
+    files: int
+    tokens: int
+    context: int
+    reread: float
+    tools: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Transcripts whose next request holds at least ``least`` tokens and fewer than ``below``."""
+
+    least: int
+    below: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSummary:
+    """What the rows come to; of files that failed or are not transcripts there are no figures.
+
+    ``percentiles`` are those of the next request's tokens by percent. ``weeks`` are groups named
+    by ISO week, of the transcripts that tell when they ended. Where ``counters`` names several,
+    ``tokens`` is what shares refer to and no figure to show.
+    """
+
+    files: int
+    statuses: Mapping[str, int]
+    tokens: int
+    saved: int
+    counters: tuple[str, ...]
+    categories: Mapping[Category, int]
+    tools: Mapping[str, int]
+    percentiles: Mapping[int, int]
+    bins: tuple[Bin, ...]
+    models: tuple[RowGroup, ...]
+    projects: tuple[RowGroup, ...]
+    weeks: tuple[RowGroup, ...]
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether one counter is behind all tokens, so that they have a sum."""
+        return len(self.counters) <= 1
+
+
+def summarize(rows: Sequence[ReportRow]) -> ReportSummary:
+    """Add up rows; groups and tools are sorted by their tokens, weeks by time."""
+    read = [row for row in rows if row.is_read]
+    categories: Counter[Category] = Counter()
+    tools: Counter[str] = Counter()
+    for row in read:
+        categories.update(row.categories)
+        tools.update(row.tools)
+    sizes = sorted(row.context for row in read)
+    return ReportSummary(
+        files=len(rows),
+        statuses=dict(Counter(row.status for row in rows)),
+        tokens=sum(row.tokens for row in read),
+        saved=sum(row.saved for row in read),
+        counters=tuple(sorted({row.counter for row in read if row.counter})),
+        categories=dict(categories),
+        tools=dict(tools.most_common()),
+        percentiles={percent: percentile(sizes, percent) for percent in PERCENTS if sizes},
+        bins=_bins(sizes),
+        models=_by_tokens(_named(read, lambda row: row.model)),
+        projects=_by_tokens(_named(read, lambda row: row.project)),
+        weeks=tuple(sorted(_named(read, _week), key=lambda group: group.name)),
+    )
+
+
+def by_week(rows: Sequence[ReportRow]) -> dict[str, tuple[RowGroup, ...]]:
+    """Return what each project came to by ISO week, of files that tell both and did not fail.
+
+    Weeks are in order, projects as they come; a week without any is left out.
+    """
+    read = [row for row in rows if row.is_read and _week(row)]
+    weeks = sorted({_week(row) for row in read})
+    return {
+        week: _named([row for row in read if _week(row) == week], lambda row: row.project)
+        for week in weeks
+    }
+
+
+def group_by(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tuple[RowGroup, ...]:
+    """Return a group per name, one of them "" where rows have none."""
+    members: dict[str, list[ReportRow]] = defaultdict(list)
+    for row in rows:
+        members[name(row)].append(row)
+    return tuple(_group(*group) for group in members.items())
+
+
+def _named(rows: Iterable[ReportRow], name: Callable[[ReportRow], str]) -> tuple[RowGroup, ...]:
+    return tuple(group for group in group_by(rows, name) if group.name)
+
+
+def percentile(sizes: Sequence[int], percent: int) -> int:
+    """Return the nearest-rank percentile of sorted sizes."""
+    return sizes[max(0, math.ceil(len(sizes) * percent / 100) - 1)]
+
+
+def _group(name: str, rows: Sequence[ReportRow]) -> RowGroup:
+    tokens = sum(row.tokens for row in rows)
+    used = sum(sum(row.tools.values()) for row in rows)
+    return RowGroup(
+        name=name,
+        files=len(rows),
+        tokens=tokens,
+        context=round(median(row.context for row in rows)),
+        reread=sum(row.reread for row in rows) / max(1, tokens),
+        tools=used / max(1, tokens),
+    )
+
+
+def _by_tokens(groups: Iterable[RowGroup]) -> tuple[RowGroup, ...]:
+    return tuple(sorted(groups, key=lambda group: (-group.tokens, group.name)))
+
+
+def _bins(sizes: Sequence[int]) -> tuple[Bin, ...]:
+    """Count sizes by powers of two of a thousand tokens, from the smallest to the largest."""
+    if not sizes:
+        return ()
+    counts = Counter(_power(size) for size in sizes)
+    return tuple(
+        Bin(least=_edge(power), below=_edge(power + 1), files=counts[power])
+        for power in range(min(counts), max(counts) + 1)
+    )
+
+
+def _power(size: int) -> int:
+    return max(0, (size // 1_000).bit_length())
+
+
+def _edge(power: int) -> int:
+    return 1_000 * (1 << power - 1) if power else 0
+
+
+def _week(row: ReportRow) -> str:
+    if row.ended is None:
+        return ""
+    try:
+        year, week, _ = datetime.fromtimestamp(row.ended, UTC).isocalendar()
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return f"{year}-W{week:02}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowthFinding:
+    """A figure of a project that grew too much: median tokens, or a share of all tokens."""
+
+    project: str
+    figure: Figure
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineComparison:
+    """What comes of comparing with a baseline, by project; "" are all files without one.
+
+    ``recounted`` are projects that are counted with something else now, so that their figures
+    say nothing about growth; ``added`` are not in the baseline, ``gone`` are only there.
+    """
+
+    rises: tuple[GrowthFinding, ...]
+    compared: tuple[str, ...]
+    recounted: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        """Whether something grew too much, or cannot be told to have not."""
+        return bool(self.rises or self.recounted or not self.compared)
+
+
+def compare_with_baseline(
+    rows: Sequence[ReportRow], baseline: Sequence[ReportRow], tolerance: float = TOLERANCE
+) -> BaselineComparison:
+    """Compare the projects that both have; files that failed are left out."""
+    now, before = _projects(rows), _projects(baseline)
+    both = [name for name in now if name in before]
+    counters, earlier = _counters(rows), _counters(baseline)
+    recounted = tuple(name for name in both if _differ(counters[name], earlier[name]))
+    compared = tuple(name for name in both if name not in recounted)
+    return BaselineComparison(
+        rises=tuple(
+            rise for name in compared for rise in _growths(now[name], before[name], tolerance)
+        ),
+        compared=compared,
+        recounted=recounted,
+        added=tuple(name for name in now if name not in before),
+        gone=tuple(name for name in before if name not in now),
+    )
+
+
+def _counters(rows: Sequence[ReportRow]) -> Mapping[str, set[str]]:
+    """Return by project what its tokens were counted with, as far as the rows tell."""
+    counters: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.is_read and row.counter:
+            counters[row.project].add(row.counter)
+    return counters
+
+
+def _differ(now: set[str], before: set[str]) -> bool:
+    return bool(now and before) and now.isdisjoint(before)
+
+
+def _projects(rows: Sequence[ReportRow]) -> dict[str, RowGroup]:
+    read = [row for row in rows if row.is_read]
+    return {
+        group.name: group
+        for group in sorted(group_by(read, lambda row: row.project), key=lambda group: group.name)
+    }
+
+
+def _growths(now: RowGroup, before: RowGroup, tolerance: float) -> Iterator[GrowthFinding]:
+    pairs: tuple[tuple[Figure, float, float, float], ...] = (
+        ("context", before.context, now.context, _LEAST_TOKENS),
+        ("reread", before.reread, now.reread, _LEAST_SHARE),
+        ("tools", before.tools, now.tools, _LEAST_SHARE),
+    )
+    for figure, old, new, least in pairs:
+        if exact(new) - exact(old) > max(exact(least), exact(tolerance) * exact(old)):
+            yield GrowthFinding(project=now.name, figure=figure, before=old, after=new)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """Which reports, an earlier one to compare with, and where all rows are to be written."""
+
+    paths: tuple[str, ...]
+    baseline: str | None = None
+    tolerance: float = TOLERANCE
+    merge: str | None = None
+    top: int = 10
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportResult:
+    """All rows, what they come to, and what grew since the baseline, None without one.
+
+    ``merged`` is the file with all rows, once it is written; ``top`` is how many rows of a table
+    are to be shown.
+    """
+
+    paths: tuple[str, ...]
+    rows: tuple[ReportRow, ...]
+    summary: ReportSummary
+    baseline: str | None
+    tolerance: float
+    growth: BaselineComparison | None
+    top: int
+    merged: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """1 when something grew too much, or nothing could be compared, else 0."""
+        return GATE if self.growth is not None and self.growth.fails else 0
+
+
+def report(options: ReportOptions) -> ReportResult:
+    """Read reports. Raises NoInputError, NotUnderstoodError, and UsageError for where to merge."""
+    if options.merge is not None:
+        taken = (*options.paths, *filter(None, (options.baseline,)))
+        check_report(options.merge, taken, force=options.force)
+    rows = read_reports(options.paths)
+    earlier = None if options.baseline is None else read_report(options.baseline)
+    return ReportResult(
+        paths=options.paths,
+        rows=rows,
+        summary=summarize(rows),
+        baseline=options.baseline,
+        tolerance=options.tolerance,
+        growth=None if earlier is None else compare_with_baseline(rows, earlier, options.tolerance),
+        top=options.top,
+    )

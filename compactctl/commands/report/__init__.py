@@ -1,1 +1,0 @@
-"""What reports of batches say together, and against an earlier one."""
