@@ -2,11 +2,9 @@
 
 import time
 
-import click
-
-from compactctl.cli.emit import emit
-from compactctl.cli.opt import INPUT, OUTPUT, WRITES, flag
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import INPUT, OUTPUT, WRITES, Arg, flag
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.archives.archives import ArchivesOptions, archives
 from compactctl.store.places import this_machine
 
@@ -19,14 +17,18 @@ removes cannot be had again: a session that is compacted and still there keeps i
 """
 
 
-@click.command("archives", help=_HELP)
-@click.argument("names", metavar="[SESSIONS]...", nargs=-1)
-@flag("dead", INPUT, WRITES, "Only archives whose session is in no store.")
-@flag("forget", OUTPUT, WRITES, "Remove the archives of these sessions, or those of --dead.")
-@flag("dry_run", OUTPUT, WRITES, "Show what --forget would remove, remove nothing.")
-@flag("force", OUTPUT, WRITES, "Also remove the only way back of a compacted session.", short="-f")
-@shown_as_options
-def command(
+@plain_command(
+    Arg("names", metavar="[SESSIONS]...", nargs=-1),
+    flag("dead", INPUT, WRITES, "Only archives whose session is in no store."),
+    flag("forget", OUTPUT, WRITES, "Remove the archives of these sessions, or those of --dead."),
+    flag("dry_run", OUTPUT, WRITES, "Show what --forget would remove, remove nothing."),
+    flag(
+        "force", OUTPUT, WRITES, "Also remove the only way back of a compacted session.", short="-f"
+    ),
+    SHOWN_AS,
+    help=_HELP,
+)
+def archives_command(
     names: tuple[str, ...], *, dead: bool, forget: bool, dry_run: bool, force: bool, shown_as: str
 ) -> None:
     """Run ``compactctl archives``."""

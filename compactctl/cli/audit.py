@@ -4,13 +4,12 @@ from typing import get_args
 
 import click
 
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import GATES, MAY, SHOWN, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import format_option, limit_options
-from compactctl.cli.options.measure import measure_options
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.input import FORMAT, LIMITS
+from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditGate, AuditOptions
@@ -40,32 +39,34 @@ def _gates(text: str) -> tuple[AuditGate, ...]:
     return tuple(gate for gate in _GATES if gate in names)
 
 
-@click.command("audit", help=_HELP, cls=SectionedCommand)
-@file_argument()
-@opt(
-    "fail_on",
-    GATES,
-    MAY,
-    f"Exit with 1 when any of these was found: {', '.join(_GATES)}; several with commas.",
-    type=ParsedText(_gates),
-    metavar="FINDS",
-    default="",
+@plain_command(
+    file_argument(),
+    opt(
+        "fail_on",
+        GATES,
+        MAY,
+        f"Exit with 1 when any of these was found: {', '.join(_GATES)}; several with commas.",
+        type=ParsedText(_gates),
+        metavar="FINDS",
+        default="",
+    ),
+    opt(
+        "top",
+        SHOWN,
+        MAY,
+        "How many finds of each kind to list.",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=5,
+        show_default=True,
+    ),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "top",
-    SHOWN,
-    MAY,
-    "How many finds of each kind to list.",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=5,
-    show_default=True,
-)
-@format_option
-@limit_options
-@measure_options
-@shown_as_options
-def command(
+def audit_command(
     path: str,
     *,
     fail_on: tuple[AuditGate, ...],

@@ -3,16 +3,13 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import click
-
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import MAY, SIZE, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import STRICT, format_option, limit_options
-from compactctl.cli.options.measure import FAIL_BASE, extra_options, measure_options
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
+from compactctl.cli.options.measure import EXTRAS, FAIL_BASE, MEASURE
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.profile import PROFILE
-from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions
@@ -38,26 +35,28 @@ the file's text stands in fields that are not read to tell.
 """
 
 
-@click.command("check", help=_HELP, cls=SectionedCommand)
-@file_argument()
-@PROFILE
-@opt(
-    "trigger",
-    SIZE,
-    MAY,
-    "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
-    "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
-    type=ParsedText(parse_trigger),
-    metavar="WHEN",
+@plain_command(
+    file_argument(),
+    PROFILE,
+    opt(
+        "trigger",
+        SIZE,
+        MAY,
+        "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
+        "'turns>20', or conditions joined with or. [default: that of the profile, 0.8]",
+        type=ParsedText(parse_trigger),
+        metavar="WHEN",
+    ),
+    FAIL_BASE,
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    EXTRAS,
+    STRICT,
+    SHOWN_AS,
+    help=_HELP,
 )
-@FAIL_BASE
-@format_option
-@limit_options
-@measure_options
-@extra_options
-@STRICT
-@shown_as_options
-def command(
+def check_command(
     path: str,
     *,
     profile: "Profile | None",

@@ -3,9 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-import click
-
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import (
     GATES,
     MAY,
@@ -20,29 +18,28 @@ from compactctl.cli.opt import (
 )
 from compactctl.cli.options.file_argument import file_argument
 from compactctl.cli.options.input import (
+    FORMAT,
+    LIMITS,
     STRICT,
-    format_option,
-    limit_options,
 )
-from compactctl.cli.options.measure import FAIL_BASE, measure_options
+from compactctl.cli.options.measure import FAIL_BASE, MEASURE
 from compactctl.cli.options.output import (
     NATIVE,
+    SHOWN_AS,
     STANDARD_STREAM,
     WHILE_OPEN,
     layout_into,
     layout_options,
     one_document,
-    shown_as_options,
 )
-from compactctl.cli.options.page import ready_page, unmasked_page_options
-from compactctl.cli.options.plan import plan_options, protect_options
-from compactctl.cli.options.plan_file import plan_file_options, plan_from
+from compactctl.cli.options.page import PAGE, ready_page
+from compactctl.cli.options.plan import PLAN, PROTECT
+from compactctl.cli.options.plan_file import PLAN_FILE, PLAN_OUT, plan_from
 from compactctl.cli.options.prices import prices_option
-from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.summarizer import (
+    SUMMARIZER,
     SummarizerParameters,
     summarizer_from,
-    summarizer_options,
 )
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.loading.load import InputOptions
@@ -72,54 +69,62 @@ free. With --stages, exactly those run, in the order given.
 """
 
 
-@click.command("compact", help=_HELP, cls=SectionedCommand)
-@file_argument("write")
-@plan_options
-@plan_file_options
-@summarizer_options
-@protect_options
-@FAIL_BASE
-@flag(
-    "redo",
-    SUMMARIES,
-    ONE_RUN,
-    "Start from the originals of what FILE's own client compacted, instead of its summaries.",
+@plain_command(
+    file_argument("write"),
+    PLAN,
+    PLAN_FILE,
+    PLAN_OUT,
+    SUMMARIZER,
+    PROTECT,
+    FAIL_BASE,
+    flag(
+        "redo",
+        SUMMARIES,
+        ONE_RUN,
+        "Start from the originals of what FILE's own client compacted, instead of its summaries.",
+    ),
+    opt(
+        "output",
+        OUTPUT,
+        WRITES,
+        "Write here; - is standard output.",
+        short="-o",
+        path="here",
+        metavar="FILE",
+    ),
+    flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived."),
+    opt(
+        "archived_out",
+        OUTPUT,
+        WRITES,
+        "Write what is hidden now here as well, as plain lines with their tags: what view "
+        "--archived --jsonl prints.",
+        path="here",
+        metavar="FILE",
+    ),
+    NATIVE,
+    WHILE_OPEN,
+    PAGE,
+    *layout_options(messages=True),
+    flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n"),
+    flag("explain", SHOWN, ONE_RUN, "List every message: what became of it, and why."),
+    prices_option("Tell after how many requests the compaction has paid what a prompt cache loses"),
+    flag("require_fit", MEASURED, MAY, "Fail (exit 5) when it does not fit afterwards."),
+    flag(
+        "require_audit",
+        GATES,
+        MAY,
+        "Fail (exit 1) when a summary lost a rule or made something up.",
+    ),
+    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    STRICT,
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "output",
-    OUTPUT,
-    WRITES,
-    "Write here; - is standard output.",
-    short="-o",
-    path="here",
-    metavar="FILE",
-)
-@flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived.")
-@opt(
-    "archived_out",
-    OUTPUT,
-    WRITES,
-    "Write what is hidden now here as well, as plain lines with their tags: what view "
-    "--archived --jsonl prints.",
-    path="here",
-    metavar="FILE",
-)
-@NATIVE
-@WHILE_OPEN
-@unmasked_page_options
-@layout_options(messages=True)
-@flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
-@flag("explain", SHOWN, ONE_RUN, "List every message: what became of it, and why.")
-@prices_option("Tell after how many requests the compaction has paid what a prompt cache loses")
-@flag("require_fit", MEASURED, MAY, "Fail (exit 5) when it does not fit afterwards.")
-@flag("require_audit", GATES, MAY, "Fail (exit 1) when a summary lost a rule or made something up.")
-@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
-@format_option
-@limit_options
-@measure_options
-@STRICT
-@shown_as_options
-def command(
+def compact_command(
     path: str,
     *,
     plan: PlanOptions,

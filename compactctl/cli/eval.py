@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.opt import (
     CUT,
     GATES,
@@ -22,12 +22,11 @@ from compactctl.cli.opt import (
     opt,
 )
 from compactctl.cli.options.file_argument import paths_argument
-from compactctl.cli.options.input import STRICT, format_option, limit_options
-from compactctl.cli.options.measure import measure_options
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.page import ready_page, unmasked_page_options
+from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
+from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.page import PAGE, ready_page
 from compactctl.cli.options.plan_file import plan_from, plan_option
-from compactctl.cli.options.sections import SectionedCommand
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.evaluate.evaluate import EvaluateOptions, EvaluateResult, evaluate
@@ -67,131 +66,133 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
-@click.command("eval", cls=SectionedCommand, help=_HELP)
-@paths_argument("FILES...", required=True)
-@opt(
-    "profiles",
-    POLICY,
-    MAY,
-    "Evaluate these profiles (repeatable). [default: default]",
-    flag="--profile",
-    path="settings",
-    metavar="A,B,...",
-    multiple=True,
+@plain_command(
+    paths_argument("FILES...", required=True),
+    opt(
+        "profiles",
+        POLICY,
+        MAY,
+        "Evaluate these profiles (repeatable). [default: default]",
+        flag="--profile",
+        path="settings",
+        metavar="A,B,...",
+        multiple=True,
+    ),
+    opt(
+        "stages",
+        POLICY,
+        MAY,
+        "Evaluate these stages in this order (repeatable).",
+        type=ParsedText(stage_list),
+        metavar="LIST",
+        multiple=True,
+    ),
+    plan_option(
+        "Evaluate this plan, which compact --plan-out wrote when the session was shorter: it is "
+        "cut where it ended then."
+    ),
+    opt(
+        "at",
+        CUT,
+        MAY,
+        "Cut a session behind these parts of its requests.",
+        type=ParsedText(shares),
+        metavar="SHARES",
+        default="0.6",
+        show_default=True,
+    ),
+    opt(
+        "every",
+        CUT,
+        MAY,
+        "Cut wherever another N tokens have come together instead.",
+        type=click.IntRange(min=1),
+        metavar="N",
+    ),
+    opt(
+        "keep",
+        SIZE,
+        MAY,
+        "Keep so much of the tokens before the cut, beside the system prompt.",
+        type=ParsedText(shares),
+        metavar="SHARES",
+        default="0.5,0.3,0.1",
+        show_default=True,
+    ),
+    opt(
+        "gates",
+        GATES,
+        MAY,
+        "Exit with 1 unless each profile keeps this, as recall>=0.95@0.3: the measure, the least "
+        "(or <= the most), and at which share (repeatable).",
+        flag="--gate",
+        type=ParsedText(parse_gate),
+        metavar="LIMIT",
+        multiple=True,
+    ),
+    opt(
+        "baseline",
+        GATES,
+        READS,
+        "Exit with 1 where a measure is 0.02 below this earlier eval --json.",
+        path="settings",
+        metavar="FILE",
+    ),
+    opt(
+        "answers",
+        GATES,
+        SUMMARIZES,
+        "Let this command answer questions about each context: it gets context and question on "
+        "standard input and prints the answer.",
+        metavar="CMD",
+    ),
+    opt(
+        "answers_timeout",
+        GATES,
+        SUMMARIZES,
+        "Give up waiting for an answer after this long.",
+        type=click.IntRange(min=1),
+        metavar="SECONDS",
+        default=60,
+        show_default=True,
+    ),
+    opt(
+        "seed",
+        MEASURED,
+        MAY,
+        "Draw random lines, and sessions for intervals, from this seed.",
+        type=int,
+        metavar="N",
+        default=0,
+        show_default=True,
+    ),
+    opt(
+        "report",
+        OUTPUT,
+        WRITES,
+        "Write a row per context to this Parquet file.",
+        path="here",
+        metavar="FILE",
+    ),
+    opt(
+        "plot",
+        OUTPUT,
+        WRITES,
+        "Draw recall against tokens kept into this SVG file.",
+        path="here",
+        metavar="FILE",
+    ),
+    PAGE,
+    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    STRICT,
+    SHOWN_AS,
+    stage_options(*ALL_STAGES),
+    help=_HELP,
 )
-@opt(
-    "stages",
-    POLICY,
-    MAY,
-    "Evaluate these stages in this order (repeatable).",
-    type=ParsedText(stage_list),
-    metavar="LIST",
-    multiple=True,
-)
-@plan_option(
-    "Evaluate this plan, which compact --plan-out wrote when the session was shorter: it is cut "
-    "where it ended then."
-)
-@opt(
-    "at",
-    CUT,
-    MAY,
-    "Cut a session behind these parts of its requests.",
-    type=ParsedText(shares),
-    metavar="SHARES",
-    default="0.6",
-    show_default=True,
-)
-@opt(
-    "every",
-    CUT,
-    MAY,
-    "Cut wherever another N tokens have come together instead.",
-    type=click.IntRange(min=1),
-    metavar="N",
-)
-@opt(
-    "keep",
-    SIZE,
-    MAY,
-    "Keep so much of the tokens before the cut, beside the system prompt.",
-    type=ParsedText(shares),
-    metavar="SHARES",
-    default="0.5,0.3,0.1",
-    show_default=True,
-)
-@opt(
-    "gates",
-    GATES,
-    MAY,
-    "Exit with 1 unless each profile keeps this, as recall>=0.95@0.3: the measure, the least "
-    "(or <= the most), and at which share (repeatable).",
-    flag="--gate",
-    type=ParsedText(parse_gate),
-    metavar="LIMIT",
-    multiple=True,
-)
-@opt(
-    "baseline",
-    GATES,
-    READS,
-    "Exit with 1 where a measure is 0.02 below this earlier eval --json.",
-    path="settings",
-    metavar="FILE",
-)
-@opt(
-    "answers",
-    GATES,
-    SUMMARIZES,
-    "Let this command answer questions about each context: it gets context and question on "
-    "standard input and prints the answer.",
-    metavar="CMD",
-)
-@opt(
-    "answers_timeout",
-    GATES,
-    SUMMARIZES,
-    "Give up waiting for an answer after this long.",
-    type=click.IntRange(min=1),
-    metavar="SECONDS",
-    default=60,
-    show_default=True,
-)
-@opt(
-    "seed",
-    MEASURED,
-    MAY,
-    "Draw random lines, and sessions for intervals, from this seed.",
-    type=int,
-    metavar="N",
-    default=0,
-    show_default=True,
-)
-@opt(
-    "report",
-    OUTPUT,
-    WRITES,
-    "Write a row per context to this Parquet file.",
-    path="here",
-    metavar="FILE",
-)
-@opt(
-    "plot",
-    OUTPUT,
-    WRITES,
-    "Draw recall against tokens kept into this SVG file.",
-    path="here",
-    metavar="FILE",
-)
-@unmasked_page_options
-@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
-@format_option
-@limit_options
-@measure_options
-@STRICT
-@shown_as_options
-@stage_options(*ALL_STAGES)
-def command(
+def eval_command(
     paths: tuple[str, ...],
     *,
     profiles: tuple[str, ...],

@@ -4,15 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from compactctl.cli.emit import emit, working
-from compactctl.cli.options.file_argument import needed_file_argument
-from compactctl.cli.options.input import ARCHIVE, format_option, limit_options
-from compactctl.cli.options.measure import measure_options
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.command import emit, plain_command, working
+from compactctl.cli.opt import Arg
+from compactctl.cli.options.file_argument import NEEDED_FILE
+from compactctl.cli.options.input import ARCHIVE, FORMAT, LIMITS
+from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.profile import PROFILE
-from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.explain.explain import explain_message
 from compactctl.commands.explain.result import ExplainOptions
 from compactctl.commands.loading.load import InputOptions
@@ -30,16 +28,18 @@ what a compaction would make of it now. Nothing is written.
 """
 
 
-@click.command("explain", help=_HELP, cls=SectionedCommand)
-@needed_file_argument
-@click.argument("message", metavar="MESSAGE")
-@format_option
-@ARCHIVE
-@limit_options
-@measure_options
-@PROFILE
-@shown_as_options
-def command(
+@plain_command(
+    NEEDED_FILE,
+    Arg("message", metavar="MESSAGE"),
+    FORMAT,
+    ARCHIVE,
+    LIMITS,
+    MEASURE,
+    PROFILE,
+    SHOWN_AS,
+    help=_HELP,
+)
+def explain_command(
     path: str,
     message: str,
     *,

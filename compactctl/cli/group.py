@@ -284,9 +284,10 @@ class Commands(Mapping[str, click.Command]):
 
 
 def _imported(name: str) -> click.Command:
-    path = ".".join(filter(None, ("compactctl.cli", _ROOMS[name], name.replace("-", "_"))))
-    module = importlib.import_module(path)
-    command: click.Command = module.command
+    file = name.replace("-", "_")
+    module = importlib.import_module(".".join(filter(None, ("compactctl.cli", _ROOMS[name], file))))
+    command: click.Command = getattr(module, f"{file}_command")
+    command.name = name
     command.context_class = _SafeContext
     return command
 

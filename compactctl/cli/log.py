@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import click
-
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import ARCHIVE, limit_options
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.input import ARCHIVE, LIMITS
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.inspect.log import log
 from compactctl.store.files.limits import ReadLimits
 
@@ -19,12 +17,14 @@ the groups that compactctl rewind --group can bring back. Exit 6 when an archive
 """
 
 
-@click.command("log", help=_HELP)
-@file_argument(compacted=True)
-@ARCHIVE
-@limit_options
-@shown_as_options
-def command(path: str, *, archive: Path | None, limits: ReadLimits, shown_as: str) -> int:
+@plain_command(
+    file_argument(compacted=True),
+    ARCHIVE,
+    LIMITS,
+    SHOWN_AS,
+    help=_HELP,
+)
+def log_command(path: str, *, archive: Path | None, limits: ReadLimits, shown_as: str) -> int:
     """Run ``compactctl log``."""
     with working("reading", path, shown_as):
         result = log(path, limits, archive)

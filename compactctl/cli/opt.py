@@ -1,12 +1,19 @@
 """An option, declared once: the field it sets, its section of the help, and who may set it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field, fields
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from compactctl.stages.support.option_field import OptionField
+
+T = TypeVar("T", bound="DataclassInstance")
 
 PathBase = Literal["settings", "here"]
 """What a relative path in a settings file is relative to: the file, or where compactctl runs."""
@@ -79,12 +86,6 @@ class Opt(click.Option):
         self.project = project
         self.path = path
 
-    def __call__(self, function: F) -> F:
-        """Add the option to a command, as click's decorators do."""
-        added = (*getattr(function, "__click_params__", ()), self)
-        function.__click_params__ = list(added)  # type: ignore[attr-defined]
-        return function
-
 
 def opt(
     place: str,
@@ -124,3 +125,143 @@ def section_of(option: click.Option) -> HelpSection:
 def project_rule(option: click.Option) -> ProjectRule:
     """Return whether a project's settings file may set an option."""
     return option.project if isinstance(option, Opt) else NOT_JUDGED
+
+
+class StageOption(Opt):
+    """An option of one stage: the ``field`` of its options that it sets.
+
+    A project may set it unless it is text.
+    """
+
+    def __init__(
+        self,
+        flag: str,
+        *,
+        field: "OptionField",
+        **attributes: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(
+            [flag],
+            place=f"{field.stage}_{field.name}",
+            section=OF_STAGES,
+            project=ADDS_TEXT if field.kind == "text" else MAY,
+            **attributes,
+        )
+        self.field = field
+
+
+class Arg(click.Argument):
+    """An argument that sets the field ``place``, to what ``choose`` makes of what was typed.
+
+    That is asked once all of the command line is read.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        *,
+        choose: Callable[[click.Context, Any], object] = lambda _, typed: typed,
+        **attributes: Any,  # noqa: ANN401 - click's
+    ) -> None:
+        super().__init__([place.replace(".", "_")], **attributes)
+        self.place = place
+        self.choose = choose
+
+
+class OptGroup:
+    """Options below one field: their places are inside of it, or ``make`` makes its value of them.
+
+    ``make`` gets the values by place.
+    """
+
+    def __init__(
+        self, place: str, *parts: "CommandPart", make: Callable[..., object] | None = None
+    ) -> None:
+        self.place = place
+        self.parts = parts
+        self.make = make
+
+
+CommandPart = Opt | Arg | OptGroup
+"""What a command is declared with."""
+
+
+def parameters(parts: Sequence[CommandPart]) -> Iterator[click.Parameter]:
+    """Yield the parameters of a command in their order."""
+    for part in parts:
+        if isinstance(part, OptGroup):
+            yield from parameters(part.parts)
+        else:
+            yield part
+
+
+def values_by_place(parts: Sequence[CommandPart], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that a command was given, by the places they are for.
+
+    ``values`` are click's, by the names of parameters.
+    """
+    placed: dict[str, Any] = {}
+    for part in parts:
+        if isinstance(part, Opt):
+            placed[part.place] = values[str(part.name)]
+        elif isinstance(part, Arg):
+            typed = values[str(part.name)]
+            placed[part.place] = part.choose(click.get_current_context(), typed)
+        elif part.make:
+            placed[part.place] = part.make(**values_by_place(part.parts, values))
+        else:
+            inner = values_by_place(part.parts, values)
+            placed |= {f"{part.place}.{place}": value for place, value in inner.items()}
+    return placed
+
+
+def build(kind: type[T], values: Mapping[str, object]) -> T:
+    """Return a record from values by place; where one is None, the field keeps its default.
+
+    A record may be given as a whole, and single fields of it besides: those count more.
+    """
+    given: dict[str, object] = {}
+    for field in fields(kind):
+        value: Any = values.get(field.name)
+        inner = _inside(field.name, values)
+        if inner:
+            whole = {} if value is None else {f.name: getattr(value, f.name) for f in fields(value)}
+            value = build(_type_of(field), whole | inner)
+        if value is not None:
+            given[field.name] = value
+    return kind(**given)
+
+
+def _inside(place: str, values: Mapping[str, object]) -> dict[str, object]:
+    start = f"{place}."
+    return {
+        name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
+    }
+
+
+def _type_of(field: "Field[Any]") -> Any:  # noqa: ANN401 - no annotation of a record is postponed
+    return field.type
+
+
+def check_places(kind: type, parts: Sequence[CommandPart]) -> None:
+    """Raise TypeError for a place that the record does not have."""
+    for part in parts:
+        inner: Any = kind
+        for name in part.place.split("."):
+            types = {field.name: field.type for field in fields(inner)}
+            if name not in types:
+                raise TypeError(f"{inner.__name__} has no field {name!r} ({part.place})")
+            inner = types[name]
+        if isinstance(part, OptGroup) and part.make is None:
+            check_places(inner, part.parts)
+
+
+TYPED = "compactctl.typed"
+"""In the context: the arguments of the command as they were typed."""
+
+
+def is_typed(flag: str) -> bool:
+    """Tell whether an option of the command that runs stands on its command line."""
+    context = click.get_current_context()
+    names = (str(option.name) for option in context.command.params if flag in option.opts)
+    return ParameterSource.COMMANDLINE in map(context.get_parameter_source, names)

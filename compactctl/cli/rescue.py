@@ -1,13 +1,10 @@
 """``compactctl rescue``."""
 
-import click
-
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import MAY, ONE_RUN, OUTPUT, READS, SIZE, SUMMARIES, WRITES, flag, opt
-from compactctl.cli.options.file_argument import session_argument
-from compactctl.cli.options.input import limit_options
-from compactctl.cli.options.output import NATIVE, WHILE_OPEN, shown_as_options
-from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.file_argument import SESSION
+from compactctl.cli.options.input import LIMITS
+from compactctl.cli.options.output import NATIVE, SHOWN_AS, WHILE_OPEN
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.loading.load import InputOptions
@@ -27,47 +24,49 @@ What was rescued before and has not changed since is not written a second time.
 """
 
 
-@click.command("rescue", help=_HELP, cls=SectionedCommand)
-@session_argument
-@opt(
-    "from_error",
-    SIZE,
-    READS,
-    "What the client or the provider said; a size that it names is gone by.",
-    path="settings",
-    metavar="TEXT|FILE",
+@plain_command(
+    SESSION,
+    opt(
+        "from_error",
+        SIZE,
+        READS,
+        "What the client or the provider said; a size that it names is gone by.",
+        path="settings",
+        metavar="TEXT|FILE",
+    ),
+    opt(
+        "target",
+        SIZE,
+        MAY,
+        "Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
+        type=ParsedText(parse_target),
+        metavar="SIZE",
+    ),
+    flag(
+        "redo",
+        SUMMARIES,
+        ONE_RUN,
+        "Start from the originals of what the client itself compacted, instead of its summaries.",
+    ),
+    opt(
+        "output",
+        OUTPUT,
+        WRITES,
+        "Write a file elsewhere instead.",
+        short="-o",
+        path="here",
+        metavar="FILE",
+    ),
+    flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived."),
+    NATIVE,
+    WHILE_OPEN,
+    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n"),
+    LIMITS,
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "target",
-    SIZE,
-    MAY,
-    "Another size to reach: a share of the window (60%, 0.6) or tokens (60000, 60k).",
-    type=ParsedText(parse_target),
-    metavar="SIZE",
-)
-@flag(
-    "redo",
-    SUMMARIES,
-    ONE_RUN,
-    "Start from the originals of what the client itself compacted, instead of its summaries.",
-)
-@opt(
-    "output",
-    OUTPUT,
-    WRITES,
-    "Write a file elsewhere instead.",
-    short="-o",
-    path="here",
-    metavar="FILE",
-)
-@flag("in_place", OUTPUT, WRITES, "Replace the session itself; it is archived.")
-@NATIVE
-@WHILE_OPEN
-@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
-@flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
-@limit_options
-@shown_as_options
-def command(
+def rescue_command(
     path: str,
     *,
     from_error: str | None,

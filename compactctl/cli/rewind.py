@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-import click
-
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import ONE_RUN, OUTPUT, STATE, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import ARCHIVE, limit_options
-from compactctl.cli.options.output import WHILE_OPEN, one_document, shown_as_options
-from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.input import ARCHIVE, LIMITS
+from compactctl.cli.options.output import SHOWN_AS, WHILE_OPEN, one_document
 from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.store.files.limits import ReadLimits
@@ -28,59 +25,61 @@ undoes that as well.
 """
 
 
-@click.command("rewind", help=_HELP, cls=SectionedCommand)
-@file_argument("restore", compacted=True)
-@opt("to", STATE, WRITES, "Go to the state after this operation.", metavar="OPERATION")
-@opt(
-    "group",
-    STATE,
-    WRITES,
-    "Bring back the messages of one group only: one of compactctl's, or one that a client "
-    "tagged, as NeuroLink and Roo Code do, which is undone like --client.",
-    metavar="ID",
+@plain_command(
+    file_argument("restore", compacted=True),
+    opt("to", STATE, WRITES, "Go to the state after this operation.", metavar="OPERATION"),
+    opt(
+        "group",
+        STATE,
+        WRITES,
+        "Bring back the messages of one group only: one of compactctl's, or one that a client "
+        "tagged, as NeuroLink and Roo Code do, which is undone like --client.",
+        metavar="ID",
+    ),
+    flag("all", STATE, ONE_RUN, "Go back to the first state."),
+    flag(
+        "client",
+        STATE,
+        ONE_RUN,
+        "Undo what FILE's own client compacted last, with --all everything it ever did.",
+    ),
+    flag("check", OUTPUT, WRITES, "Prove that it can be done; write nothing."),
+    opt(
+        "output",
+        OUTPUT,
+        WRITES,
+        "Write the restored state here instead; - is standard output.",
+        short="-o",
+        path="here",
+        metavar="FILE",
+    ),
+    flag(
+        "in_place",
+        OUTPUT,
+        WRITES,
+        "With --client, and groups that a client tagged, replace FILE itself.",
+    ),
+    flag(
+        "native",
+        OUTPUT,
+        WRITES,
+        "With --client, append to FILE what undoes it; no byte of it changes. For Claude Code, "
+        "Codex and pi.",
+    ),
+    WHILE_OPEN,
+    flag(
+        "force",
+        OUTPUT,
+        WRITES,
+        "Overwrite what compactctl did not write, also while a program has it open.",
+        short="-f",
+    ),
+    ARCHIVE,
+    LIMITS,
+    SHOWN_AS,
+    help=_HELP,
 )
-@flag("all", STATE, ONE_RUN, "Go back to the first state.")
-@flag(
-    "client",
-    STATE,
-    ONE_RUN,
-    "Undo what FILE's own client compacted last, with --all everything it ever did.",
-)
-@flag("check", OUTPUT, WRITES, "Prove that it can be done; write nothing.")
-@opt(
-    "output",
-    OUTPUT,
-    WRITES,
-    "Write the restored state here instead; - is standard output.",
-    short="-o",
-    path="here",
-    metavar="FILE",
-)
-@flag(
-    "in_place",
-    OUTPUT,
-    WRITES,
-    "With --client, and groups that a client tagged, replace FILE itself.",
-)
-@flag(
-    "native",
-    OUTPUT,
-    WRITES,
-    "With --client, append to FILE what undoes it; no byte of it changes. For Claude Code, "
-    "Codex and pi.",
-)
-@WHILE_OPEN
-@flag(
-    "force",
-    OUTPUT,
-    WRITES,
-    "Overwrite what compactctl did not write, also while a program has it open.",
-    short="-f",
-)
-@ARCHIVE
-@limit_options
-@shown_as_options
-def command(
+def rewind_command(
     path: str,
     *,
     to: str | None,

@@ -4,10 +4,10 @@ import time
 
 import click
 
-from compactctl.cli.emit import emit
-from compactctl.cli.opt import INPUT, ONE_RUN, STATE, flag, opt
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import INPUT, ONE_RUN, STATE, Arg, flag, opt
 from compactctl.cli.options.completion import complete_client
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.values import KnownName, ParsedText
 from compactctl.commands.sessions.sessions import sessions
 from compactctl.commands.sessions.wanted import USUAL, SessionFilter, parse_since
@@ -29,62 +29,64 @@ def _parse_since(text: str) -> float:
     return parse_since(text, time.time())
 
 
-@click.command("sessions", help=_HELP)
-@click.argument("words", metavar="[WORDS]...", nargs=-1)
-@opt(
-    "clients",
-    STATE,
-    ONE_RUN,
-    f"Only sessions of this client (repeatable): {CLIENTS}.",
-    flag="--client",
-    metavar="NAME",
-    multiple=True,
-    type=KnownName(store_named),
-    shell_complete=complete_client,
+@plain_command(
+    Arg("words", metavar="[WORDS]...", nargs=-1),
+    opt(
+        "clients",
+        STATE,
+        ONE_RUN,
+        f"Only sessions of this client (repeatable): {CLIENTS}.",
+        flag="--client",
+        metavar="NAME",
+        multiple=True,
+        type=KnownName(store_named),
+        shell_complete=complete_client,
+    ),
+    opt(
+        "project",
+        INPUT,
+        ONE_RUN,
+        "Only sessions begun in this folder or below it, such as .",
+        path="here",
+        metavar="DIR",
+    ),
+    opt(
+        "over",
+        INPUT,
+        ONE_RUN,
+        "Only sessions whose context is more than this share of the window: 70% or 0.7.",
+        type=ParsedText(parse_share),
+        metavar="SHARE",
+    ),
+    opt(
+        "since",
+        INPUT,
+        ONE_RUN,
+        "Only sessions that changed since: 90m, 12h, 2d, 1w, or 2026-01-31.",
+        type=ParsedText(_parse_since),
+        metavar="AGE|DATE",
+    ),
+    flag(
+        "hidden",
+        STATE,
+        ONE_RUN,
+        "Also those that clients leave out of their lists: of subagents, of programs, empty ones.",
+        flag="--all",
+    ),
+    opt(
+        "limit",
+        STATE,
+        ONE_RUN,
+        "List at most so many; 0 for all.",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=USUAL,
+        show_default=True,
+    ),
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "project",
-    INPUT,
-    ONE_RUN,
-    "Only sessions begun in this folder or below it, such as .",
-    path="here",
-    metavar="DIR",
-)
-@opt(
-    "over",
-    INPUT,
-    ONE_RUN,
-    "Only sessions whose context is more than this share of the window: 70% or 0.7.",
-    type=ParsedText(parse_share),
-    metavar="SHARE",
-)
-@opt(
-    "since",
-    INPUT,
-    ONE_RUN,
-    "Only sessions that changed since: 90m, 12h, 2d, 1w, or 2026-01-31.",
-    type=ParsedText(_parse_since),
-    metavar="AGE|DATE",
-)
-@flag(
-    "hidden",
-    STATE,
-    ONE_RUN,
-    "Also those that clients leave out of their lists: of subagents, of programs, empty ones.",
-    flag="--all",
-)
-@opt(
-    "limit",
-    STATE,
-    ONE_RUN,
-    "List at most so many; 0 for all.",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=USUAL,
-    show_default=True,
-)
-@shown_as_options
-def command(
+def sessions_command(
     *,
     words: tuple[str, ...],
     clients: tuple[str, ...],

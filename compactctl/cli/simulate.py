@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import INPUT, MAY, MEASURED, opt
-from compactctl.cli.options.file_argument import needed_file_argument
-from compactctl.cli.options.input import STRICT, format_option, limit_options
-from compactctl.cli.options.measure import measure_options
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.file_argument import NEEDED_FILE
+from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
+from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILES
-from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 from compactctl.commands.sizing.measure import MeasureOptions
@@ -31,34 +30,38 @@ run, and the conversation goes on with what they leave. Nothing is written.
 """
 
 
-@click.command("simulate", help=_HELP, cls=SectionedCommand)
-@needed_file_argument
-@PROFILES
-@opt(
-    "scope",
-    INPUT,
-    MAY,
-    "From the client's own newest compaction on, or everything that was ever a message.",
-    type=click.Choice(["effective", "full"]),
-    default="effective",
-    show_default=True,
+@plain_command(
+    NEEDED_FILE,
+    PROFILES,
+    opt(
+        "scope",
+        INPUT,
+        MAY,
+        "From the client's own newest compaction on, or everything that was ever a message.",
+        type=click.Choice(["effective", "full"]),
+        default="effective",
+        show_default=True,
+    ),
+    opt(
+        "seed",
+        MEASURED,
+        MAY,
+        "Draw where background compaction starts, as VS Code Copilot Chat does, from this seed. "
+        "[default: the middle of the range]",
+        type=int,
+        metavar="N",
+    ),
+    prices_option(
+        "Tell what the input of all requests would cost, with a prompt cache and without"
+    ),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    STRICT,
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "seed",
-    MEASURED,
-    MAY,
-    "Draw where background compaction starts, as VS Code Copilot Chat does, from this seed. "
-    "[default: the middle of the range]",
-    type=int,
-    metavar="N",
-)
-@prices_option("Tell what the input of all requests would cost, with a prompt cache and without")
-@format_option
-@limit_options
-@measure_options
-@STRICT
-@shown_as_options
-def command(
+def simulate_command(
     path: str,
     *,
     profiles: tuple["Profile", ...],

@@ -5,21 +5,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import INPUT, MAY, ONE_RUN, OUTPUT, SHOWN, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import STRICT, format_option, limit_options
+from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.measure import (
+    EXTRAS,
     FAIL_BASE,
     FAIL_OVER,
-    extra_options,
-    measure_options,
+    MEASURE,
 )
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.page import page_options, ready_page
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.page import MASKED_PAGE, ready_page
 from compactctl.cli.options.prices import prices_option
 from compactctl.cli.options.profile import PROFILE
-from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult, stats
 from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.sizing.extra_content import ExtraOptions
@@ -43,67 +42,69 @@ model's context window.
 """
 
 
-@click.command("stats", help=_HELP, cls=SectionedCommand)
-@file_argument()
-@format_option
-@limit_options
-@measure_options
-@PROFILE
-@opt(
-    "scope",
-    INPUT,
-    MAY,
-    "What the next request would send, or everything that was ever a message.",
-    type=click.Choice(["effective", "full"]),
-    default="effective",
-    show_default=True,
+@plain_command(
+    file_argument(),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    PROFILE,
+    opt(
+        "scope",
+        INPUT,
+        MAY,
+        "What the next request would send, or everything that was ever a message.",
+        type=click.Choice(["effective", "full"]),
+        default="effective",
+        show_default=True,
+    ),
+    EXTRAS,
+    opt(
+        "top",
+        SHOWN,
+        MAY,
+        "How many of the largest messages to list.",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=5,
+        show_default=True,
+    ),
+    flag(
+        "rounds",
+        SHOWN,
+        ONE_RUN,
+        "List the requests one by one instead: what each sent, what of it was new, read from the "
+        "provider's cache or paid again, and what was edited in between.",
+    ),
+    flag(
+        "graph",
+        SHOWN,
+        ONE_RUN,
+        "Draw the context of every request instead, by what it held, with where it was compacted.",
+    ),
+    prices_option("Estimate what the rounds cost", "Lists the rounds."),
+    opt(
+        "rounds_out",
+        OUTPUT,
+        WRITES,
+        "Write a row per round to this Parquet file. Lists the rounds.",
+        path="here",
+        metavar="FILE",
+    ),
+    MASKED_PAGE,
+    flag(
+        "force",
+        OUTPUT,
+        WRITES,
+        "Let --rounds-out and --html overwrite what compactctl did not write.",
+        short="-f",
+    ),
+    FAIL_OVER,
+    FAIL_BASE,
+    STRICT,
+    SHOWN_AS,
+    help=_HELP,
 )
-@extra_options
-@opt(
-    "top",
-    SHOWN,
-    MAY,
-    "How many of the largest messages to list.",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=5,
-    show_default=True,
-)
-@flag(
-    "rounds",
-    SHOWN,
-    ONE_RUN,
-    "List the requests one by one instead: what each sent, what of it was new, read from the "
-    "provider's cache or paid again, and what was edited in between.",
-)
-@flag(
-    "graph",
-    SHOWN,
-    ONE_RUN,
-    "Draw the context of every request instead, by what it held, with where it was compacted.",
-)
-@prices_option("Estimate what the rounds cost", "Lists the rounds.")
-@opt(
-    "rounds_out",
-    OUTPUT,
-    WRITES,
-    "Write a row per round to this Parquet file. Lists the rounds.",
-    path="here",
-    metavar="FILE",
-)
-@page_options
-@flag(
-    "force",
-    OUTPUT,
-    WRITES,
-    "Let --rounds-out and --html overwrite what compactctl did not write.",
-    short="-f",
-)
-@FAIL_OVER
-@FAIL_BASE
-@STRICT
-@shown_as_options
-def command(
+def stats_command(
     path: str,
     *,
     format_name: str | None,

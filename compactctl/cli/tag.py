@@ -2,21 +2,18 @@
 
 from dataclasses import replace
 
-import click
-
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import ONE_RUN, OUTPUT, READS, SPAN, SUMMARIES, WRITES, flag, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import format_option, limit_options
-from compactctl.cli.options.measure import measure_options
+from compactctl.cli.options.input import FORMAT, LIMITS
+from compactctl.cli.options.measure import MEASURE
 from compactctl.cli.options.output import (
+    SHOWN_AS,
     STANDARD_STREAM,
     layout_into,
     layout_options,
     one_document,
-    shown_as_options,
 )
-from compactctl.cli.options.sections import SectionedCommand
 from compactctl.commands.compact.by_hand import HandOptions, tag
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.loading.load import InputOptions
@@ -34,37 +31,45 @@ tool call from its result, or would save nothing, is refused. compactctl rewind 
 """
 
 
-@click.command("tag", help=_HELP, cls=SectionedCommand)
-@file_argument("write")
-@opt("condense", SPAN, ONE_RUN, "Hide these behind the text of --summary-file.", metavar="FROM..TO")
-@opt("truncate", SPAN, ONE_RUN, "Hide these behind a marker.", metavar="FROM..TO")
-@opt(
-    "summary_file",
-    SUMMARIES,
-    READS,
-    "With --condense, the text of the summary.",
-    path="settings",
-    metavar="FILE",
+@plain_command(
+    file_argument("write"),
+    opt(
+        "condense",
+        SPAN,
+        ONE_RUN,
+        "Hide these behind the text of --summary-file.",
+        metavar="FROM..TO",
+    ),
+    opt("truncate", SPAN, ONE_RUN, "Hide these behind a marker.", metavar="FROM..TO"),
+    opt(
+        "summary_file",
+        SUMMARIES,
+        READS,
+        "With --condense, the text of the summary.",
+        path="settings",
+        metavar="FILE",
+    ),
+    flag("widen", SPAN, ONE_RUN, "Hide whole tool pairs where the range ends in one."),
+    opt(
+        "output",
+        OUTPUT,
+        WRITES,
+        "Write here; - is standard output.",
+        short="-o",
+        path="here",
+        metavar="FILE",
+    ),
+    flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived."),
+    *layout_options(),
+    flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n"),
+    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    SHOWN_AS,
+    help=_HELP,
 )
-@flag("widen", SPAN, ONE_RUN, "Hide whole tool pairs where the range ends in one.")
-@opt(
-    "output",
-    OUTPUT,
-    WRITES,
-    "Write here; - is standard output.",
-    short="-o",
-    path="here",
-    metavar="FILE",
-)
-@flag("in_place", OUTPUT, WRITES, "Replace FILE itself; its old bytes are archived.")
-@layout_options()
-@flag("dry_run", OUTPUT, WRITES, "Do everything but write.", short="-n")
-@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
-@format_option
-@limit_options
-@measure_options
-@shown_as_options
-def command(
+def tag_command(
     path: str,
     *,
     condense: str | None,

@@ -1,12 +1,10 @@
 """``compactctl verify``."""
 
-import click
-
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.opt import INPUT, OUTPUT, READS, WRITES, flag, opt
 from compactctl.cli.options.file_argument import paths_argument
-from compactctl.cli.options.input import limit_options
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.input import LIMITS
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.verify.verify import VerifyOptions, verify
 from compactctl.store.files.limits import ReadLimits
 
@@ -20,26 +18,28 @@ when something could not be looked into, 1 when there is something to repair.
 """
 
 
-@click.command("verify", help=_HELP)
-@paths_argument("PATHS...", "restore", required=True)
-@flag(
-    "repair",
-    OUTPUT,
-    WRITES,
-    "Set right what can be without losing anything: names and permissions of archives, "
-    "drafts of killed runs.",
+@plain_command(
+    paths_argument("PATHS...", "restore", required=True),
+    flag(
+        "repair",
+        OUTPUT,
+        WRITES,
+        "Set right what can be without losing anything: names and permissions of archives, "
+        "drafts of killed runs.",
+    ),
+    opt(
+        "exclude",
+        INPUT,
+        READS,
+        "Leave out files like this (repeatable).",
+        metavar="GLOB",
+        multiple=True,
+    ),
+    LIMITS,
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "exclude",
-    INPUT,
-    READS,
-    "Leave out files like this (repeatable).",
-    metavar="GLOB",
-    multiple=True,
-)
-@limit_options
-@shown_as_options
-def command(
+def verify_command(
     paths: tuple[str, ...],
     *,
     repair: bool,

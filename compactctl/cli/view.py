@@ -5,12 +5,11 @@ from pathlib import Path
 
 import click
 
-from compactctl.cli.emit import emit, working
+from compactctl.cli.command import emit, plain_command, working
 from compactctl.cli.opt import ONE_RUN, SHOWN, STATE, flag, opt
 from compactctl.cli.options.file_argument import file_argument
-from compactctl.cli.options.input import ARCHIVE, format_option, limit_options
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.options.input import ARCHIVE, FORMAT, LIMITS
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.inspect.search import Search, search
 from compactctl.commands.inspect.view import Detail, What, view
 from compactctl.store.files.limits import ReadLimits
@@ -24,56 +23,65 @@ finds what a compaction took away.
 """
 
 
-@click.command("view", help=_HELP, cls=SectionedCommand)
-@file_argument()
-@opt("what", STATE, ONE_RUN, "Show only what is hidden.", flag="--archived", flag_value="archived")
-@opt(
-    "what",
-    STATE,
-    ONE_RUN,
-    "Show everything, hidden messages in place.",
-    flag="--all",
-    flag_value="all",
+@plain_command(
+    file_argument(),
+    opt(
+        "what",
+        STATE,
+        ONE_RUN,
+        "Show only what is hidden.",
+        flag="--archived",
+        flag_value="archived",
+    ),
+    opt(
+        "what",
+        STATE,
+        ONE_RUN,
+        "Show everything, hidden messages in place.",
+        flag="--all",
+        flag_value="all",
+    ),
+    opt(
+        "patterns",
+        STATE,
+        ONE_RUN,
+        "Show only messages with this pattern in their text, tool names or arguments; (?i) in "
+        "front ignores case (repeatable: all must be found).",
+        flag="--grep",
+        metavar="REGEX",
+        multiple=True,
+    ),
+    opt(
+        "limit",
+        STATE,
+        ONE_RUN,
+        "Show at most N messages, a page.",
+        type=click.IntRange(min=1),
+        metavar="N",
+    ),
+    opt(
+        "page",
+        STATE,
+        ONE_RUN,
+        "With --limit, show the Nth page. [default: 1]",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=1,
+    ),
+    flag(
+        "jsonl",
+        SHOWN,
+        ONE_RUN,
+        "Print the raw lines, or records of a document, in the transcript's own format.",
+    ),
+    flag("full", SHOWN, ONE_RUN, "Do not cut long texts."),
+    FORMAT,
+    ARCHIVE,
+    LIMITS,
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "patterns",
-    STATE,
-    ONE_RUN,
-    "Show only messages with this pattern in their text, tool names or arguments; (?i) in "
-    "front ignores case (repeatable: all must be found).",
-    flag="--grep",
-    metavar="REGEX",
-    multiple=True,
-)
-@opt(
-    "limit",
-    STATE,
-    ONE_RUN,
-    "Show at most N messages, a page.",
-    type=click.IntRange(min=1),
-    metavar="N",
-)
-@opt(
-    "page",
-    STATE,
-    ONE_RUN,
-    "With --limit, show the Nth page. [default: 1]",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=1,
-)
-@flag(
-    "jsonl",
-    SHOWN,
-    ONE_RUN,
-    "Print the raw lines, or records of a document, in the transcript's own format.",
-)
-@flag("full", SHOWN, ONE_RUN, "Do not cut long texts.")
-@format_option
-@ARCHIVE
-@limit_options
-@shown_as_options
-def command(
+def view_command(
     path: str,
     *,
     what: What | None,

@@ -25,8 +25,7 @@ from compactctl import __main__ as program
 from compactctl import errors
 from compactctl.__main__ import run
 from compactctl.cli.group import COMMANDS, Commands
-from compactctl.cli.opt import MAY, project_rule
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import MAY, StageOption, project_rule
 from compactctl.cli.settings.names import flag_of, options_of
 from compactctl.commands.batch.time_limit import TOOK_TOO_LONG
 from compactctl.formats.registry import ALL_FORMATS

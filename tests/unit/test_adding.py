@@ -90,17 +90,19 @@ def tide_json(result):
 ''',
     "cli/tide.py": '''"""``compactctl tide``."""
 
-import click
-
-from compactctl.cli.emit import emit
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.command import plain_command
+from compactctl.cli.command import emit
+from compactctl.cli.opt import MAY, MEASURED, opt
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.inspect.tide import tide
 
 
-@click.command("tide", help="Tell where the tide stands.")
-@click.option("--metres", type=float, default=1.5)
-@shown_as_options
-def command(*, metres: float, shown_as: str) -> None:
+@plain_command(
+    opt("metres", MEASURED, MAY, "How high.", type=float, default=1.5),
+    SHOWN_AS,
+    help="Tell where the tide stands.",
+)
+def tide_command(*, metres: float, shown_as: str) -> None:
     """Run ``compactctl tide``."""
     emit(tide(metres), shown_as)
 ''',

@@ -1,14 +1,11 @@
 """``compactctl chunks``."""
 
-import click
-
-from compactctl.cli.emit import emit, working
-from compactctl.cli.options.file_argument import needed_file_argument
-from compactctl.cli.options.input import format_option, limit_options
-from compactctl.cli.options.measure import measure_options
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.plan import protect_options
-from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.command import emit, plain_command, working
+from compactctl.cli.options.file_argument import NEEDED_FILE
+from compactctl.cli.options.input import FORMAT, LIMITS
+from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.plan import PROTECT
 from compactctl.cli.options.stages import stage_options
 from compactctl.commands.harness.chunks import ChunksOptions, chunks
 from compactctl.commands.loading.load import InputOptions
@@ -25,15 +22,17 @@ written: these are the chunks of compactctl compact --stages chunk with the same
 """
 
 
-@click.command("chunks", help=_HELP, cls=SectionedCommand)
-@needed_file_argument
-@protect_options
-@format_option
-@limit_options
-@measure_options
-@shown_as_options
-@stage_options(STAGE)
-def command(
+@plain_command(
+    NEEDED_FILE,
+    PROTECT,
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    SHOWN_AS,
+    stage_options(STAGE),
+    help=_HELP,
+)
+def chunks_command(
     path: str,
     *,
     protect: ProtectOptions,

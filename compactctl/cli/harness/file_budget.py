@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.emit import emit
-from compactctl.cli.opt import MAY, MEASURED, SIZE, flag, opt
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import MAY, MEASURED, SIZE, Arg, flag, opt
 from compactctl.cli.options.measure import WINDOWS
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.values import ParsedText, ShareRange
 from compactctl.commands.harness.file_budget import FileBudgetOptions, budget_files
@@ -28,55 +28,57 @@ changed.
 """
 
 
-@click.command("file-budget", help=_HELP)
-@click.argument("paths", metavar="FILE...", nargs=-1, required=True)
-@opt("model", MEASURED, MAY, "The model whose window is to be filled.", metavar="NAME")
-@opt(
-    "window",
-    MEASURED,
-    MAY,
-    "Its context window in tokens, such as 128k.",
-    type=ParsedText(parse_window),
-    metavar="SIZE",
+@plain_command(
+    Arg("paths", metavar="FILE...", nargs=-1, required=True),
+    opt("model", MEASURED, MAY, "The model whose window is to be filled.", metavar="NAME"),
+    opt(
+        "window",
+        MEASURED,
+        MAY,
+        "Its context window in tokens, such as 128k.",
+        type=ParsedText(parse_window),
+        metavar="SIZE",
+    ),
+    WINDOWS,
+    opt(
+        "max_tokens",
+        MEASURED,
+        MAY,
+        "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+        type=click.IntRange(min=1),
+        metavar="N",
+    ),
+    opt(
+        "used",
+        MEASURED,
+        MAY,
+        "Tokens of the window that are taken already, such as 50k.",
+        metavar="TOKENS",
+        default="0",
+        show_default=True,
+    ),
+    opt(
+        "share",
+        SIZE,
+        MAY,
+        "How much of what is left files may take. [default: that of the profile, 0.6]",
+        type=ShareRange(0, 1),
+        metavar="SHARE",
+    ),
+    PROFILE,
+    flag("aggregate", SIZE, MAY, "Include whole files only, the smallest ones first."),
+    flag("proportional", SIZE, MAY, "Cut all texts to the same share where they do not all fit."),
+    flag(
+        "neurolink",
+        SIZE,
+        MAY,
+        "Judge each file on its own as NeuroLink does: below 102,400 bytes it is whole, and of "
+        "others 2,000 characters are left, whatever the budget.",
+    ),
+    SHOWN_AS,
+    help=_HELP,
 )
-@WINDOWS
-@opt(
-    "max_tokens",
-    MEASURED,
-    MAY,
-    "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
-    type=click.IntRange(min=1),
-    metavar="N",
-)
-@opt(
-    "used",
-    MEASURED,
-    MAY,
-    "Tokens of the window that are taken already, such as 50k.",
-    metavar="TOKENS",
-    default="0",
-    show_default=True,
-)
-@opt(
-    "share",
-    SIZE,
-    MAY,
-    "How much of what is left files may take. [default: that of the profile, 0.6]",
-    type=ShareRange(0, 1),
-    metavar="SHARE",
-)
-@PROFILE
-@flag("aggregate", SIZE, MAY, "Include whole files only, the smallest ones first.")
-@flag("proportional", SIZE, MAY, "Cut all texts to the same share where they do not all fit.")
-@flag(
-    "neurolink",
-    SIZE,
-    MAY,
-    "Judge each file on its own as NeuroLink does: below 102,400 bytes it is whole, and of "
-    "others 2,000 characters are left, whatever the budget.",
-)
-@shown_as_options
-def command(
+def file_budget_command(
     paths: tuple[str, ...],
     *,
     model: str | None,

@@ -4,9 +4,9 @@ import os
 
 import click
 
-from compactctl.cli.emit import emit
-from compactctl.cli.opt import ADDS_TEXT, MAY, OUTPUT, PROTECTED, SIZE, WRITES, opt
-from compactctl.cli.options.output import STANDARD_STREAM, shown_as_options
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import ADDS_TEXT, MAY, OUTPUT, PROTECTED, SIZE, WRITES, Arg, opt
+from compactctl.cli.options.output import SHOWN_AS, STANDARD_STREAM
 from compactctl.cli.options.values import ShareRange
 from compactctl.commands.harness.limit_output import LimitOutputOptions, limit_output
 from compactctl.reports.registry import TERMINAL
@@ -23,67 +23,69 @@ as it went in; on a CI runner with a backslash in what that would carry out, but
 """
 
 
-@click.command("limit-output", help=_HELP)
-@click.argument("path", metavar="[FILE]", default=STANDARD_STREAM)
-@opt(
-    "max_bytes",
-    SIZE,
-    MAY,
-    "Bytes the output may have, notice included; 0 means no limit. "
-    f"[default: {_DEFAULT.max_bytes:,}]",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=_DEFAULT.max_bytes,
+@plain_command(
+    Arg("path", metavar="[FILE]", default=STANDARD_STREAM),
+    opt(
+        "max_bytes",
+        SIZE,
+        MAY,
+        "Bytes the output may have, notice included; 0 means no limit. "
+        f"[default: {_DEFAULT.max_bytes:,}]",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=_DEFAULT.max_bytes,
+    ),
+    opt(
+        "max_lines",
+        SIZE,
+        MAY,
+        "Lines the output may have, notice included; 0 means no limit. "
+        f"[default: {_DEFAULT.max_lines:,}]",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=_DEFAULT.max_lines,
+    ),
+    opt(
+        "direction",
+        PROTECTED,
+        MAY,
+        "Keep the beginning, the end, or some of each.",
+        type=click.Choice(["head", "tail", "both"]),
+        default="both",
+        show_default=True,
+    ),
+    opt(
+        "head_ratio",
+        PROTECTED,
+        MAY,
+        'With "both", the beginning\'s share of what is kept.',
+        type=ShareRange(0, 1),
+        metavar="SHARE",
+        default=HEAD_RATIO,
+        show_default=True,
+    ),
+    opt(
+        "marker",
+        OUTPUT,
+        ADDS_TEXT,
+        "What stands where something is missing; {original}, {kept} and {omitted} are bytes.",
+        metavar="TEXT",
+        default=NOTICE,
+        show_default=True,
+    ),
+    opt(
+        "spill_dir",
+        OUTPUT,
+        WRITES,
+        "Save the whole output there when it is cut, under a name made from its SHA-256, and say "
+        "so behind the marker.",
+        path="here",
+        metavar="FOLDER",
+    ),
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "max_lines",
-    SIZE,
-    MAY,
-    "Lines the output may have, notice included; 0 means no limit. "
-    f"[default: {_DEFAULT.max_lines:,}]",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=_DEFAULT.max_lines,
-)
-@opt(
-    "direction",
-    PROTECTED,
-    MAY,
-    "Keep the beginning, the end, or some of each.",
-    type=click.Choice(["head", "tail", "both"]),
-    default="both",
-    show_default=True,
-)
-@opt(
-    "head_ratio",
-    PROTECTED,
-    MAY,
-    'With "both", the beginning\'s share of what is kept.',
-    type=ShareRange(0, 1),
-    metavar="SHARE",
-    default=HEAD_RATIO,
-    show_default=True,
-)
-@opt(
-    "marker",
-    OUTPUT,
-    ADDS_TEXT,
-    "What stands where something is missing; {original}, {kept} and {omitted} are bytes.",
-    metavar="TEXT",
-    default=NOTICE,
-    show_default=True,
-)
-@opt(
-    "spill_dir",
-    OUTPUT,
-    WRITES,
-    "Save the whole output there when it is cut, under a name made from its SHA-256, and say "
-    "so behind the marker.",
-    path="here",
-    metavar="FOLDER",
-)
-@shown_as_options
-def command(
+def limit_output_command(
     path: str,
     *,
     max_bytes: int,

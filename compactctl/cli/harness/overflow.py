@@ -1,9 +1,8 @@
 """``compactctl overflow``."""
 
-import click
-
-from compactctl.cli.emit import emit
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import Arg
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.harness.overflow import overflow
 
 NO_OVERFLOW = 1
@@ -18,10 +17,12 @@ overflow. The exit code is 0 for an overflow and 1 for another error.
 """
 
 
-@click.command("overflow", help=_HELP)
-@click.argument("error", metavar="TEXT|FILE")
-@shown_as_options
-def command(error: str, *, shown_as: str) -> int:
+@plain_command(
+    Arg("error", metavar="TEXT|FILE"),
+    SHOWN_AS,
+    help=_HELP,
+)
+def overflow_command(error: str, *, shown_as: str) -> int:
     """Run ``compactctl overflow``."""
     result = overflow(error)
     emit(result, shown_as)

@@ -1,18 +1,15 @@
 """``compactctl prompt``."""
 
-import click
-
-from compactctl.cli.emit import emit, working
-from compactctl.cli.options.file_argument import needed_file_argument
-from compactctl.cli.options.input import format_option, limit_options
-from compactctl.cli.options.measure import measure_options
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.plan import protect_options
-from compactctl.cli.options.sections import SectionedCommand
+from compactctl.cli.command import emit, plain_command, working
+from compactctl.cli.options.file_argument import NEEDED_FILE
+from compactctl.cli.options.input import FORMAT, LIMITS
+from compactctl.cli.options.measure import MEASURE
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.plan import PROTECT
 from compactctl.cli.options.stages import stage_options
 from compactctl.cli.options.summarizer import (
+    STYLE,
     TEMPLATE,
-    style_options,
     with_template,
 )
 from compactctl.commands.harness.prompt import PromptOptions, prompt
@@ -32,17 +29,19 @@ and nothing is written.
 """
 
 
-@click.command("prompt", help=_HELP, cls=SectionedCommand)
-@needed_file_argument
-@TEMPLATE
-@style_options
-@protect_options
-@format_option
-@limit_options
-@measure_options
-@shown_as_options
-@stage_options(summarize.STAGE)
-def command(
+@plain_command(
+    NEEDED_FILE,
+    TEMPLATE,
+    STYLE,
+    PROTECT,
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    SHOWN_AS,
+    stage_options(summarize.STAGE),
+    help=_HELP,
+)
+def prompt_command(
     path: str,
     *,
     template: str | None,

@@ -2,11 +2,11 @@
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.integrations.never_failing import NeverFailing
 from compactctl.cli.integrations.program import program
-from compactctl.cli.opt import GATES, WRITES, flag
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.opt import GATES, WRITES, Arg, flag
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.integrations.clients import ALL_INTEGRATIONS, integration_of
 from compactctl.commands.loading.told_by_client import read_told
 
@@ -18,16 +18,19 @@ to search what was compacted. Never fails.
 """
 
 
-@click.command("hook", help=_HELP, cls=NeverFailing)
-@click.argument("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS]))
-@flag(
-    "block_manual",
-    GATES,
-    WRITES,
-    "Refuse compactions that are asked for by hand (Claude Code, Codex).",
+@plain_command(
+    Arg("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS])),
+    flag(
+        "block_manual",
+        GATES,
+        WRITES,
+        "Refuse compactions that are asked for by hand (Claude Code, Codex).",
+    ),
+    SHOWN_AS,
+    help=_HELP,
+    kind=NeverFailing,
 )
-@shown_as_options
-def command(client: str, *, block_manual: bool, shown_as: str) -> None:
+def hook_command(client: str, *, block_manual: bool, shown_as: str) -> None:
     """Run ``compactctl hook``."""
     from compactctl.commands.integrations.hook import HookOptions, hook
 

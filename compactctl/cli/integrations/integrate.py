@@ -2,10 +2,10 @@
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.integrations.program import program
-from compactctl.cli.opt import GATES, OUTPUT, WRITES, flag, opt
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.opt import GATES, OUTPUT, WRITES, Arg, flag, opt
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.integrations.clients import ALL_INTEGRATIONS
 from compactctl.commands.integrations.integrate import Action, apply_changes, integrate
 from compactctl.commands.integrations.pieces import InstallRequest
@@ -19,27 +19,31 @@ write. Settings keep every byte that is not ours, and a copy lies beside them.
 """
 
 
-@click.command("integrate", help=_HELP)
-@click.argument("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS]))
-@opt(
-    "action",
-    OUTPUT,
-    WRITES,
-    "Only show it. [default]",
-    flag="--print",
-    flag_value="print",
-    default=True,
+@plain_command(
+    Arg("client", type=click.Choice([each.client for each in ALL_INTEGRATIONS])),
+    opt(
+        "action",
+        OUTPUT,
+        WRITES,
+        "Only show it. [default]",
+        flag="--print",
+        flag_value="print",
+        default=True,
+    ),
+    opt(
+        "action", OUTPUT, WRITES, "Show it, then write it.", flag="--install", flag_value="install"
+    ),
+    opt("action", OUTPUT, WRITES, "Take it back.", flag="--uninstall", flag_value="uninstall"),
+    flag(
+        "block_manual",
+        GATES,
+        WRITES,
+        "Also refuse compactions that are asked for by hand (Claude Code, Codex).",
+    ),
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt("action", OUTPUT, WRITES, "Show it, then write it.", flag="--install", flag_value="install")
-@opt("action", OUTPUT, WRITES, "Take it back.", flag="--uninstall", flag_value="uninstall")
-@flag(
-    "block_manual",
-    GATES,
-    WRITES,
-    "Also refuse compactions that are asked for by hand (Claude Code, Codex).",
-)
-@shown_as_options
-def command(client: str, *, action: Action, block_manual: bool, shown_as: str) -> None:
+def integrate_command(client: str, *, action: Action, block_manual: bool, shown_as: str) -> None:
     """Run ``compactctl integrate``."""
     request = InstallRequest(client=client, program=program(), block_manual=block_manual)
     result = integrate(request, action, this_machine())

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-import click
-
+from compactctl.cli.command import plain_command
 from compactctl.cli.opt import INPUT, READS, flag
 from compactctl.store.places import this_machine
 
@@ -17,11 +16,16 @@ the command says how to install it.
 """
 
 
-@click.command("mcp", help=_HELP)
-@flag(
-    "all_projects", INPUT, READS, "Also serve the sessions of all other projects on this machine."
+@plain_command(
+    flag(
+        "all_projects",
+        INPUT,
+        READS,
+        "Also serve the sessions of all other projects on this machine.",
+    ),
+    help=_HELP,
 )
-def command(*, all_projects: bool) -> None:
+def mcp_command(*, all_projects: bool) -> None:
     """Run ``compactctl mcp``."""
     from compactctl.cli.integrations.serving import serve
     from compactctl.commands.integrations.project_history import ProjectHistory

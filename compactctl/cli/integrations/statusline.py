@@ -1,10 +1,8 @@
 """``compactctl statusline``."""
 
-import click
-
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.integrations.never_failing import NeverFailing
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.loading.told_by_client import read_told
 
@@ -16,8 +14,11 @@ often it has. Never fails.
 """
 
 
-@click.command("statusline", help=_HELP, cls=NeverFailing)
-@shown_as_options
-def command(*, shown_as: str) -> None:
+@plain_command(
+    SHOWN_AS,
+    help=_HELP,
+    kind=NeverFailing,
+)
+def statusline_command(*, shown_as: str) -> None:
     """Run ``compactctl statusline``."""
     emit(statusline(read_told()), shown_as)

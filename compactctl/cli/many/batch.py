@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.many.batch_files import (
     JUNIT,
     REPORT_FORMATS,
@@ -26,25 +26,25 @@ from compactctl.cli.opt import (
     OUTPUT,
     READS,
     WRITES,
+    StageOption,
     flag,
     opt,
 )
 from compactctl.cli.options.file_argument import paths_argument
-from compactctl.cli.options.input import STRICT, format_option, limit_options
+from compactctl.cli.options.input import FORMAT, LIMITS, STRICT
 from compactctl.cli.options.measure import (
     FAIL_BASE,
     FAIL_OVER,
-    measure_options,
+    MEASURE,
 )
-from compactctl.cli.options.output import layout_options, shown_as_options
-from compactctl.cli.options.page import unmasked_page_options
-from compactctl.cli.options.plan import plan_options, protect_options
-from compactctl.cli.options.sections import SectionedCommand, StageOption
+from compactctl.cli.options.output import SHOWN_AS, layout_options
+from compactctl.cli.options.page import PAGE
+from compactctl.cli.options.plan import PLAN, PROTECT
 from compactctl.cli.options.summarizer import (
+    SUMMARIZER,
     SUMMARIZER_PARAMETERS,
     SummarizerParameters,
     summarizer_from,
-    summarizer_options,
 )
 from compactctl.cli.options.values import FiniteRange, ParsedText
 from compactctl.commands.batch.batch import BatchOptions, batch
@@ -90,210 +90,209 @@ format recognizes is skipped and counted; --strict fails it.
 """
 
 
-@click.command("batch", help=_HELP, cls=SectionedCommand)
-@paths_argument("[PATHS]...")
-@opt(
-    "files_from",
-    INPUT,
-    READS,
-    "Also work on the paths that this file lists, one a line; - is standard input.",
-    path="settings",
-    metavar="FILE",
+@plain_command(
+    paths_argument("[PATHS]..."),
+    opt(
+        "files_from",
+        INPUT,
+        READS,
+        "Also work on the paths that this file lists, one a line; - is standard input.",
+        path="settings",
+        metavar="FILE",
+    ),
+    opt(
+        "shard",
+        INPUT,
+        ONE_RUN,
+        "Work on the Ith of N parts of the files, such as 2/8; the others are for other machines.",
+        type=ParsedText(parse_shard),
+        metavar="I/N",
+    ),
+    opt(
+        "out",
+        OUTPUT,
+        WRITES,
+        "Write compacted transcripts below this folder.",
+        path="here",
+        metavar="DIR",
+    ),
+    PLAN,
+    SUMMARIZER,
+    PROTECT,
+    opt(
+        "report",
+        OUTPUT,
+        WRITES,
+        "Write a row per file to this file, as its ending or --report-format says (repeatable).",
+        path="here",
+        metavar="FILE",
+        multiple=True,
+    ),
+    opt(
+        "report_as",
+        OUTPUT,
+        WRITES,
+        f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, else "
+        "parquet]",
+        flag="--report-format",
+        type=click.Choice(REPORT_FORMATS),
+        metavar="FORMAT",
+    ),
+    opt(
+        "messages_out",
+        OUTPUT,
+        WRITES,
+        "Write a row per message of all files to this Parquet file: tokens, category, tool, and "
+        "the stage that took it out. Reads files again that are known.",
+        path="here",
+        metavar="FILE",
+    ),
+    opt(
+        "rounds_out",
+        OUTPUT,
+        WRITES,
+        "Write a row per request of all files to this Parquet file, as stats --rounds-out does.",
+        path="here",
+        metavar="FILE",
+    ),
+    opt(
+        "junit",
+        OUTPUT,
+        WRITES,
+        "Write a JUnit report, in which each file is a test.",
+        path="here",
+        metavar="FILE",
+    ),
+    opt(
+        "runner",
+        OUTPUT,
+        WRITES,
+        "Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
+        "finds out which runner.",
+        flag="--annotate",
+        type=click.Choice(("none", "auto", *RUNNERS)),
+        default="none",
+        show_default=True,
+    ),
+    PAGE,
+    FAIL_OVER,
+    opt(
+        "fail_over_tokens",
+        GATES,
+        MAY,
+        "Exit with 1 when the next request of a file holds more tokens, such as 120k.",
+        type=ParsedText(parse_window),
+        metavar="SIZE",
+    ),
+    opt(
+        "fail_on",
+        GATES,
+        MAY,
+        "Exit with 1 when a file has one of these: opaque (lines, or much text, not understood), "
+        "orphans (tool calls or results without the other half), errors (of tools), over-window, "
+        "usage (reported sizes that cannot be true).",
+        type=ParsedText(parse_flags),
+        metavar="LIST",
+        default="",
+    ),
+    opt(
+        "baseline",
+        GATES,
+        READS,
+        "Exit with 1 when the median request of a project, its share of files that are read again "
+        "or that of tools is larger than in this report.",
+        path="settings",
+        metavar="FILE",
+    ),
+    TOLERANCE_OPTION,
+    flag("require_fit", MEASURED, MAY, "Fail a file (exit 5) that does not fit then."),
+    flag(
+        "require_audit",
+        GATES,
+        MAY,
+        "Fail a file (exit 1) of which a summary lost a rule or made something up.",
+    ),
+    FAIL_BASE,
+    opt(
+        "include",
+        INPUT,
+        READS,
+        "In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
+        "also with .gz and .zst, and *.parquet that hold conversations]",
+        metavar="GLOB",
+        multiple=True,
+    ),
+    opt(
+        "exclude",
+        INPUT,
+        READS,
+        "Leave out files like this (repeatable).",
+        metavar="GLOB",
+        multiple=True,
+    ),
+    flag(
+        "skip_unknown",
+        INPUT,
+        READS,
+        "Skip a named file that no format recognizes, as in folders, instead of failing.",
+    ),
+    opt(
+        "column",
+        INPUT,
+        READS,
+        "The column of conversations in Parquet data sets. [default: messages, conversations, or "
+        "what else they are called]",
+        metavar="NAME",
+    ),
+    opt(
+        "cached",
+        INPUT,
+        ONE_RUN,
+        "Take what is known of files that have not changed since. [default: cache]",
+        flag="--cache/--no-cache",
+        default=True,
+    ),
+    flag(
+        "verify_cache",
+        INPUT,
+        ONE_RUN,
+        "Read files to see that they have not changed, instead of looking at their times.",
+    ),
+    flag(
+        "resume",
+        INPUT,
+        ONE_RUN,
+        "Go on with a batch that was broken off: what is written and unchanged is done.",
+    ),
+    opt(
+        "jobs",
+        INPUT,
+        LOADS,
+        "Processes that work at a time. [default: 0, as many as pay]",
+        short="-j",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=0,
+    ),
+    opt(
+        "timeout",
+        INPUT,
+        LOADS,
+        "Give up a file that takes longer (exit 75), and go on with the others.",
+        type=FiniteRange(min=0, min_open=True),
+        metavar="SECONDS",
+    ),
+    *layout_options(piped=False),
+    flag("dry_run", OUTPUT, WRITES, "Write no transcripts.", short="-n"),
+    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    FORMAT,
+    LIMITS,
+    MEASURE,
+    STRICT,
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt(
-    "shard",
-    INPUT,
-    ONE_RUN,
-    "Work on the Ith of N parts of the files, such as 2/8; the others are for other machines.",
-    type=ParsedText(parse_shard),
-    metavar="I/N",
-)
-@opt(
-    "out",
-    OUTPUT,
-    WRITES,
-    "Write compacted transcripts below this folder.",
-    path="here",
-    metavar="DIR",
-)
-@plan_options
-@summarizer_options
-@protect_options
-@opt(
-    "report",
-    OUTPUT,
-    WRITES,
-    "Write a row per file to this file, as its ending or --report-format says (repeatable).",
-    path="here",
-    metavar="FILE",
-    multiple=True,
-)
-@opt(
-    "report_as",
-    OUTPUT,
-    WRITES,
-    f"How reports are written: {', '.join(REPORT_FORMATS)}. [default: by their endings, else "
-    "parquet]",
-    flag="--report-format",
-    type=click.Choice(REPORT_FORMATS),
-    metavar="FORMAT",
-)
-@opt(
-    "messages_out",
-    OUTPUT,
-    WRITES,
-    "Write a row per message of all files to this Parquet file: tokens, category, tool, and "
-    "the stage that took it out. Reads files again that are known.",
-    path="here",
-    metavar="FILE",
-)
-@opt(
-    "rounds_out",
-    OUTPUT,
-    WRITES,
-    "Write a row per request of all files to this Parquet file, as stats --rounds-out does.",
-    path="here",
-    metavar="FILE",
-)
-@opt(
-    "junit",
-    OUTPUT,
-    WRITES,
-    "Write a JUnit report, in which each file is a test.",
-    path="here",
-    metavar="FILE",
-)
-@opt(
-    "runner",
-    OUTPUT,
-    WRITES,
-    "Tell a CI runner of the ten worst files, in its own commands on standard error; auto "
-    "finds out which runner.",
-    flag="--annotate",
-    type=click.Choice(("none", "auto", *RUNNERS)),
-    default="none",
-    show_default=True,
-)
-@unmasked_page_options
-@FAIL_OVER
-@opt(
-    "fail_over_tokens",
-    GATES,
-    MAY,
-    "Exit with 1 when the next request of a file holds more tokens, such as 120k.",
-    type=ParsedText(parse_window),
-    metavar="SIZE",
-)
-@opt(
-    "fail_on",
-    GATES,
-    MAY,
-    "Exit with 1 when a file has one of these: opaque (lines, or much text, not understood), "
-    "orphans (tool calls or results without the other half), errors (of tools), over-window, "
-    "usage (reported sizes that cannot be true).",
-    type=ParsedText(parse_flags),
-    metavar="LIST",
-    default="",
-)
-@opt(
-    "baseline",
-    GATES,
-    READS,
-    "Exit with 1 when the median request of a project, its share of files that are read again "
-    "or that of tools is larger than in this report.",
-    path="settings",
-    metavar="FILE",
-)
-@TOLERANCE_OPTION
-@flag("require_fit", MEASURED, MAY, "Fail a file (exit 5) that does not fit then.")
-@flag(
-    "require_audit",
-    GATES,
-    MAY,
-    "Fail a file (exit 1) of which a summary lost a rule or made something up.",
-)
-@FAIL_BASE
-@opt(
-    "include",
-    INPUT,
-    READS,
-    "In folders take only files like this (repeatable). [default: *.jsonl, *.json, both "
-    "also with .gz and .zst, and *.parquet that hold conversations]",
-    metavar="GLOB",
-    multiple=True,
-)
-@opt(
-    "exclude",
-    INPUT,
-    READS,
-    "Leave out files like this (repeatable).",
-    metavar="GLOB",
-    multiple=True,
-)
-@flag(
-    "skip_unknown",
-    INPUT,
-    READS,
-    "Skip a named file that no format recognizes, as in folders, instead of failing.",
-)
-@opt(
-    "column",
-    INPUT,
-    READS,
-    "The column of conversations in Parquet data sets. [default: messages, conversations, or "
-    "what else they are called]",
-    metavar="NAME",
-)
-@opt(
-    "cached",
-    INPUT,
-    ONE_RUN,
-    "Take what is known of files that have not changed since. [default: cache]",
-    flag="--cache/--no-cache",
-    default=True,
-)
-@flag(
-    "verify_cache",
-    INPUT,
-    ONE_RUN,
-    "Read files to see that they have not changed, instead of looking at their times.",
-)
-@flag(
-    "resume",
-    INPUT,
-    ONE_RUN,
-    "Go on with a batch that was broken off: what is written and unchanged is done.",
-)
-@opt(
-    "jobs",
-    INPUT,
-    LOADS,
-    "Processes that work at a time. [default: 0, as many as pay]",
-    short="-j",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=0,
-)
-@opt(
-    "timeout",
-    INPUT,
-    LOADS,
-    "Give up a file that takes longer (exit 75), and go on with the others.",
-    type=FiniteRange(min=0, min_open=True),
-    metavar="SECONDS",
-)
-@layout_options(piped=False)
-@flag("dry_run", OUTPUT, WRITES, "Write no transcripts.", short="-n")
-@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
-@format_option
-@limit_options
-@measure_options
-@STRICT
-@shown_as_options
-@click.pass_context
-def command(
-    context: click.Context,
-    /,
+def batch_command(
     paths: tuple[str, ...],
     *,
     shard: Shard | None,
@@ -349,7 +348,7 @@ def command(
         column=column,
         shard=shard,
         out=out,
-        plan=plan if _is_plan_given(context) or out else None,
+        plan=plan if _is_plan_given(click.get_current_context()) or out else None,
         summarizer=summarizer_from(summarizer, plan.profile),
         protect=protect,
         measure=replace(measure, profile=plan.profile, base=fail_base),

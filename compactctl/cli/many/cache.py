@@ -1,10 +1,8 @@
 """``compactctl cache``."""
 
-import click
-
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.opt import ONE_RUN, OUTPUT, flag
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.cache import cache
 
 _HELP = """Show what batches remember of files, or forget it.
@@ -14,9 +12,11 @@ hold paths and names of models and tools, no text; they are only this user's to 
 """
 
 
-@click.command("cache", help=_HELP)
-@flag("clear", OUTPUT, ONE_RUN, "Remove the cache; nothing is lost but time.")
-@shown_as_options
-def command(*, clear: bool, shown_as: str) -> None:
+@plain_command(
+    flag("clear", OUTPUT, ONE_RUN, "Remove the cache; nothing is lost but time."),
+    SHOWN_AS,
+    help=_HELP,
+)
+def cache_command(*, clear: bool, shown_as: str) -> None:
     """Run ``compactctl cache``."""
     emit(cache(clear=clear), shown_as)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.many.tolerance import TOLERANCE_OPTION
-from compactctl.cli.opt import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, WRITES, flag, opt
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.page import ready_page, unmasked_page_options
+from compactctl.cli.opt import GATES, MAY, ONE_RUN, OUTPUT, READS, SHOWN, WRITES, Arg, flag, opt
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.page import PAGE, ready_page
 from compactctl.commands.batch.report import ReportOptions, report
 
 if TYPE_CHECKING:
@@ -23,32 +23,41 @@ the median request of a project, its share of files that are read again, or that
 """
 
 
-@click.command("report", help=_HELP)
-@click.argument("paths", metavar="FILES...", nargs=-1, required=True)
-@opt(
-    "merge",
-    OUTPUT,
-    ONE_RUN,
-    "Write all rows to this Parquet file, sorted.",
-    path="here",
-    metavar="FILE",
+@plain_command(
+    Arg("paths", metavar="FILES...", nargs=-1, required=True),
+    opt(
+        "merge",
+        OUTPUT,
+        ONE_RUN,
+        "Write all rows to this Parquet file, sorted.",
+        path="here",
+        metavar="FILE",
+    ),
+    opt(
+        "baseline",
+        GATES,
+        READS,
+        "Compare with this earlier report.",
+        path="settings",
+        metavar="FILE",
+    ),
+    TOLERANCE_OPTION,
+    opt(
+        "top",
+        SHOWN,
+        MAY,
+        "Show at most so many rows of a table.",
+        type=click.IntRange(min=1),
+        metavar="N",
+        default=10,
+        show_default=True,
+    ),
+    PAGE,
+    flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f"),
+    SHOWN_AS,
+    help=_HELP,
 )
-@opt("baseline", GATES, READS, "Compare with this earlier report.", path="settings", metavar="FILE")
-@TOLERANCE_OPTION
-@opt(
-    "top",
-    SHOWN,
-    MAY,
-    "Show at most so many rows of a table.",
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=10,
-    show_default=True,
-)
-@unmasked_page_options
-@flag("force", OUTPUT, WRITES, "Overwrite what compactctl did not write.", short="-f")
-@shown_as_options
-def command(
+def report_command(
     paths: tuple[str, ...],
     *,
     merge: str | None,

@@ -8,15 +8,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from compactctl.cli.opt import TYPED, Arg
 from compactctl.cli.options.completion import complete_file
 from compactctl.cli.options.output import STANDARD_STREAM
-from compactctl.cli.options.sections import TYPED
 from compactctl.commands.loading.told_by_client import told_at_start, transcript_of
 from compactctl.errors import NoInputError, UsageError
 
@@ -35,8 +35,8 @@ _REFERENCE = re.compile(rf"{LATEST}|[A-Za-z-]+:.*|[\w-]*\d[\w-]*")
 """What may be a session among paths: a client's, the latest, or by its id, which has digits."""
 
 
-def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Callable[[F], F]:
-    """Add ``[FILE]``, which arrives as ``path``.
+def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Arg:
+    """Return ``[FILE]``.
 
     It is a path, or a session that ``purpose`` may be carried out on. Without it standard input
     is read: a transcript, or what a client tells its hooks, and then the one that is named there.
@@ -45,53 +45,31 @@ def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Ca
     transcripts in this folder, with ``compacted`` those that compactctl wrote.
     """
     choose = partial(_optional, purpose=purpose, compacted=compacted)
-    argument = click.argument(
-        "path", metavar="[FILE]", required=False, shell_complete=complete_file
-    )
-    return lambda function: argument(_with_path(function, choose))
+    return _argument("path", choose, metavar="[FILE]", required=False)
 
 
-def needed_file_argument(function: F) -> F:
-    """Add ``FILE`` to a command that reads; it arrives as ``path``."""
-    argument = click.argument("path", metavar="FILE", shell_complete=complete_file)
-    return argument(_with_path(function, partial(_resolved, purpose="read")))
-
-
-def session_argument(function: F) -> F:
-    """Add ``[SESSION]`` to a command that writes; it arrives as ``path``.
-
-    Without it the session that changed last is taken, where it is clear which.
-    """
-    argument = click.argument(
-        "path", metavar="[SESSION]", default="latest", shell_complete=complete_file
-    )
-    return argument(_with_path(function, partial(_resolved, purpose="write")))
-
-
-def paths_argument(
-    metavar: str, purpose: "Purpose" = "read", *, required: bool = False
-) -> Callable[[F], F]:
-    """Add paths that may also be sessions by what people call them; they arrive as ``paths``.
+def paths_argument(metavar: str, purpose: "Purpose" = "read", *, required: bool = False) -> Arg:
+    """Return paths that may also be sessions by what people call them.
 
     ``claude:`` are all sessions of a client, as it lists them. A folder, also this one, stays a
     folder, and so does what no session is called: titles are looked for with a client alone.
     """
-    argument = click.argument(
-        "paths", metavar=metavar, nargs=-1, required=required, shell_complete=complete_file
-    )
-    return lambda function: argument(_with_paths(function, purpose))
+    choose = partial(_all_meant, purpose=purpose)
+    return _argument("paths", choose, metavar=metavar, nargs=-1, required=required)
 
 
-def _with_paths(function: F, purpose: "Purpose") -> F:
+def _argument(
+    place: str,
+    choose: Callable[[click.Context, Any], object],
+    **attributes: Any,  # noqa: ANN401 - click's
+) -> Arg:
+    return Arg(place, choose=choose, shell_complete=complete_file, **attributes)
 
-    def command(*arguments: Any, paths: tuple[str, ...], **values: Any) -> Any:  # noqa: ANN401
-        context = click.get_current_context()
-        named = [name for path in paths for name in _meant(context, path, purpose)]
-        return function(*arguments, paths=tuple(named), **values)
 
-    wrapped: Any = wraps(function)(command)
-    chosen: F = wrapped
-    return chosen
+def _all_meant(
+    context: click.Context, paths: Sequence[str], *, purpose: "Purpose"
+) -> tuple[str, ...]:
+    return tuple(name for path in paths for name in _meant(context, path, purpose))
 
 
 def _meant(context: click.Context, value: str, purpose: "Purpose") -> Sequence[str]:
@@ -112,17 +90,6 @@ def _meant(context: click.Context, value: str, purpose: "Purpose") -> Sequence[s
         if colon or value == LATEST:
             raise
         return (value,)
-
-
-def _with_path(function: F, choose: Callable[[click.Context, Any], str]) -> F:
-    """Return a command that gets what its path means: once all of the command line is read."""
-
-    def command(*arguments: Any, path: str | None, **values: Any) -> Any:  # noqa: ANN401
-        return function(*arguments, path=choose(click.get_current_context(), path), **values)
-
-    wrapped: Any = wraps(function)(command)
-    chosen: F = wrapped
-    return chosen
 
 
 def _optional(
@@ -266,3 +233,12 @@ def _show_choices(context: click.Context, choices: "SessionChoices") -> None:
 
     options = _typed_options(context, context.params.get("path"))
     Screen(error=True).show(*choices_terminal(choices, context.command_path, options))
+
+
+NEEDED_FILE = _argument("path", partial(_resolved, purpose="read"), metavar="FILE")
+"""The file of a command that reads."""
+
+SESSION = _argument(
+    "path", partial(_resolved, purpose="write"), metavar="[SESSION]", default="latest"
+)
+"""What a command writes to: the session that changed last, where it is clear which."""

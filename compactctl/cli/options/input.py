@@ -1,21 +1,17 @@
 """Options about what is read: its format, how large it may be, and how strict to be."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from compactctl.cli.opt import INPUT, LOADS, MAY, READS, flag, opt
+from compactctl.cli.opt import INPUT, LOADS, MAY, READS, OptGroup, flag, opt
 from compactctl.cli.options.completion import complete_format
-from compactctl.cli.options.together import together, with_options
-from compactctl.cli.options.values import KnownName
-from compactctl.errors import UsageError
+from compactctl.cli.options.values import KnownName, ParsedText
 from compactctl.formats.records.api_reader import API_LOG
 from compactctl.formats.registry import ALL_FORMATS, format_named
-from compactctl.store.files.limits import READ_LIMITS, parse_size
+from compactctl.store.files.limits import ReadLimits, parse_size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,29 +27,27 @@ def _named(format_name: str | None, messages_at: str | None) -> str | None:
     return name
 
 
-def format_option(function: F) -> F:
-    """Add ``--format`` and ``--messages-at``; they arrive as ``format_name``."""
-    options = (
-        opt(
-            "format_name",
-            INPUT,
-            MAY,
-            f"Read the transcript as this format instead of detecting it ({FORMATS}).",
-            flag="--format",
-            type=KnownName(format_named),
-            metavar="NAME",
-            shell_complete=complete_format,
-        ),
-        opt(
-            "messages_at",
-            INPUT,
-            MAY,
-            "Read the messages of each logged request in a field such as request.messages.",
-            metavar="FIELD",
-        ),
-    )
-    return together("format_name", _named, options)(function)
-
+FORMAT = OptGroup(
+    "format_name",
+    opt(
+        "format_name",
+        INPUT,
+        MAY,
+        f"Read the transcript as this format instead of detecting it ({FORMATS}).",
+        flag="--format",
+        type=KnownName(format_named),
+        metavar="NAME",
+        shell_complete=complete_format,
+    ),
+    opt(
+        "messages_at",
+        INPUT,
+        MAY,
+        "Read the messages of each logged request in a field such as request.messages.",
+        metavar="FIELD",
+    ),
+    make=_named,
+)
 
 ARCHIVE = opt(
     "archive",
@@ -66,42 +60,32 @@ ARCHIVE = opt(
 )
 
 
-def limit_options(function: F) -> F:
-    """Add the options that say how large an input may be; they arrive as ``limits``."""
-    options = (
-        opt(
-            "max_line",
-            INPUT,
-            LOADS,
-            "Refuse a transcript with a longer line, such as 64M or 1G bytes.",
-            metavar="SIZE",
-            default="256M",
-            show_default=True,
-            expose_value=False,
-            callback=partial(_limit, "line"),
-        ),
-        opt(
-            "max_unpacked",
-            INPUT,
-            LOADS,
-            "Refuse a transcript that is larger, unpacked if it is compressed.",
-            metavar="SIZE",
-            default="2G",
-            show_default=True,
-            expose_value=False,
-            callback=partial(_limit, "unpacked"),
-        ),
-    )
-    return with_options(function, options)
-
-
-def _limit(field: str, context: click.Context, parameter: click.Parameter, value: str) -> None:
-    try:
-        limit: dict[str, Any] = {field: parse_size(value)}
-    except UsageError as error:
-        raise click.BadParameter(str(error), context, parameter) from error
-    context.params["limits"] = replace(context.params.get("limits", READ_LIMITS), **limit)
-
+LIMITS = OptGroup(
+    "limits",
+    opt(
+        "line",
+        INPUT,
+        LOADS,
+        "Refuse a transcript with a longer line, such as 64M or 1G bytes.",
+        flag="--max-line",
+        type=ParsedText(parse_size),
+        metavar="SIZE",
+        default="256M",
+        show_default=True,
+    ),
+    opt(
+        "unpacked",
+        INPUT,
+        LOADS,
+        "Refuse a transcript that is larger, unpacked if it is compressed.",
+        flag="--max-unpacked",
+        type=ParsedText(parse_size),
+        metavar="SIZE",
+        default="2G",
+        show_default=True,
+    ),
+    make=ReadLimits,
+)
 
 STRICT = flag(
     "strict",

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from compactctl.cli.opt import COUNTS, MAY, MEASURED, READS, opt
+from compactctl.cli.opt import COUNTS, MAY, MEASURED, READS, OptGroup, opt
 from compactctl.cli.options.completion import complete_model
-from compactctl.cli.options.together import together
 from compactctl.cli.options.values import FiniteRange, ParsedText, ShareRange
 from compactctl.commands.sizing.extra_content import ExtraOptions
 from compactctl.commands.sizing.measure import MeasureOptions, unlisted_model
@@ -20,70 +19,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 COUNTERS = ", ".join(COUNTER_NAMES)
-
-
-def measure_options(function: F) -> F:
-    """Add the options that say what to count with; they arrive as ``measure: MeasureOptions``."""
-    options = (
-        opt(
-            "model",
-            MEASURED,
-            MAY,
-            "Measure against this model instead of the one in the transcript.",
-            metavar="NAME",
-            shell_complete=complete_model,
-        ),
-        opt(
-            "window",
-            MEASURED,
-            MAY,
-            "Context window in tokens, such as 128k or 131072.",
-            type=ParsedText(parse_window),
-            metavar="SIZE",
-        ),
-        WINDOWS,
-        opt(
-            "max_tokens",
-            MEASURED,
-            MAY,
-            "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
-            type=click.IntRange(min=1),
-            metavar="N",
-        ),
-        opt(
-            "counter",
-            MEASURED,
-            MAY,
-            f"Token counter: {COUNTERS}; each also with a factor "
-            '("o200k_base x1.2"). [default: by model]',
-            metavar="NAME",
-        ),
-        opt(
-            "counter_cmd",
-            MEASURED,
-            COUNTS,
-            "Count with this command: it reads texts as JSON, one a line, and prints the "
-            "tokens of each.",
-            metavar="CMD",
-        ),
-        opt(
-            "chars_per_token",
-            MEASURED,
-            MAY,
-            "Count one token for every N characters, such as 3.5, instead of with a counter.",
-            type=FiniteRange(min=0, min_open=True),
-            metavar="N",
-        ),
-        opt(
-            "image_tokens",
-            MEASURED,
-            MAY,
-            "Count every image as N tokens. [default: by its size, or as the profile's system]",
-            type=click.IntRange(min=0),
-            metavar="N",
-        ),
-    )
-    return together("measure", _measure, options)(function)
 
 
 def _measure(**values: Any) -> MeasureOptions:  # noqa: ANN401 - of several options
@@ -109,39 +44,6 @@ def _load_windows(
     from compactctl.commands.sizing.model_table_file import load_own_models
 
     return load_own_models(value)
-
-
-def extra_options(function: F) -> F:
-    """Add the options that name what a request holds and its transcript does not, as ``extras``."""
-    options = (
-        opt(
-            "system",
-            MEASURED,
-            READS,
-            "Count this system prompt as well.",
-            path="settings",
-            metavar="FILE",
-        ),
-        opt(
-            "tools",
-            MEASURED,
-            READS,
-            "Count these tool definitions (JSON) as well.",
-            path="settings",
-            metavar="FILE",
-        ),
-        opt("prompt", MEASURED, READS, "Count this prompt as well.", metavar="TEXT"),
-        opt(
-            "attach",
-            MEASURED,
-            READS,
-            "Count this file's text as well (repeatable).",
-            path="settings",
-            metavar="FILE",
-            multiple=True,
-        ),
-    )
-    return together("extras", ExtraOptions, options)(function)
 
 
 FAIL_OVER = opt(
@@ -176,4 +78,97 @@ WINDOWS = opt(
     path="settings",
     metavar="FILE",
     callback=_load_windows,
+)
+
+MEASURE = OptGroup(
+    "measure",
+    opt(
+        "model",
+        MEASURED,
+        MAY,
+        "Measure against this model instead of the one in the transcript.",
+        metavar="NAME",
+        shell_complete=complete_model,
+    ),
+    opt(
+        "window",
+        MEASURED,
+        MAY,
+        "Context window in tokens, such as 128k or 131072.",
+        type=ParsedText(parse_window),
+        metavar="SIZE",
+    ),
+    WINDOWS,
+    opt(
+        "max_tokens",
+        MEASURED,
+        MAY,
+        "Tokens kept for the answer. [default: 35 % of the window, at most 64,000]",
+        type=click.IntRange(min=1),
+        metavar="N",
+    ),
+    opt(
+        "counter",
+        MEASURED,
+        MAY,
+        f"Token counter: {COUNTERS}; each also with a factor "
+        '("o200k_base x1.2"). [default: by model]',
+        metavar="NAME",
+    ),
+    opt(
+        "counter_cmd",
+        MEASURED,
+        COUNTS,
+        "Count with this command: it reads texts as JSON, one a line, and prints the "
+        "tokens of each.",
+        metavar="CMD",
+    ),
+    opt(
+        "chars_per_token",
+        MEASURED,
+        MAY,
+        "Count one token for every N characters, such as 3.5, instead of with a counter.",
+        type=FiniteRange(min=0, min_open=True),
+        metavar="N",
+    ),
+    opt(
+        "image_tokens",
+        MEASURED,
+        MAY,
+        "Count every image as N tokens. [default: by its size, or as the profile's system]",
+        type=click.IntRange(min=0),
+        metavar="N",
+    ),
+    make=_measure,
+)
+
+EXTRAS = OptGroup(
+    "extras",
+    opt(
+        "system",
+        MEASURED,
+        READS,
+        "Count this system prompt as well.",
+        path="settings",
+        metavar="FILE",
+    ),
+    opt(
+        "tools",
+        MEASURED,
+        READS,
+        "Count these tool definitions (JSON) as well.",
+        path="settings",
+        metavar="FILE",
+    ),
+    opt("prompt", MEASURED, READS, "Count this prompt as well.", metavar="TEXT"),
+    opt(
+        "attach",
+        MEASURED,
+        READS,
+        "Count this file's text as well (repeatable).",
+        path="settings",
+        metavar="FILE",
+        multiple=True,
+    ),
+    make=ExtraOptions,
 )

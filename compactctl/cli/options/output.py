@@ -1,14 +1,11 @@
 """Options about what is written, and in which form a result is shown."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, TypeVar
 
 import click
 
-from compactctl.cli.opt import ONE_RUN, OUTPUT, SHOWN, WRITES, flag, opt
-from compactctl.cli.options.sections import is_typed
-from compactctl.cli.options.together import with_options
+from compactctl.cli.opt import ONE_RUN, OUTPUT, SHOWN, WRITES, Opt, OptGroup, flag, is_typed, opt
 from compactctl.errors import UsageError
 from compactctl.reports.registry import OUTPUTS, TERMINAL
 
@@ -19,29 +16,16 @@ L = TypeVar("L", bound=str)
 STANDARD_STREAM = "-"
 
 
-def shown_as_options(function: F) -> F:
-    """Add a flag for every output that has to be asked for, such as ``--json``.
-
-    The one asked for, or the terminal, arrives as ``shown_as``.
-    """
-    options = [
-        flag(
-            f"as_{name}",
-            SHOWN,
-            ONE_RUN,
-            output.help,
-            flag=f"--{name}",
-            expose_value=False,
-            callback=partial(_show_as, name),
-        )
-        for name, output in OUTPUTS.items()
-        if output.help
-    ]
-    return with_options(function, options)
+def _shown_as(**asked: bool) -> str:
+    return next((name for name in OUTPUTS if asked.get(name)), TERMINAL)
 
 
-def _show_as(name: str, context: click.Context, parameter: click.Parameter, asked: bool) -> None:  # noqa: ARG001
-    context.params["shown_as"] = name if asked else context.params.get("shown_as", TERMINAL)
+SHOWN_AS = OptGroup(
+    "shown_as",
+    *(flag(name, SHOWN, ONE_RUN, output.help) for name, output in OUTPUTS.items() if output.help),
+    make=_shown_as,
+)
+"""A flag for every output that has to be asked for, such as ``--json``."""
 
 
 def one_document(output: str | None, shown_as: str) -> str:
@@ -52,7 +36,7 @@ def one_document(output: str | None, shown_as: str) -> str:
     """
     if shown_as == TERMINAL or output != STANDARD_STREAM:
         return shown_as
-    if is_typed(f"as_{shown_as}"):
+    if is_typed(f"--{shown_as}"):
         raise UsageError(
             f"--{shown_as} and a transcript both need standard output; name a file with -o"
         )
@@ -77,15 +61,15 @@ WHILE_OPEN = flag(
 )
 
 
-def layout_options(*, messages: bool = False, piped: bool = True) -> Callable[[F], F]:
-    """Add the options that say what a compacted transcript looks like.
+def layout_options(*, messages: bool = False, piped: bool = True) -> tuple[Opt, ...]:
+    """Return the options that say what a compacted transcript looks like.
 
     With ``messages`` there is a layout ``messages`` as well: what is sent, and nothing else.
     ``piped`` tells whether the transcript may go to standard output.
     """
     what = "Put originals into an archive beside the output, or leave them in it with tags"
     more = ", or print the messages that are sent and nothing else (-o -)" if messages else ""
-    options = (
+    return (
         opt(
             "layout",
             OUTPUT,
@@ -104,7 +88,6 @@ def layout_options(*, messages: bool = False, piped: bool = True) -> Callable[[F
             default=True,
         ),
     )
-    return lambda function: with_options(function, options)
 
 
 def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
@@ -112,5 +95,5 @@ def layout_into(output: str | None, layout: L) -> L | Literal["inline"]:
 
     One that is typed stays, and the one of no archive at all.
     """
-    is_free = layout == "split" and not is_typed("layout")
+    is_free = layout == "split" and not is_typed("--layout")
     return "inline" if is_free and output == STANDARD_STREAM else layout

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from compactctl.cli.opt import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES, flag, opt
+from compactctl.cli.opt import ONE_RUN, OUTPUT, PRIVACY, SUMMARIZES, WRITES, OptGroup, flag, opt
 from compactctl.cli.options.output import STANDARD_STREAM
-from compactctl.cli.options.together import together
 from compactctl.commands.report_file import check_report
 from compactctl.errors import UsageError
 from compactctl.reports.html.choice import PageChoice
@@ -35,16 +34,6 @@ _MASK = opt(
 )
 
 
-def page_options(function: F) -> F:
-    """Add ``--html`` and what goes with it; they arrive as ``page``, None where none is wanted."""
-    return together("page", _page, (_HTML, _REDACT, _MASK))(function)
-
-
-def unmasked_page_options(function: F) -> F:
-    """Add the same where secrets are asked about already, or no text stands on the page."""
-    return together("page", _page, (_HTML, _REDACT))(function)
-
-
 def ready_page(page: PageChoice | None, taken: Iterable[str], *, force: bool) -> PageChoice | None:
     """Return the page with what is known of overwriting, before any work is done.
 
@@ -60,3 +49,9 @@ def _page(html: str | None, *, redact: bool, mask_secrets: bool = True) -> PageC
     if html == STANDARD_STREAM:
         raise UsageError("--html writes a file, which a browser opens; name one")
     return None if html is None else PageChoice(path=html, redact=redact, mask=mask_secrets)
+
+
+PAGE = OptGroup("page", _HTML, _REDACT, make=_page)
+"""A page, where secrets are asked about already, or no text stands on it."""
+
+MASKED_PAGE = OptGroup("page", _HTML, _REDACT, _MASK, make=_page)

@@ -5,12 +5,11 @@ from typing import Any, TypeVar
 
 import click
 
-from compactctl.cli.opt import MAY, POLICY, PROTECTED, READS, SIZE, SUMMARIES, flag, opt
+from compactctl.cli.opt import MAY, POLICY, PROTECTED, READS, SIZE, SUMMARIES, OptGroup, flag, opt
 from compactctl.cli.options.completion import complete_stages
 from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.stages import each_stage_option, settings_of
 from compactctl.cli.options.summarizer import TEMPLATE, with_template
-from compactctl.cli.options.together import together
 from compactctl.cli.options.values import ParsedText
 from compactctl.commands.harness.overflow import overflow
 from compactctl.commands.planning.plan import PlanOptions, stage_list
@@ -28,74 +27,6 @@ from compactctl.tokens.trigger import Trigger, parse_trigger
 
 STAGES = ", ".join(stage.name for stage in ALL_STAGES)
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def plan_options(function: F) -> F:
-    """Add the options that choose stages and target, and those of each stage.
-
-    They arrive as ``plan: PlanOptions``.
-    """
-    options = (
-        PROFILE,
-        opt(
-            "stages",
-            POLICY,
-            MAY,
-            f"Run exactly these stages in this order ({STAGES}).",
-            type=ParsedText(stage_list),
-            metavar="LIST",
-            shell_complete=complete_stages,
-        ),
-        opt(
-            "target",
-            SIZE,
-            MAY,
-            "Stop as soon as the context is this small: a share of the window (60%, 0.6; with "
-            "--profile of its available input) or tokens (60000, 60k).",
-            type=ParsedText(parse_target),
-            metavar="SIZE",
-        ),
-        opt(
-            "keep",
-            SIZE,
-            MAY,
-            "Stop as soon as so much of each conversation is left, instead of --target: 30% "
-            "or 0.3 of its tokens. The system prompt and definitions of tools are kept beside it.",
-            type=ParsedText(parse_share),
-            metavar="SHARE",
-        ),
-        opt(
-            "trigger",
-            SIZE,
-            MAY,
-            "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
-            "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
-            "also the size to compact down to. [default: that of the profile, 0.8]",
-            type=ParsedText(parse_trigger),
-            metavar="WHEN",
-        ),
-        flag("if_needed", SIZE, MAY, "Change nothing unless compaction is due."),
-        opt(
-            "from_error",
-            SIZE,
-            READS,
-            "Recover from this error of a provider that the context was too long: down to "
-            "70 % of the available input, and by a tenth more than was too much.",
-            path="settings",
-            metavar="TEXT|FILE",
-        ),
-        opt(
-            "summary_file",
-            SUMMARIES,
-            READS,
-            "Text for the summarize stage instead of the built-in summary.",
-            path="settings",
-            metavar="FILE",
-        ),
-        TEMPLATE,
-        *each_stage_option(*ALL_STAGES),
-    )
-    return together("plan", _plan, options)(function)
 
 
 def _plan(
@@ -150,53 +81,115 @@ def _summary(path: str | None) -> str:
     return open_input(path, TEXT_LIMITS).data.decode("utf-8", "replace").strip()
 
 
-def protect_options(function: F) -> F:
-    """Add the options that say what is left alone; they arrive as ``protect: ProtectOptions``."""
-    options = (
-        opt(
-            "tools",
-            PROTECTED,
-            MAY,
-            "Leave calls and results of this tool alone (repeatable).",
-            flag="--protect-tool",
-            metavar="NAME",
-            multiple=True,
-        ),
-        opt(
-            "pins",
-            PROTECTED,
-            MAY,
-            "Leave messages with this id or with this pattern in their text alone (repeatable).",
-            flag="--pin",
-            metavar="ID|REGEX",
-            multiple=True,
-        ),
-        opt(
-            "keep_turns",
-            PROTECTED,
-            MAY,
-            "Leave the newest N turns alone. [default: the newest turn's prompt and its "
-            "newest 10 steps]",
-            type=click.IntRange(min=0),
-            metavar="N",
-        ),
-        opt(
-            "freeze_before",
-            PROTECTED,
-            MAY,
-            "Leave everything before this message, or the first N messages, as it is, so that "
-            "a prompt cache still holds for it.",
-            metavar="ID|N",
-            default="",
-        ),
-        opt(
-            "keep_prefix",
-            PROTECTED,
-            MAY,
-            "Leave the oldest messages as they are, as many as fit into this part of the size "
-            "to reach (10% or 0.1), so that a prompt cache still holds for them.",
-            type=ParsedText(parse_share),
-            metavar="SHARE",
-        ),
-    )
-    return together("protect", ProtectOptions, options)(function)
+PLAN = OptGroup(
+    "plan",
+    PROFILE,
+    opt(
+        "stages",
+        POLICY,
+        MAY,
+        f"Run exactly these stages in this order ({STAGES}).",
+        type=ParsedText(stage_list),
+        metavar="LIST",
+        shell_complete=complete_stages,
+    ),
+    opt(
+        "target",
+        SIZE,
+        MAY,
+        "Stop as soon as the context is this small: a share of the window (60%, 0.6; with "
+        "--profile of its available input) or tokens (60000, 60k).",
+        type=ParsedText(parse_target),
+        metavar="SIZE",
+    ),
+    opt(
+        "keep",
+        SIZE,
+        MAY,
+        "Stop as soon as so much of each conversation is left, instead of --target: 30% "
+        "or 0.3 of its tokens. The system prompt and definitions of tools are kept beside it.",
+        type=ParsedText(parse_share),
+        metavar="SHARE",
+    ),
+    opt(
+        "trigger",
+        SIZE,
+        MAY,
+        "When compaction is due: a share of what --fail-base says (0.8), tokens (60k), "
+        "'turns>20', conditions joined with or, or always. Without --stages and --target it is "
+        "also the size to compact down to. [default: that of the profile, 0.8]",
+        type=ParsedText(parse_trigger),
+        metavar="WHEN",
+    ),
+    flag("if_needed", SIZE, MAY, "Change nothing unless compaction is due."),
+    opt(
+        "from_error",
+        SIZE,
+        READS,
+        "Recover from this error of a provider that the context was too long: down to "
+        "70 % of the available input, and by a tenth more than was too much.",
+        path="settings",
+        metavar="TEXT|FILE",
+    ),
+    opt(
+        "summary_file",
+        SUMMARIES,
+        READS,
+        "Text for the summarize stage instead of the built-in summary.",
+        path="settings",
+        metavar="FILE",
+    ),
+    TEMPLATE,
+    *each_stage_option(*ALL_STAGES),
+    make=_plan,
+)
+
+PROTECT = OptGroup(
+    "protect",
+    opt(
+        "tools",
+        PROTECTED,
+        MAY,
+        "Leave calls and results of this tool alone (repeatable).",
+        flag="--protect-tool",
+        metavar="NAME",
+        multiple=True,
+    ),
+    opt(
+        "pins",
+        PROTECTED,
+        MAY,
+        "Leave messages with this id or with this pattern in their text alone (repeatable).",
+        flag="--pin",
+        metavar="ID|REGEX",
+        multiple=True,
+    ),
+    opt(
+        "keep_turns",
+        PROTECTED,
+        MAY,
+        "Leave the newest N turns alone. [default: the newest turn's prompt and its "
+        "newest 10 steps]",
+        type=click.IntRange(min=0),
+        metavar="N",
+    ),
+    opt(
+        "freeze_before",
+        PROTECTED,
+        MAY,
+        "Leave everything before this message, or the first N messages, as it is, so that "
+        "a prompt cache still holds for it.",
+        metavar="ID|N",
+        default="",
+    ),
+    opt(
+        "keep_prefix",
+        PROTECTED,
+        MAY,
+        "Leave the oldest messages as they are, as many as fit into this part of the size "
+        "to reach (10% or 0.1), so that a prompt cache still holds for them.",
+        type=ParsedText(parse_share),
+        metavar="SHARE",
+    ),
+    make=ProtectOptions,
+)

@@ -11,24 +11,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def plan_file_options(function: F) -> F:
-    """Add ``--plan``, which arrives as ``planned``, and ``--plan-out``."""
-    planned = plan_option(
-        "Carry out this plan, which --plan-out wrote and you may have edited, instead of running "
-        "stages."
-    )
-    plan_out = opt(
-        "plan_out",
-        PLAN_FILES,
-        WRITES,
-        "Write what becomes of every message to this file, to be edited and carried out with "
-        "--plan.",
-        path="here",
-        metavar="FILE",
-    )
-    return planned(plan_out(function))
-
-
 def plan_option(text: str) -> Opt:
     """Return ``--plan`` with the help ``text``; it arrives as ``planned``."""
     return opt("planned", PLAN_FILES, READS, text, flag="--plan", path="settings", metavar="FILE")
@@ -41,3 +23,17 @@ def plan_from(path: str | None) -> "PlanFile | None":
     from compactctl.commands.planning.plan_file import read_plan
 
     return read_plan(path)
+
+
+PLAN_FILE = plan_option(
+    "Carry out this plan, which --plan-out wrote and you may have edited, instead of running "
+    "stages."
+)
+PLAN_OUT = opt(
+    "plan_out",
+    PLAN_FILES,
+    WRITES,
+    "Write what becomes of every message to this file, to be edited and carried out with --plan.",
+    path="here",
+    metavar="FILE",
+)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from compactctl.cli.opt import READS, SHOWN, opt
+from compactctl.cli.opt import READS, SHOWN, Opt, opt
 
 if TYPE_CHECKING:
     from compactctl.tokens.models.prices import Prices
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def prices_option(purpose: str, effect: str = "") -> Callable[[F], F]:
+def prices_option(purpose: str, effect: str = "") -> Opt:
     """Add ``--prices``; it arrives as ``prices: Prices | None``.
 
     ``purpose`` begins its help, ``effect`` ends it.

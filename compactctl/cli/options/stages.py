@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from compactctl.cli.options.sections import StageOption
-from compactctl.cli.options.together import together
+from compactctl.cli.opt import OptGroup, StageOption
 from compactctl.cli.options.values import ShareRange
 from compactctl.commands.planning.plan import StageSettings
 from compactctl.model.operation import OptionValue
@@ -32,8 +31,8 @@ _METAVARS: Mapping[OptionKind, str] = {
 _CODE = re.compile(r"``(.*?)``")
 
 
-def stage_options(*stages: Stage[Any]) -> Callable[[F], F]:
-    """Add ``--<stage>-<option>`` for these stages.
+def stage_options(*stages: Stage[Any]) -> OptGroup:
+    """Return ``--<stage>-<option>`` for these stages.
 
     Those that are given arrive as ``settings``: options by stage, values by option.
     """
@@ -41,7 +40,7 @@ def stage_options(*stages: Stage[Any]) -> Callable[[F], F]:
     def settings(**values: OptionValue) -> StageSettings:
         return settings_of(stages, values)
 
-    return together("settings", settings, each_stage_option(*stages))
+    return OptGroup("settings", *each_stage_option(*stages), make=settings)
 
 
 def each_stage_option(*stages: Stage[Any]) -> list[StageOption]:

@@ -7,9 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from compactctl.cli.opt import MAY, PRIVACY, SUMMARIES, SUMMARIZES, Opt, flag, opt
-from compactctl.cli.options.sections import is_typed
-from compactctl.cli.options.together import together
+from compactctl.cli.opt import MAY, PRIVACY, SUMMARIES, SUMMARIZES, OptGroup, flag, is_typed, opt
 from compactctl.cli.options.values import FiniteRange
 from compactctl.commands.planning.plan import PlanOptions
 from compactctl.errors import UsageError
@@ -58,108 +56,8 @@ _NAMES: dict[str, SummarizerKind] = {
 }
 
 
-def summarizer_options(function: F) -> F:
-    """Add the options that choose a summarizer; they arrive as ``summarizer``."""
-    options = (
-        opt(
-            "summarizer",
-            SUMMARIES,
-            SUMMARIZES,
-            "Who writes summaries: the built-in one without a model, a model behind an "
-            "OpenAI-compatible server, or a model that the llm package knows. [default: offline]",
-            type=click.Choice(list(_NAMES)),
-        ),
-        opt(
-            "summarizer_cmd",
-            SUMMARIES,
-            SUMMARIZES,
-            "Let this command write summaries: it gets the prompt on standard input and "
-            "prints the text. No shell reads it.",
-            metavar="COMMAND",
-        ),
-        opt("summarizer_model", SUMMARIES, SUMMARIZES, "The model that writes.", metavar="NAME"),
-        opt(
-            "base_url",
-            SUMMARIES,
-            SUMMARIZES,
-            "Where the server of --summarizer openai is, such as http://127.0.0.1:8080/v1.",
-            metavar="URL",
-        ),
-        opt(
-            "api_key_env",
-            SUMMARIES,
-            SUMMARIZES,
-            "Environment variable that holds the key of that server.",
-            metavar="VARIABLE",
-        ),
-        flag(
-            "allow_network",
-            SUMMARIES,
-            SUMMARIZES,
-            "Let the conversation go to a server that is not this machine.",
-        ),
-        opt(
-            "summarizer_timeout",
-            SUMMARIES,
-            SUMMARIZES,
-            f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
-            type=FiniteRange(min=0, min_open=True),
-            metavar="SECONDS",
-            default=TIMEOUT,
-        ),
-        opt(
-            "on_summarizer_failure",
-            SUMMARIES,
-            SUMMARIZES,
-            "What to do without a usable summary: let the built-in summarizer write, skip the "
-            "stage so that the next one runs, or fail with exit code 1. [default: that of the "
-            "profile, builtin]",
-            type=click.Choice(get_args(FailurePolicy)),
-        ),
-        *_style_options(),
-    )
-    return together("summarizer", SummarizerParameters, options)(function)
-
-
-def style_options(function: F) -> F:
-    """Add the options that say how a prompt is written; they arrive as ``style: PromptStyle``."""
-    return together("style", _style, _style_options())(function)
-
-
 def _style(label_style: LabelStyle, mask_secrets: bool, summarizer_context: int) -> PromptStyle:
     return PromptStyle(label=label_style, mask=mask_secrets, max_tokens=summarizer_context)
-
-
-def _style_options() -> tuple[Opt, ...]:
-    return (
-        opt(
-            "summarizer_context",
-            SUMMARIES,
-            SUMMARIZES,
-            "Tokens a prompt may have; long messages are shortened until it fits. "
-            "[default: 0, any number]",
-            type=click.IntRange(min=0),
-            metavar="N",
-            default=0,
-        ),
-        opt(
-            "label_style",
-            SUMMARIES,
-            SUMMARIZES,
-            "How a prompt marks who speaks: tags, user: text, or User: text.",
-            type=click.Choice(get_args(LabelStyle)),
-            default="xml",
-            show_default=True,
-        ),
-        opt(
-            "mask_secrets",
-            PRIVACY,
-            SUMMARIZES,
-            "Mask keys, tokens and passwords where others see them. [default: mask-secrets]",
-            flag="--mask-secrets/--no-mask-secrets",
-            default=True,
-        ),
-    )
 
 
 TEMPLATE = opt(
@@ -231,17 +129,110 @@ def _effective(options: SummarizerOptions) -> SummarizerOptions:
     """
     is_server, has_model = options.kind == "openai", options.kind in {"openai", "llm"}
     idle = (
-        ("base_url", options.base_url, is_server, "openai"),
-        ("api_key_env", options.key_variable, is_server, "openai"),
-        ("summarizer_model", options.model, has_model, "openai or llm"),
+        ("--base-url", options.base_url, is_server, "openai"),
+        ("--api-key-env", options.key_variable, is_server, "openai"),
+        ("--summarizer-model", options.model, has_model, "openai or llm"),
     )
-    for parameter, value, has_effect, kinds in idle:
-        if value and not has_effect and is_typed(parameter):
-            flag = parameter.replace("_", "-")
-            raise UsageError(f"--{flag} has no effect without --summarizer {kinds}")
+    for name, value, has_effect, kinds in idle:
+        if value and not has_effect and is_typed(name):
+            raise UsageError(f"{name} has no effect without --summarizer {kinds}")
     return replace(
         options,
         base_url=options.base_url if is_server else "",
         key_variable=options.key_variable if is_server else "",
         model=options.model if has_model else "",
     )
+
+
+_STYLE = (
+    opt(
+        "summarizer_context",
+        SUMMARIES,
+        SUMMARIZES,
+        "Tokens a prompt may have; long messages are shortened until it fits. "
+        "[default: 0, any number]",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=0,
+    ),
+    opt(
+        "label_style",
+        SUMMARIES,
+        SUMMARIZES,
+        "How a prompt marks who speaks: tags, user: text, or User: text.",
+        type=click.Choice(get_args(LabelStyle)),
+        default="xml",
+        show_default=True,
+    ),
+    opt(
+        "mask_secrets",
+        PRIVACY,
+        SUMMARIZES,
+        "Mask keys, tokens and passwords where others see them. [default: mask-secrets]",
+        flag="--mask-secrets/--no-mask-secrets",
+        default=True,
+    ),
+)
+
+SUMMARIZER = OptGroup(
+    "summarizer",
+    opt(
+        "summarizer",
+        SUMMARIES,
+        SUMMARIZES,
+        "Who writes summaries: the built-in one without a model, a model behind an "
+        "OpenAI-compatible server, or a model that the llm package knows. [default: offline]",
+        type=click.Choice(list(_NAMES)),
+    ),
+    opt(
+        "summarizer_cmd",
+        SUMMARIES,
+        SUMMARIZES,
+        "Let this command write summaries: it gets the prompt on standard input and "
+        "prints the text. No shell reads it.",
+        metavar="COMMAND",
+    ),
+    opt("summarizer_model", SUMMARIES, SUMMARIZES, "The model that writes.", metavar="NAME"),
+    opt(
+        "base_url",
+        SUMMARIES,
+        SUMMARIZES,
+        "Where the server of --summarizer openai is, such as http://127.0.0.1:8080/v1.",
+        metavar="URL",
+    ),
+    opt(
+        "api_key_env",
+        SUMMARIES,
+        SUMMARIZES,
+        "Environment variable that holds the key of that server.",
+        metavar="VARIABLE",
+    ),
+    flag(
+        "allow_network",
+        SUMMARIES,
+        SUMMARIZES,
+        "Let the conversation go to a server that is not this machine.",
+    ),
+    opt(
+        "summarizer_timeout",
+        SUMMARIES,
+        SUMMARIZES,
+        f"How long a command, a server or a model may take. [default: {TIMEOUT:g}]",
+        type=FiniteRange(min=0, min_open=True),
+        metavar="SECONDS",
+        default=TIMEOUT,
+    ),
+    opt(
+        "on_summarizer_failure",
+        SUMMARIES,
+        SUMMARIZES,
+        "What to do without a usable summary: let the built-in summarizer write, skip the "
+        "stage so that the next one runs, or fail with exit code 1. [default: that of the "
+        "profile, builtin]",
+        type=click.Choice(get_args(FailurePolicy)),
+    ),
+    *_STYLE,
+    make=SummarizerParameters,
+)
+
+STYLE = OptGroup("style", *_STYLE, make=_style)

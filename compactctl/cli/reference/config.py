@@ -5,11 +5,10 @@ from pathlib import Path
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
 from compactctl.cli.group import Commands
-from compactctl.cli.opt import MAY, ONE_RUN, STATE, flag, project_rule
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import MAY, ONE_RUN, STATE, Arg, StageOption, flag, project_rule
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.nearer import Decision, Setting, decide
 from compactctl.cli.settings.settings import (
@@ -32,22 +31,23 @@ COMMAND is compact unless another one is named.
 """
 
 
-@click.command("config", help=_HELP)
-@click.argument("name", metavar="[COMMAND]", default="compact")
-@flag("everything", STATE, ONE_RUN, "Also list options left at their default.", flag="--all")
-@shown_as_options
-@click.pass_context
-def command(context: click.Context, name: str, *, everything: bool, shown_as: str) -> None:
+@plain_command(
+    Arg("name", metavar="[COMMAND]", default="compact"),
+    flag("everything", STATE, ONE_RUN, "Also list options left at their default.", flag="--all"),
+    SHOWN_AS,
+    help=_HELP,
+)
+def config_command(name: str, *, everything: bool, shown_as: str) -> None:
     """Run ``compactctl config``."""
-    emit(_result(context, name, everything=everything), shown_as)
+    emit(_result(name, everything=everything), shown_as)
 
 
-def _result(context: click.Context, name: str, *, everything: bool) -> ConfigResult:
+def _result(name: str, *, everything: bool) -> ConfigResult:
     commands = Commands()
     if name not in commands:
         raise UsageError(f"there is no command {name!r}; there are {', '.join(commands)}")
     command = commands[name]
-    files = files_in_effect(context.find_root().params.get("config"))
+    files = files_in_effect(click.get_current_context().find_root().params.get("config"))
     of_files = settings_of_files(commands, name, files)
     decision = decide(name, (*settings_of_environment(command, os.environ), *of_files))
     inner = click.Context(command, info_name=name)

@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import Arg
 from compactctl.cli.options.completion import complete_model
 from compactctl.cli.options.measure import WINDOWS
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import SHOWN_AS
 from compactctl.commands.reference.models import models
 
 if TYPE_CHECKING:
@@ -22,10 +21,12 @@ Below it: where the windows are from, and from which size on clients compact by 
 """
 
 
-@click.command("models", help=_HELP)
-@click.argument("name", metavar="[NAME]", required=False, shell_complete=complete_model)
-@WINDOWS
-@shown_as_options
-def command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:
+@plain_command(
+    Arg("name", metavar="[NAME]", required=False, shell_complete=complete_model),
+    WINDOWS,
+    SHOWN_AS,
+    help=_HELP,
+)
+def models_command(name: str | None, *, own: "OwnModels", shown_as: str) -> None:
     """Run ``compactctl models``."""
     emit(models(name, own), shown_as)

@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
-from compactctl.cli.emit import emit
-from compactctl.cli.opt import ONE_RUN, SHOWN, flag
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import ONE_RUN, SHOWN, Arg, flag
 from compactctl.cli.options.completion import complete_profile
-from compactctl.cli.options.output import shown_as_options
+from compactctl.cli.options.output import SHOWN_AS
 
 if TYPE_CHECKING:
     from compactctl.profiles.profile import Profile
@@ -19,11 +17,13 @@ A profile names the stages a system runs, with which options, when, and down to 
 """
 
 
-@click.command("profiles", help=_HELP)
-@click.argument("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_profile)
-@flag("toml", SHOWN, ONE_RUN, "Print the profile's file, to start your own from.")
-@shown_as_options
-def command(name: str | None, *, toml: bool, shown_as: str) -> None:
+@plain_command(
+    Arg("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_profile),
+    flag("toml", SHOWN, ONE_RUN, "Print the profile's file, to start your own from."),
+    SHOWN_AS,
+    help=_HELP,
+)
+def profiles_command(name: str | None, *, toml: bool, shown_as: str) -> None:
     """Run ``compactctl profiles``."""
     from compactctl.commands.reference.profiles import profiles
     from compactctl.errors import UsageError

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import click
 
-from compactctl.cli.emit import emit
+from compactctl.cli.command import emit, plain_command
+from compactctl.cli.opt import Arg, StageOption
 from compactctl.cli.options.completion import complete_stages
-from compactctl.cli.options.output import shown_as_options
-from compactctl.cli.options.sections import StageOption
-from compactctl.cli.options.stages import stage_options
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.cli.options.stages import each_stage_option
 from compactctl.commands.reference.stages import StageInfo, stages
 from compactctl.reports.registry import TERMINAL
 from compactctl.stages.registry import ALL_STAGES
 
 # Carries the options of all stages, for their help.
-_options = click.command()(stage_options(*ALL_STAGES)(lambda: None))
+_options = click.Command(None, params=[*each_stage_option(*ALL_STAGES)])
 
 
 _HELP = """List the stages of a compaction, or explain some of them.
@@ -24,10 +24,12 @@ profiles.
 """
 
 
-@click.command("stages", help=_HELP)
-@click.argument("names", metavar="[STAGE]...", nargs=-1, shell_complete=complete_stages)
-@shown_as_options
-def command(names: tuple[str, ...], *, shown_as: str) -> None:
+@plain_command(
+    Arg("names", metavar="[STAGE]...", nargs=-1, shell_complete=complete_stages),
+    SHOWN_AS,
+    help=_HELP,
+)
+def stages_command(names: tuple[str, ...], *, shown_as: str) -> None:
     """Run ``compactctl stages``."""
     result = stages(names)
     if names and shown_as == TERMINAL:

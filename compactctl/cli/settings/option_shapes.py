@@ -2,7 +2,7 @@
 
 import click
 
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import StageOption
 from compactctl.cli.options.values import ShareRange
 from compactctl.model.shapes import Shape, finite, list_of, switch, whole, word
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from compactctl.cli.opt import MAY, Opt, PathBase, project_rule
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import MAY, Opt, PathBase, StageOption, project_rule
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.nearer import ENVIRONMENT, TYPED, Setting, SettingSource
 from compactctl.cli.settings.option_shapes import shape_of

@@ -8,14 +8,15 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import Commands
-from compactctl.cli.options.input import limit_options
+from compactctl.cli.opt import Opt
+from compactctl.cli.options.input import LIMITS
 from compactctl.store.files.limits import READ_LIMITS, ReadLimits, parse_size
 
 # Commands about one transcript; batch and verify take many and go on after one that is too large.
 READING = [
     name
     for name, command in Commands().items()
-    if {"path", "max_line"} <= {each.name for each in command.params}
+    if {"path", "--max-line"} <= {name for each in command.params for name in each.opts}
 ]
 FIRST = b'{"role":"user","content":"hi"}\n'
 LONG = FIRST + b'{"role":"assistant","content":"%s"}\n' % (b"a" * 5_000)
@@ -105,9 +106,8 @@ def test_sizes(text: str, size: int) -> None:
 
 
 def test_the_options_limit_what_is_limited_without_them() -> None:
-    given = {}
-    for option in limit_options(lambda: None).__click_params__:  # type: ignore[attr-defined]
-        given[option.name.removeprefix("max_")] = parse_size(option.default)
+    options = (option for option in LIMITS.parts if isinstance(option, Opt))
+    given = {option.place: parse_size(str(option.default)) for option in options}
     assert given == {"line": READ_LIMITS.line, "unpacked": READ_LIMITS.unpacked}
 
 
@@ -207,6 +207,7 @@ def test_every_command_that_reads_a_transcript_has_the_options() -> None:
     without = {
         name
         for name in commands
-        if not {"max_line", "max_unpacked"} <= {each.name for each in commands[name].params}
+        if not {"--max-line", "--max-unpacked"}
+        <= {f for p in commands[name].params for f in p.opts}
     }
     assert without == NO_TRANSCRIPT

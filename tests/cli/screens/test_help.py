@@ -12,7 +12,7 @@ import pytest
 from cli.asking import SERVERS, Ask
 
 from compactctl.cli.group import COMMANDS, Commands
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import StageOption
 from compactctl.cli.settings.names import flag_of
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.profiles.library import DEFAULT_PROFILE, built_in

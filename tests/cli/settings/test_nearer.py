@@ -9,8 +9,7 @@ import pytest
 from cli.asking import SAMPLES, Ask
 
 from compactctl.cli.group import Commands, cli
-from compactctl.cli.opt import MAY, project_rule
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import MAY, StageOption, project_rule
 from compactctl.cli.settings.exclusive import EXCLUSIVE, FOLLOWERS, NEEDS, OF_STAGES, Exclusive
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.nearer import PLACES, Setting, SettingSource, decide

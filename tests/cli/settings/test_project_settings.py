@@ -10,8 +10,7 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import Commands
-from compactctl.cli.opt import MAY, NOT_JUDGED, SHOWN, opt, project_rule
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import MAY, NOT_JUDGED, SHOWN, StageOption, opt, project_rule
 from compactctl.cli.settings.names import flag_of, options_of, variable_of
 from compactctl.cli.settings.settings import settings_of_files
 from compactctl.errors import UsageError

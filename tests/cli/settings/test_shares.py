@@ -7,7 +7,7 @@ import pytest
 from cli.asking import Ask
 
 from compactctl.cli.group import cli
-from compactctl.cli.options.sections import StageOption
+from compactctl.cli.opt import StageOption
 from compactctl.cli.settings.option_shapes import shape_of
 
 

@@ -1,0 +1,193 @@
+"""Commands that are declared: from the command line to what is asked for, and to what is shown."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from compactctl.cli.opt import (
+    OF_STAGES,
+    TYPED,
+    CommandPart,
+    HelpSection,
+    StageOption,
+    build,
+    check_places,
+    parameters,
+    section_of,
+    values_by_place,
+)
+from compactctl.cli.options.output import SHOWN_AS
+from compactctl.reports.html.choice import PageChoice
+from compactctl.reports.registry import OUTPUTS, REPORTS, TERMINAL, function_at
+from compactctl.reports.rendering.progress import WorkProgress
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+
+# With more parameters than these, help lists them in sections.
+_LISTED = 12
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has sections.
+
+    The options of a single stage are one of them; those of all stages are explained elsewhere. What
+    was typed behind its name stays in the context, for a command that is suggested instead.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, and keep them as they were typed."""
+        ctx.meta[TYPED] = tuple(args)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections of those options that the command has."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        for section in HelpSection:
+            if section != OF_STAGES:
+                in_it = (each for each in options if section_of(each) == section)
+                _write(ctx, formatter, section, in_it)
+        of_stages = [each for each in options if isinstance(each, StageOption)]
+        stages = {each.field.stage for each in of_stages}
+        if len(stages) == 1:
+            _write(ctx, formatter, f"Options of {min(stages)}", of_stages)
+        elif stages:
+            with formatter.section(OF_STAGES):
+                formatter.write_text(
+                    "Each stage has options of its own, such as --prune-min-savings; "
+                    "compactctl stages lists the stages, compactctl stages prune its options."
+                )
+
+
+def _write(
+    context: click.Context,
+    formatter: click.HelpFormatter,
+    title: str,
+    options: Iterable[click.Option],
+) -> None:
+    rows = list(_rows(context, options))
+    if rows:
+        with formatter.section(title):
+            formatter.write_dl(rows)
+
+
+def _rows(context: click.Context, options: Iterable[click.Option]) -> Iterator[tuple[str, str]]:
+    for option in options:
+        row = option.get_help_record(context)
+        if row is not None:
+            yield row
+
+
+def plain_command(
+    *parts: CommandPart,
+    help: str,  # noqa: A002 - click's
+    kind: type[click.Command] | None = None,
+) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Declare a command that is called with its values, by place, and returns its exit code."""
+
+    def with_run(run: Callable[..., int | None]) -> click.Command:
+        def callback(**values: Any) -> int | None:  # noqa: ANN401 - of any option
+            return run(**values_by_place(parts, values))
+
+        declared = list(parameters(parts))
+        fitting = SectionedCommand if len(declared) > _LISTED else click.Command
+        return (kind or fitting)(None, params=declared, callback=callback, help=help)
+
+    return with_run
+
+
+def shown_command(
+    makes: type[T],
+    *parts: CommandPart,
+    help: str,  # noqa: A002 - click's
+) -> Callable[[Callable[[T, str], int | None]], click.Command]:
+    """Declare a command that shows its result itself, and returns its exit code.
+
+    It gets what it is asked for, of the type ``makes``, and the name of the output to show its
+    result in.
+    """
+    check_places(makes, [part for part in parts if part is not SHOWN_AS])
+
+    def with_run(run: Callable[[T, str], int | None]) -> click.Command:
+        def callback(shown_as: str, **placed: Any) -> int | None:  # noqa: ANN401 - of any option
+            return run(build(makes, placed), shown_as)
+
+        return plain_command(*parts, help=help)(callback)
+
+    return with_run
+
+
+def command(
+    makes: type[T],
+    *parts: CommandPart,
+    help: str,  # noqa: A002 - click's
+    doing: str = "",
+) -> Callable[[Callable[[T], object]], click.Command]:
+    """Declare a command that returns the result to show of what it is asked for.
+
+    While it works, ``doing`` is told of its input on a terminal. Its exit code is the result's.
+    """
+
+    def with_run(run: Callable[[T], object]) -> click.Command:
+        def show(options: Any, shown_as: str) -> int:  # noqa: ANN401 - a T, with an input if it is read
+            with working(doing, options.input.path, shown_as) if doing else nullcontext():
+                result = run(options)
+            emit(result, shown_as)
+            return exit_code_of(result)
+
+        return shown_command(makes, *parts, help=help)(show)
+
+    return with_run
+
+
+def exit_code_of(result: object) -> int:
+    """Return what the result decides of the exit code, 0 where it decides nothing."""
+    code: int = getattr(result, "exit_code", 0)
+    return code
+
+
+def working(what: str, path: str, shown_as: str) -> WorkProgress:
+    """Say what is being done with a file while it is, on a terminal that the result is for."""
+    return WorkProgress(what, path, wanted=shown_as == TERMINAL)
+
+
+def emit(
+    result: object,
+    shown_as: str,
+    *,
+    piped: Iterable[bytes] | None = None,
+    page: PageChoice | None = None,
+) -> None:
+    """Print what a result's type has in ``REPORTS``: its report, then its messages.
+
+    ``shown_as`` is a name of ``OUTPUTS``. ``piped`` are the pieces of a transcript that standard
+    output takes; the report goes to standard error then. Messages always do. ``page`` is written
+    before anything is printed; raises as ``write_page`` does.
+    """
+    report = REPORTS[type(result).__name__]
+    written = () if page is None else _written(function_at(report.page)(result, page), page)
+    made = function_at(getattr(report, shown_as))(result)
+    function_at(OUTPUTS[shown_as].print)(made, error=piped is not None)
+    if piped is not None:
+        from compactctl.reports.rendering.screen import write_bytes
+
+        write_bytes(piped)
+    if report.messages:
+        from compactctl.reports.rendering.screen import tell
+
+        tell(*function_at(report.messages)(result), *written)
+
+
+def _written(made: str, page: PageChoice) -> tuple[str, ...]:
+    """Write a page; return what to say about it."""
+    from compactctl.reports.html.page import write_page
+    from compactctl.reports.rendering.text import line_text, size_text
+
+    warnings = write_page(made, page)
+    size = size_text(len(made.encode("utf-8", "backslashreplace")))
+    told = f"wrote {line_text(page.path)} (a page of {size}; open it in a browser)"
+    return (*(f"warning: {line_text(each)}" for each in warnings), told)
