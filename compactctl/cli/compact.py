@@ -36,14 +36,16 @@ from compactctl.cli.options.page import PAGE, ready_page
 from compactctl.cli.options.plan import PLAN, PROTECT
 from compactctl.cli.options.plan_file import PLAN_FILE, PLAN_OUT, plan_from
 from compactctl.cli.options.prices import prices_option
+from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.summarizer import (
     SUMMARIZER,
     SummarizerParameters,
     summarizer_from,
 )
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
@@ -52,6 +54,7 @@ from compactctl.store.files.limits import ReadLimits
 from compactctl.tokens.fit import Base
 
 if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
     from compactctl.reports.html.choice import PageChoice
     from compactctl.tokens.models.prices import Prices
 
@@ -71,6 +74,7 @@ free. With --stages, exactly those run, in the order given.
 
 @plain_command(
     file_argument("write"),
+    PROFILE,
     PLAN,
     PLAN_FILE,
     PLAN_OUT,
@@ -127,6 +131,7 @@ free. With --stages, exactly those run, in the order given.
 def compact_command(
     path: str,
     *,
+    profile: "Profile | None",
     plan: PlanOptions,
     planned: str | None,
     plan_out: str | None,
@@ -164,21 +169,25 @@ def compact_command(
     decided = plan_from(planned)
     options = CompactOptions(
         input=InputOptions(path=path, format=format_name, limits=limits, strict=strict),
-        measure=replace(measure, profile=plan.profile, base=fail_base),
-        plan=plan,
-        summarizer=summarizer_from(summarizer, plan.profile),
-        protect=protect,
+        recipe=Recipe(
+            measure=replace(measure, profile=profile, base=fail_base),
+            plan=plan,
+            protect=protect,
+            summarizer=summarizer_from(summarizer, profile),
+        ),
+        output=OutputOptions(
+            path=output,
+            in_place=in_place,
+            layout="native" if native else "split" if layout == "messages" else layout,
+            messages_only=messages_only,
+            while_open=while_open,
+            tags=tags,
+            dry_run=dry_run,
+            force=force,
+        ),
         redo=redo if decided is None else decided.redo,
-        planned=decided,
+        plan_file=decided,
         as_plan=plan_out is not None,
-        layout="native" if native else "split" if layout == "messages" else layout,
-        messages_only=messages_only,
-        while_open=while_open,
-        output=output,
-        in_place=in_place,
-        tags=tags,
-        dry_run=dry_run,
-        force=force,
         require_fit=require_fit,
         require_audit=require_audit,
         explain=explain,
@@ -225,7 +234,7 @@ def _taken(options: CompactOptions, archived_out: str | None) -> tuple[str, ...]
     """Return the files that a page or a plan must not take the place of."""
     from compactctl.commands.compact.target import target_of
 
-    output = None if options.output == STANDARD_STREAM else target_of(options)
+    output = None if options.output.path == STANDARD_STREAM else target_of(options)
     return tuple(
         str(each) for each in (options.input.path, output, archived_out) if each is not None
     )

@@ -16,7 +16,9 @@ from compactctl.cli.options.output import (
 )
 from compactctl.commands.compact.by_hand import HandOptions, tag
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.pipeline.layout import Layout
@@ -94,13 +96,15 @@ def tag_command(
         shown_as = one_document(output, shown_as)
     options = CompactOptions(
         input=InputOptions(path=path, format=format_name, limits=limits),
-        measure=measure,
-        layout=layout_into(output, layout),
-        output=output,
-        in_place=in_place,
-        tags=tags,
-        dry_run=dry_run,
-        force=force,
+        recipe=Recipe(measure=measure),
+        output=OutputOptions(
+            path=output,
+            in_place=in_place,
+            layout=layout_into(output, layout),
+            tags=tags,
+            dry_run=dry_run,
+            force=force,
+        ),
     )
     wanted = replace(_wanted(condense, truncate, summary_file), widen=widen)
     with working("compacting", path, shown_as):

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
-from compactctl.commands.planning.plan import PlanOptions, stage_list
+from compactctl.commands.planning.plan import PlanOptions, Recipe, stage_list
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError, suggestion
 from compactctl.history.protection import ProtectOptions
@@ -92,14 +92,24 @@ def measure_options(chosen: Choosing | Measuring) -> MeasureOptions:
     )
 
 
-def plan_options(chosen: Choosing) -> PlanOptions:
-    """Return what to run down to which size. Raises UsageError for what means nothing."""
+def recipe_of(chosen: Choosing) -> Recipe:
+    """Return what to run, measured how, and what to leave alone.
+
+    Raises UsageError for what means nothing.
+    """
+    return Recipe(
+        measure=measure_options(chosen),
+        plan=_plan_options(chosen),
+        protect=_protect_options(chosen),
+    )
+
+
+def _plan_options(chosen: Choosing) -> PlanOptions:
     target, keep = read(chosen, "target", parse_target), read(chosen, "keep", parse_share)
     if target is not None and keep is not None:
         raise UsageError("target and keep both say how small; leave out one")
     return PlanOptions(
         stages=read(chosen, "stages", _stages) or (),
-        profile=read(chosen, "profile", _profile),
         target=target,
         keep=keep,
         settings={
@@ -109,8 +119,7 @@ def plan_options(chosen: Choosing) -> PlanOptions:
     )
 
 
-def protect_options(chosen: Choosing) -> ProtectOptions:
-    """Return what to leave alone. Raises UsageError for what means nothing."""
+def _protect_options(chosen: Choosing) -> ProtectOptions:
     return ProtectOptions(
         keep_turns=read(chosen, "keep_turns", number_of),
         pins=read(chosen, "pins", texts_of) or (),

@@ -4,17 +4,12 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
-from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
+from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.history.pairs import orphan_parts
-from compactctl.library.choices import (
-    Choosing,
-    check_names,
-    measure_options,
-    plan_options,
-    protect_options,
-)
+from compactctl.library.choices import Choosing, check_names, recipe_of
 from compactctl.llm.guarded import guarded
 from compactctl.model.message import ToolResultPart
 from compactctl.model.summary import Summarizer
@@ -69,24 +64,19 @@ def compact_messages(
         DoesNotFitError: with ``require_fit``, the target was not reached.
     """
     check_names(choices, Choosing, "compact_messages")
-    plan = plan_options(choices)
+    recipe = recipe_of(choices)
     lines = _lines(messages)
     if not lines:
         return CompactedMessages()
-    if summarizer is not None and "summarize" not in _stages(plan):
+    if summarizer is not None and "summarize" not in _stages(recipe):
         raise UsageError("a summarizer is asked by the stage summarize, which is not to run")
     made = compact_lines(
         lines,
-        LinesOptions(
-            name="messages",
-            format=format,
-            measure=measure_options(choices),
-            plan=plan,
-            protect=protect_options(choices),
-            summarizer=None if summarizer is None else _asking(summarizer),
-        ),
+        InputOptions(path="messages", format=format),
+        recipe,
+        None if summarizer is None else _asking(summarizer),
     )
-    _check_messages(messages, made, format, repairs="repair" in _stages(plan))
+    _check_messages(messages, made, format, repairs="repair" in _stages(recipe))
     if require_fit and not made.fits:
         raise DoesNotFitError(
             f"messages: {made.largest_after:,} tokens are left after all stages, over the limit of "
@@ -127,8 +117,8 @@ def _check_messages(
             )
 
 
-def _stages(plan: PlanOptions) -> tuple[str, ...]:
-    return plan.stages or tuple(stage.name for stage in plan.chosen.stages)
+def _stages(recipe: Recipe) -> tuple[str, ...]:
+    return recipe.plan.stages or tuple(stage.name for stage in recipe.profile.stages)
 
 
 def _unread(messages: Sequence[dict[str, Any]], lines: set[int]) -> dict[int, str]:

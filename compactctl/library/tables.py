@@ -6,15 +6,11 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from compactctl.commands.compact.column import lines_of, value_of
-from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
+from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.errors import CompactctlError, NotUnderstoodError, UsageError
-from compactctl.library.choices import (
-    Choosing,
-    check_names,
-    measure_options,
-    plan_options,
-    protect_options,
-)
+from compactctl.library.choices import Choosing, check_names, recipe_of
 from compactctl.store.files.data_set import is_structs, is_text
 
 # Column that is added -> Arrow type; each is a field of _CompactedRow.
@@ -62,15 +58,11 @@ def compact_batch(
     """
     check_names(choices, Choosing, "compact_batch")
     kind = _kind_of(batch, column)
-    options = LinesOptions(
-        name=column,
-        format=format,
-        # Many conversations follow one another.
-        measure=replace(measure_options(choices), worth_loading=0),
-        plan=plan_options(choices),
-        protect=protect_options(choices),
-    )
-    rows = [_compacted(value, kind, options) for value in batch.column(column).to_pylist()]
+    recipe = recipe_of(choices)
+    # Many conversations follow one another.
+    recipe = replace(recipe, measure=replace(recipe.measure, worth_loading=0))
+    options = InputOptions(path=column, format=format)
+    rows = [_compacted(value, kind, options, recipe) for value in batch.column(column).to_pylist()]
     place = batch.schema.get_field_index(column)
     values = pa.array([row.value for row in rows], type=kind)
     made = batch.set_column(place, batch.schema.field(place), values)
@@ -94,11 +86,16 @@ def _kind_of(batch: pa.RecordBatch, column: str) -> Any:  # noqa: ANN401 - pyarr
     return kind
 
 
-def _compacted(value: Any, kind: Any, options: LinesOptions) -> _CompactedRow:  # noqa: ANN401
+def _compacted(
+    value: Any,  # noqa: ANN401
+    kind: Any,  # noqa: ANN401
+    options: InputOptions,
+    recipe: Recipe,
+) -> _CompactedRow:
     if not value:
         return _CompactedRow(value=value, compact_status="unchanged")
     try:
-        made = compact_lines(lines_of(value, kind), options)
+        made = compact_lines(lines_of(value, kind), options, recipe)
         return _row(value, value_of(value, kind, made), made)
     except CompactctlError as error:
         return _failed(value, str(error))

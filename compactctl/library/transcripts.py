@@ -11,6 +11,7 @@ from typing import Literal, Unpack
 
 from compactctl.commands.compact import compact as compacting
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.stats import Scope, StatsOptions, StatsResult
 from compactctl.commands.inspect.stats import stats as stats_of
 from compactctl.commands.loading.load import InputOptions, scan
@@ -27,9 +28,8 @@ from compactctl.library.choices import (
     check_names,
     measure_options,
     number_of,
-    plan_options,
-    protect_options,
     read,
+    recipe_of,
     texts_of,
 )
 from compactctl.model.transcript import Transcript
@@ -90,14 +90,14 @@ def compact(
     return compacting.compact(
         CompactOptions(
             input=InputOptions(path=os.fspath(path), format=format),
-            measure=measure_options(choices),
-            plan=plan_options(choices),
-            protect=protect_options(choices),
-            output=None if output is None else os.fspath(output),
-            in_place=in_place,
-            layout=layout,
-            dry_run=dry_run,
-            force=force,
+            recipe=recipe_of(choices),
+            output=OutputOptions(
+                path=None if output is None else os.fspath(output),
+                in_place=in_place,
+                layout=layout,
+                dry_run=dry_run,
+                force=force,
+            ),
             require_fit=require_fit,
         )
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import asked
 from batch.inputs import bytes_below, transcript, write
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, BatchRow, batch
@@ -51,7 +52,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*paths: str, **options: Any) -> BatchResult:
-    return batch(BatchOptions(paths=paths, **{"jobs": 1} | options))
+    compacts = not options.keys().isdisjoint(("plan", "out"))
+    return batch(asked(BatchOptions(paths=paths, jobs=1, compacts=compacts), **options))
 
 
 def mixed() -> None:

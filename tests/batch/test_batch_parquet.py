@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from compactctl.commands.batch.batch import BatchOptions, BatchRow, batch
 from compactctl.commands.batch.columns import COLUMNS, FILES_VERSION, METADATA
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES
 from compactctl.reports.parquet.batch import write_report
@@ -23,7 +23,11 @@ def rows(tmp_path: Path) -> tuple[BatchRow, ...]:
     write(tmp_path / "in/bad.jsonl", b"\x00\x01")
     plan = PlanOptions(stages=("dedup", "truncate"))
     paths = (str(tmp_path / "in"),)
-    return batch(BatchOptions(paths=paths, out=str(tmp_path / "out"), plan=plan)).rows
+    return batch(
+        BatchOptions(
+            paths=paths, out=str(tmp_path / "out"), recipe=Recipe(plan=plan), compacts=True
+        )
+    ).rows
 
 
 def read(path: Path) -> list[dict[str, object]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import asked
 from batch.inputs import bytes_below, transcript, write
 
 from compactctl.__main__ import run as run_program
@@ -23,8 +24,9 @@ from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.library import load_profile
@@ -59,8 +61,8 @@ def worked_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(**options: Any) -> BatchResult:
-    chosen: dict[str, Any] = {"paths": ("in",), "jobs": 1, **options}
-    return batch(BatchOptions(**chosen))
+    compacts = not options.keys().isdisjoint(("plan", "out"))
+    return batch(asked(BatchOptions(paths=("in",), jobs=1, compacts=compacts), **options))
 
 
 def test_what_has_not_changed_is_not_read_again(worked_on: list[str]) -> None:
@@ -171,7 +173,13 @@ def test_a_changed_rank_file_is_another_question(measured: Callable[[], MeasureO
 
 def test_a_compaction_without_its_archive_is_another_question(worked_on: list[str]) -> None:
     """Summaries are made from the originals in the archive, where there is one."""
-    compact(CompactOptions(input=InputOptions(path="in/3.jsonl"), in_place=True, plan=PLAN))
+    compact(
+        CompactOptions(
+            input=InputOptions(path="in/3.jsonl"),
+            output=OutputOptions(in_place=True),
+            recipe=Recipe(plan=PLAN),
+        )
+    )
     run(plan=PLAN)
     run()
     Path("in/3.jsonl.archive").rename("elsewhere")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from asked import asked
 from library.loops import loop
 from pyarrow import parquet
 
@@ -45,9 +46,11 @@ def batched(table: pa.Table, limits: ReadLimits = LIMITS, **options: Any) -> tup
     """Return the exit code of a batch over a table, and what is said of it."""
     written = {name: options.pop(name) for name in ("use_dictionary",) if name in options}
     parquet.write_table(table, "data.parquet", row_group_size=50, **written)
-    found = batch(
-        BatchOptions(paths=("data.parquet",), input=InputOptions(limits=limits), jobs=1, **options)
+    compacts = not options.keys().isdisjoint(("plan", "out"))
+    batched = BatchOptions(
+        paths=("data.parquet",), input=InputOptions(limits=limits), jobs=1, compacts=compacts
     )
+    found = batch(asked(batched, **options))
     return found.exit_code, " ".join(row.error or "" for row in found.rows)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from asked import asked
 from batch.inputs import transcript, write
 from conftest import ROOT
 from library.loops import loop
@@ -64,7 +65,8 @@ def put(table: pa.Table, path: str = "data.parquet", rows: int = 2, **options: A
 
 
 def run(*paths: str, **options: Any) -> BatchResult:
-    return batch(BatchOptions(paths=paths, **{"jobs": 1} | options))
+    compacts = not options.keys().isdisjoint(("plan", "out"))
+    return batch(asked(BatchOptions(paths=paths, jobs=1, compacts=compacts), **options))
 
 
 def statuses(result: BatchResult) -> list[str]:

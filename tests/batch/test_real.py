@@ -9,7 +9,7 @@ from real.choice import TRIED
 
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.tokens.budget import TargetSize
 
@@ -25,7 +25,9 @@ def result(real_transcripts: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
     out = str(tmp_path_factory.mktemp("out"))
-    return batch(BatchOptions(paths=(str(above),), out=out, plan=PLAN, jobs=2))
+    return batch(
+        BatchOptions(paths=(str(above),), out=out, recipe=Recipe(plan=PLAN), compacts=True, jobs=2)
+    )
 
 
 def test_every_session_is_compacted_or_has_nothing_to_compact(result: BatchResult) -> None:

@@ -21,7 +21,7 @@ from benchmarks.quality_page import FORMS, Row, is_own, is_tuned, page, project_
 from benchmarks.referee import Referee
 from compactctl.commands.evaluate.policies import CONTROL_POLICIES, EVERYTHING, Policy, policies_of
 from compactctl.commands.evaluate.session import EvaluatedSession, SessionOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import CompactctlError
 from compactctl.evaluation.score import Case
 from compactctl.profiles.library import DEFAULT_PROFILE
@@ -55,7 +55,9 @@ POLICIES = {
         *(
             Policy(
                 name=name,
-                plan=PlanOptions(stages=("distill",), settings={"distill": {"form": form}}),
+                recipe=Recipe(
+                    plan=PlanOptions(stages=("distill",), settings={"distill": {"form": form}})
+                ),
             )
             for name, form in FORMS.items()
         ),

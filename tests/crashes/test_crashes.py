@@ -17,7 +17,9 @@ from real.choice import TRIED, name_of, orphaned
 from samples.generate import FOLDER
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
@@ -33,12 +35,16 @@ def options(path: Path, rng: Random) -> CompactOptions:
     """Choose stages and a layout; fast counting changes nothing that is shown here."""
     return CompactOptions(
         input=InputOptions(path=str(path)),
-        output=str(path.with_name("out")),
-        layout=rng.choice(("split", "split", "inline")),
-        tags=rng.random() < 0.6,
-        measure=MeasureOptions(counter="chars/4"),
-        plan=plan(rng.choice(STAGES)),
-        protect=ProtectOptions(keep_turns=rng.choice((None, 0, 1, 2))),
+        output=OutputOptions(
+            path=str(path.with_name("out")),
+            layout=rng.choice(("split", "split", "inline")),
+            tags=rng.random() < 0.6,
+        ),
+        recipe=Recipe(
+            measure=MeasureOptions(counter="chars/4"),
+            plan=plan(rng.choice(STAGES)),
+            protect=ProtectOptions(keep_turns=rng.choice((None, 0, 1, 2))),
+        ),
     )
 
 

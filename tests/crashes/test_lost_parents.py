@@ -10,7 +10,9 @@ from formats.jsonl import texts
 from formats.squeeze import plan
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import IntegrityError
 from compactctl.history.protection import ProtectOptions
@@ -52,11 +54,8 @@ def windowed(path: Path, layout: Layout = "split", *, tags: bool = True) -> Comp
     return compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(path.with_name("out.jsonl")),
-            layout=layout,
-            tags=tags,
-            plan=plan(("window",)),
-            protect=ProtectOptions(keep_turns=0),
+            output=OutputOptions(path=str(path.with_name("out.jsonl")), layout=layout, tags=tags),
+            recipe=Recipe(plan=plan(("window",)), protect=ProtectOptions(keep_turns=0)),
         )
     )
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.pairs import orphans
 from compactctl.model.message import JsonPath
@@ -71,14 +72,18 @@ def squeezed(path: Path, stages: tuple[str, ...], layout: Layout, folder: Path) 
     out = folder / "out.json"
     before = orphans(load(InputOptions(path=str(path))).transcript.effective)
     options = CompactOptions(
-        input=InputOptions(path=str(path)), output=str(out), plan=plan(stages), layout=layout
+        input=InputOptions(path=str(path)),
+        output=OutputOptions(path=str(out), layout=layout),
+        recipe=Recipe(plan=plan(stages)),
     )
     result = compact(options)
     written = load(InputOptions(path=str(out)))
     assert orphans(written.transcript.effective) <= before
     assert written.format.name == result.format
     again = CompactOptions(
-        input=InputOptions(path=str(out)), plan=plan(stages), layout=layout, dry_run=True
+        input=InputOptions(path=str(out)),
+        recipe=Recipe(plan=plan(stages)),
+        output=OutputOptions(layout=layout, dry_run=True),
     )
     assert not compact(again).compacted
     if result.compacted:

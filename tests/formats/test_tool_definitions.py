@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from formats.squeeze import each_plan, plan
 
-from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
+from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.message import Message, ToolDefinitionPart
 from compactctl.profiles.library import PROFILES, load_profile
@@ -97,11 +99,13 @@ USUAL = {"default", "roo", "claude-api"}
 FORMATS = pytest.mark.parametrize("format_name", SESSIONS)
 
 
-def compacted(format_name: str, chosen: PlanOptions, turns: int | None = 0) -> CompactedLines:
+def compacted(format_name: str, chosen: PlanOptions) -> CompactedLines:
+    return made_of(format_name, Recipe(plan=chosen, protect=ProtectOptions(keep_turns=0)))
+
+
+def made_of(format_name: str, recipe: Recipe) -> CompactedLines:
     lines = [json.dumps(record).encode() + b"\n" for record in SESSIONS[format_name]]
-    protect = ProtectOptions(keep_turns=turns)
-    options = LinesOptions(name="session", format=format_name, plan=chosen, protect=protect)
-    return compact_lines(lines, options)
+    return compact_lines(lines, InputOptions(path="session", format=format_name), recipe)
 
 
 def definitions(messages: tuple[Message, ...]) -> list[tuple[str, str]]:
@@ -127,14 +131,15 @@ def test_every_stage_leaves_them_alone(format_name: str, stages: tuple[str, ...]
     [name if name in USUAL else pytest.param(name, marks=pytest.mark.long) for name in PROFILES],
 )
 def test_every_profile_leaves_them_alone(format_name: str, profile: str) -> None:
-    target = TargetSize(value=100, unit="tokens")
-    check(compacted(format_name, PlanOptions(profile=load_profile(profile), target=target), None))
+    plan = PlanOptions(target=TargetSize(value=100, unit="tokens"))
+    measure = MeasureOptions(profile=load_profile(profile))
+    check(made_of(format_name, Recipe(measure=measure, plan=plan)))
 
 
 @FORMATS
 @pytest.mark.parametrize("share", [0.6, 0.3])
 def test_a_share_is_one_of_the_rest(format_name: str, share: float) -> None:
-    result = compacted(format_name, PlanOptions(keep=share), None)
+    result = made_of(format_name, Recipe(plan=PlanOptions(keep=share)))
     check(result)
     size = result.measured.meter.total
     defining = [m for m in result.transcript.effective if m.fixed or m.role == "system"]

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.pairs import orphans
@@ -26,10 +27,11 @@ def options(path: Path, output: Path, layout: Layout) -> CompactOptions:
     settings = {"recursive": {"keep_events": 5}}
     return CompactOptions(
         input=InputOptions(path=str(path)),
-        output=str(output),
-        layout=layout,
-        measure=MeasureOptions(counter="chars/4"),
-        plan=PlanOptions(stages=("recursive",), settings=settings),
+        output=OutputOptions(path=str(output), layout=layout),
+        recipe=Recipe(
+            measure=MeasureOptions(counter="chars/4"),
+            plan=PlanOptions(stages=("recursive",), settings=settings),
+        ),
     )
 
 

@@ -13,8 +13,9 @@ import pytest
 from golden.trying import Deviation, tried
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.history.pairs import orphans
 from compactctl.history.protection import ProtectOptions
 
@@ -65,9 +66,8 @@ def synthesized(records: list[dict[str, Any]], folder: Path) -> Path:
     compact(
         CompactOptions(
             input=InputOptions(path=str(path), format="neurolink"),
-            output=str(output),
-            plan=plan,
-            protect=protect,
+            output=OutputOptions(path=str(output)),
+            recipe=Recipe(plan=plan, protect=protect),
         )
     )
     return output

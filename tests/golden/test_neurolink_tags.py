@@ -14,8 +14,9 @@ from formats.jsonl import read
 from golden.trying import Deviation
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import GivenTexts
@@ -87,10 +88,10 @@ def test_t23_and_t24_tags_are_written_and_taken_back(stage: str, tag: str, tmp_p
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(output),
-            layout="inline",
-            plan=PlanOptions(stages=(stage,), texts=texts),
-            protect=ProtectOptions(keep_turns=0),
+            output=OutputOptions(path=str(output), layout="inline"),
+            recipe=Recipe(
+                plan=PlanOptions(stages=(stage,), texts=texts), protect=ProtectOptions(keep_turns=0)
+            ),
         )
     )
     lines = [json.loads(line) for line in output.read_text().splitlines()]

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.pairs import orphans
@@ -23,9 +24,8 @@ def compacted(path: Path, output: Path, name: str, window: int) -> CompactResult
     return compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(output),
-            measure=measure,
-            plan=PlanOptions(profile=profile),
+            output=OutputOptions(path=str(output)),
+            recipe=Recipe(measure=measure),
         )
     )
 

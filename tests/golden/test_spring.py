@@ -13,10 +13,11 @@ from builders import assistant, call, conversation, result, summary, user
 from unit.commands.conversations import FAST, said, saved
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.search import Search, search
 from compactctl.commands.inspect.view import view
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import UsageError
 from compactctl.history.newest import Snap, snapped
 from compactctl.history.view import View
@@ -405,7 +406,11 @@ def large(path: Path, count: int) -> Path:
 def kept_in(path: Path, most: int) -> CompactResult:
     plan = PlanOptions(stages=("window",), settings={"window": {"max": most}})
     return compact(
-        CompactOptions(input=InputOptions(path=str(path)), in_place=True, plan=plan, measure=FAST)
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(in_place=True),
+            recipe=Recipe(plan=plan, measure=FAST),
+        )
     )
 
 

@@ -15,11 +15,9 @@ from compactctl.errors import UsageError
 from compactctl.library.choices import (
     Choosing,
     Size,
-    measure_options,
     number_of,
-    plan_options,
-    protect_options,
     read,
+    recipe_of,
     texts_of,
 )
 
@@ -37,7 +35,7 @@ MESSAGES = loop(20)
 
 def meant(**choices: Any) -> Any:
     """Return all that the choices come to."""
-    return measure_options(choices), plan_options(choices), protect_options(choices)  # type: ignore[arg-type]
+    return recipe_of(choices)  # type: ignore[arg-type]
 
 
 def compacted(**choices: Any) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from asked import asked
 from hypothesis import reject
 from hypothesis import strategies as st
 from properties.chats import SHAPES, WRITERS, lines_of
@@ -13,8 +14,9 @@ from properties.claude import claude_session, claude_turn
 from properties.plans import LONG_PLANS, PLANS, Plan
 
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, Loaded, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
 from compactctl.history.protection import ProtectOptions
@@ -135,16 +137,12 @@ class Bench(NamedTuple):
 
     def options(self, **fields: Any) -> CompactOptions:
         """Return options for this transcript that count fast and write beside it."""
-        common: dict[str, Any] = {
-            "input": InputOptions(
-                path=fields.pop("path", str(self.path)), format=fields.pop("format", None)
-            ),
-            "measure": FAST,
-            "output": str(self.out),
-        }
-        if fields.get("in_place"):
-            common["output"] = None
-        return CompactOptions(**(common | fields))
+        common = CompactOptions(
+            input=InputOptions(path=str(self.path)),
+            recipe=Recipe(measure=FAST),
+            output=OutputOptions(path=None if fields.get("in_place") else str(self.out)),
+        )
+        return asked(common, **fields)
 
     @property
     def out(self) -> Path:

@@ -107,7 +107,7 @@ def test_a_plan_in_a_file_gives_what_was_planned(written: Written, way: dict[str
         file.write_text(plan_text(asked.plan), encoding="utf-8")
         plan = read_plan(str(file))
         carried = compact(
-            at.options(layout=way["layout"], tags=way["tags"], planned=plan, explain=True)
+            at.options(layout=way["layout"], tags=way["tags"], plan_file=plan, explain=True)
         )
         after = load(InputOptions(path=str(at.out))).transcript.effective
         by_plan = without_operation(at.out.read_bytes())

@@ -17,8 +17,9 @@ from store.faults import Killing, Watched
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.forking import written
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.errors import CompactctlError
 from compactctl.store.files.filesystem import FileSystem
@@ -131,10 +132,8 @@ def compact_in(  # noqa: PLR0913
     monkeypatch.setattr(written, "FileSystem", lambda: fs)
     options = CompactOptions(
         input=InputOptions(path=str(path)),
-        measure=FAST,
-        plan=PlanOptions(stages=("summarize", "truncate")),
-        layout=layout,
-        in_place=in_place,
+        recipe=Recipe(measure=FAST, plan=PlanOptions(stages=("summarize", "truncate"))),
+        output=OutputOptions(layout=layout, in_place=in_place),
     )
     assert compact(options).compacted
 

@@ -13,7 +13,7 @@ from compactctl.commands.compact.compact import compact
 from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.measure import measure
 from compactctl.history.protection import ProtectOptions
@@ -76,7 +76,8 @@ def summarized(at: Bench, *stages: str, plan: PlanOptions) -> list[Message]:
         return Summary(text="said")
 
     measured = measure(loaded.transcript, FAST)
-    chosen = make_plan(replace(plan, stages=(*stages, "summarize"), target=None), measured.limits)
+    recipe = Recipe(plan=replace(plan, stages=(*stages, "summarize"), target=None))
+    chosen = make_plan(recipe, measured.limits)
     chosen = replace(chosen, summarizer=noted)
     run_all(loaded.transcript, chosen, measured, ProtectOptions(keep_turns=0), {})
     return told

@@ -7,8 +7,9 @@ from real.choice import chosen, each_file, name_of, needs_files
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditOptions
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.sizing.measure import MeasureOptions
 
 _STAGES = ("summarize", "distill", "partial", "chunk", "recursive", "plain")
@@ -23,7 +24,9 @@ def test_the_built_in_summaries_make_nothing_up(path: Path, tmp_path: Path) -> N
         plan = PlanOptions(stages=(stage,))
         done = compact(
             CompactOptions(
-                input=InputOptions(path=str(path)), output=str(output), measure=_MEASURE, plan=plan
+                input=InputOptions(path=str(path)),
+                output=OutputOptions(path=str(output)),
+                recipe=Recipe(measure=_MEASURE, plan=plan),
             )
         )
         found = audit(

@@ -6,6 +6,7 @@ import pytest
 from real.choice import each_file, needs_files
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions
 from compactctl.commands.loading.load import InputOptions
@@ -17,7 +18,9 @@ def test_a_compacted_session_is_as_large_as_promised_and_not_due(
     path: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / path.name
-    told = compact(CompactOptions(input=InputOptions(path=str(path)), output=str(output)))
+    told = compact(
+        CompactOptions(input=InputOptions(path=str(path)), output=OutputOptions(path=str(output)))
+    )
     if not told.compacted:
         pytest.skip("nothing was compacted")
     found = check(CheckOptions(stats=StatsOptions(input=InputOptions(path=str(output)))))

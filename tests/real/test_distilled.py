@@ -9,8 +9,9 @@ import pytest
 from real.choice import chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load, parse
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.summaries.extract.user_requests import SHORTEST_USEFUL
@@ -75,7 +76,9 @@ def squeezed(path: Path, form: str, share: float) -> bool:
     plan = PlanOptions(stages=("distill",), keep=share, settings=settings)
     measure = MeasureOptions(counter="chars/4")
     options = CompactOptions(
-        input=InputOptions(path=str(path)), in_place=True, measure=measure, plan=plan
+        input=InputOptions(path=str(path)),
+        output=OutputOptions(in_place=True),
+        recipe=Recipe(measure=measure, plan=plan),
     )
     return compact(options).compacted
 
@@ -93,7 +96,9 @@ def smallest(path: Path, measure: MeasureOptions) -> int:
     """Return the tokens of what is always kept of the largest conversation."""
     plan = PlanOptions(stages=("distill",), keep=1e-9)
     options = CompactOptions(
-        input=InputOptions(path=str(path)), dry_run=True, measure=measure, plan=plan
+        input=InputOptions(path=str(path)),
+        output=OutputOptions(dry_run=True),
+        recipe=Recipe(measure=measure, plan=plan),
     )
     return compact(options).largest_after
 
@@ -106,7 +111,9 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
         plan = PlanOptions(stages=("distill",), keep=float(share))
         measure = MeasureOptions(counter="chars/4")
         options = CompactOptions(
-            input=InputOptions(path=str(path)), output=str(output), measure=measure, plan=plan
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(output)),
+            recipe=Recipe(measure=measure, plan=plan),
         )
         result = compact(options)
         if not result.compacted:
@@ -123,7 +130,9 @@ def test_it_lands_where_asked_and_comes_back(path: Path, tmp_path: Path) -> None
             beside = max(wanted * _TAIL, SHORTEST_USEFUL if is_said else 0)
             assert result.largest_after <= max(wanted, least + beside), result.stages
         second = CompactOptions(
-            input=InputOptions(path=str(output)), output=str(again), measure=measure, plan=plan
+            input=InputOptions(path=str(output)),
+            output=OutputOptions(path=str(again)),
+            recipe=Recipe(measure=measure, plan=plan),
         )
         assert not compact(second).compacted
         rewind(RewindOptions(input=InputOptions(path=str(output))))

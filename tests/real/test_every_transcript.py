@@ -7,9 +7,10 @@ import pytest
 from real.choice import FILES, REAL, chosen, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import NotUnderstoodError
@@ -42,10 +43,11 @@ def squeeze(path: Path, output: Path, plan: str, layout: Layout) -> CompactResul
     return compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(output),
-            layout=layout,
-            measure=MeasureOptions(counter="chars/4"),
-            plan=PlanOptions(stages=_PLANS[plan], settings=_SETTINGS, keep=keep),
+            output=OutputOptions(path=str(output), layout=layout),
+            recipe=Recipe(
+                measure=MeasureOptions(counter="chars/4"),
+                plan=PlanOptions(stages=_PLANS[plan], settings=_SETTINGS, keep=keep),
+            ),
         )
     )
 

@@ -8,7 +8,7 @@ import pytest
 from real.choice import each_file, needs_files
 
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
 from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import MeasureOptions, measure
@@ -33,7 +33,7 @@ def test_what_is_left_is_promised_as_it_was_reported(path: Path, stages: tuple[s
     size = unseen_size(transcript, measured)
     if size.calibration is None or len(size.calibration.since) < _ENOUGH:
         pytest.skip("too little was reported")
-    plan = make_plan(PlanOptions(stages=stages), measured.limits)
+    plan = make_plan(Recipe(plan=PlanOptions(stages=stages)), measured.limits)
     outcome = run_all(transcript, plan, measured, ProtectOptions(), {})
     before, left = transcript.effective, {message.id: message for message in outcome.after}
     shares = [_left(message, left.get(message.id)) for message in before]

@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import asked
 from examples import LONG
 from real.choice import FILES, TRIED, chosen, client_of, each_file, name_of, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.log import log
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.stages.registry import ALL_STAGES
@@ -26,12 +28,15 @@ _LARGE = _BIGGEST if LONG else [path for path in TRIED if client_of(path) == "cl
 
 def squeezed(path: Path, output: Path, **fields: Any) -> CompactResult:
     """Compact with all stages and fast counting unless told otherwise."""
-    fields = {
-        "measure": MeasureOptions(counter="chars/4"),
-        "plan": PlanOptions(stages=tuple(stage.name for stage in ALL_STAGES), settings=_SETTINGS),
-        **fields,
-    }
-    return compact(CompactOptions(input=InputOptions(path=str(path)), output=str(output), **fields))
+    usual = CompactOptions(
+        input=InputOptions(path=str(path)),
+        recipe=Recipe(
+            measure=MeasureOptions(counter="chars/4"),
+            plan=PlanOptions(stages=tuple(stage.name for stage in ALL_STAGES), settings=_SETTINGS),
+        ),
+        output=OutputOptions(path=str(output)),
+    )
+    return compact(asked(usual, **fields))
 
 
 def parted(path: Path) -> Counter[str]:

@@ -7,9 +7,10 @@ import pytest
 from real.choice import REAL, needs_files, orphaned
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.log import log
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.model.message import ToolCallPart
@@ -28,10 +29,11 @@ def squeezed(path: Path, output: Path, stage: str, layout: Layout = "split") -> 
     return compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(output),
-            layout=layout,
-            measure=MeasureOptions(counter="chars/4", window=32_000),
-            plan=PlanOptions(stages=(stage,), settings={"strip": {"keep_recent": 1}}),
+            output=OutputOptions(path=str(output), layout=layout),
+            recipe=Recipe(
+                measure=MeasureOptions(counter="chars/4", window=32_000),
+                plan=PlanOptions(stages=(stage,), settings={"strip": {"keep_recent": 1}}),
+            ),
         )
     )
 

@@ -6,9 +6,10 @@ import pytest
 from real.choice import client_of, each_file
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, scan
 from compactctl.commands.loading.verify_output import meant_by
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.formats.registry import ALL_FORMATS
 from compactctl.store.files.limits import READ_LIMITS
@@ -19,7 +20,11 @@ ALL_OF_IT = PlanOptions(stages=("unsent",), settings={"unsent": {"snapshots": Tr
 
 def without(path: Path, output: Path) -> CompactResult:
     return compact(
-        CompactOptions(input=InputOptions(path=str(path)), output=str(output), plan=ALL_OF_IT)
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(output)),
+            recipe=Recipe(plan=ALL_OF_IT),
+        )
     )
 
 

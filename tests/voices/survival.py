@@ -7,8 +7,9 @@ from formats.jsonl import decoded
 from voices.place import NEWEST, OPENING, Place, sentences, words_at
 
 from compactctl.auditing.audit import Compaction, audit
-from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
+from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.formats.registry import format_named
 from compactctl.model.message import FilePart, Message, TextPart, ToolResultPart
 from compactctl.model.operation import OptionValue
@@ -47,7 +48,7 @@ def compacted(lines: list[bytes], way: Way, shell: str) -> CompactedLines:
     stages = (way.stage,) if way.stage else ()
     settings = {**_SETTINGS, "drop": {"tools": (shell,)}}
     plan = PlanOptions(stages=stages, keep=way.keep, settings=settings)
-    return compact_lines(lines, LinesOptions(name="talk", plan=plan))
+    return compact_lines(lines, InputOptions(path="talk"), Recipe(plan=plan))
 
 
 def seen(made: CompactedLines) -> Transcript:

@@ -14,7 +14,7 @@ from compactctl.cli.options.summarizer import (
 )
 from compactctl.commands.harness.prompt import PromptOptions, prompt
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions, StageSettings
+from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
 from compactctl.stages.summarizing import summarize
@@ -54,12 +54,10 @@ def prompt_command(
     shown_as: str,
 ) -> None:
     """Run ``compactctl prompt``."""
-    plan = PlanOptions(stages=(summarize.NAME,), settings=settings)
+    plan = with_template(PlanOptions(stages=(summarize.NAME,), settings=settings), template)
     options = PromptOptions(
         input=InputOptions(path=path, format=format_name, limits=limits),
-        plan=with_template(plan, template),
-        protect=protect,
-        measure=measure,
+        recipe=Recipe(measure=measure, plan=plan, protect=protect),
         style=style,
     )
     with working("reading", path, shown_as):

@@ -40,6 +40,7 @@ from compactctl.cli.options.measure import (
 from compactctl.cli.options.output import SHOWN_AS, layout_options
 from compactctl.cli.options.page import PAGE
 from compactctl.cli.options.plan import PLAN, PROTECT
+from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.summarizer import (
     SUMMARIZER,
     SUMMARIZER_PARAMETERS,
@@ -52,7 +53,7 @@ from compactctl.commands.batch.row import Flag, parse_flags
 from compactctl.commands.batch.shard import Shard, parse_shard
 from compactctl.commands.loading.discover import listed_paths
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.sizing.details import DetailChoice
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
@@ -63,6 +64,7 @@ from compactctl.tokens.fit import Base
 from compactctl.tokens.models.windows import parse_window
 
 if TYPE_CHECKING:
+    from compactctl.profiles.profile import Profile
     from compactctl.reports.html.choice import PageChoice
 
 _PLAN_OPTIONS = (
@@ -116,6 +118,7 @@ format recognizes is skipped and counted; --strict fails it.
         path="here",
         metavar="DIR",
     ),
+    PROFILE,
     PLAN,
     SUMMARIZER,
     PROTECT,
@@ -297,6 +300,7 @@ def batch_command(
     *,
     shard: Shard | None,
     out: str | None,
+    profile: "Profile | None",
     plan: PlanOptions,
     summarizer: SummarizerParameters,
     protect: ProtectOptions,
@@ -348,10 +352,13 @@ def batch_command(
         column=column,
         shard=shard,
         out=out,
-        plan=plan if _is_plan_given(click.get_current_context()) or out else None,
-        summarizer=summarizer_from(summarizer, plan.profile),
-        protect=protect,
-        measure=replace(measure, profile=plan.profile, base=fail_base),
+        recipe=Recipe(
+            measure=replace(measure, profile=profile, base=fail_base),
+            plan=plan,
+            protect=protect,
+            summarizer=summarizer_from(summarizer, profile),
+        ),
+        compacts=bool(out) or _is_plan_given(click.get_current_context()),
         input=InputOptions(format=format_name, limits=limits, strict=strict),
         layout=layout,
         tags=tags,

@@ -7,7 +7,6 @@ import click
 
 from compactctl.cli.opt import MAY, POLICY, PROTECTED, READS, SIZE, SUMMARIES, OptGroup, flag, opt
 from compactctl.cli.options.completion import complete_stages
-from compactctl.cli.options.profile import PROFILE
 from compactctl.cli.options.stages import each_stage_option, settings_of
 from compactctl.cli.options.summarizer import TEMPLATE, with_template
 from compactctl.cli.options.values import ParsedText
@@ -18,7 +17,6 @@ from compactctl.history.protection import ProtectOptions
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import GivenTexts
 from compactctl.profiles.overflow.overflow import Overflow
-from compactctl.profiles.profile import Profile
 from compactctl.stages.registry import ALL_STAGES
 from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.lines import open_input
@@ -31,7 +29,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _plan(
     *,
-    profile: Profile | None,
     stages: tuple[str, ...] | None,
     target: TargetSize | None,
     keep: float | None,
@@ -50,7 +47,6 @@ def _plan(
         stages=stages or (),
         target=target,
         keep=keep,
-        profile=profile,
         trigger=trigger,
         if_needed=if_needed,
         overflow=_overflow(from_error),
@@ -83,7 +79,6 @@ def _summary(path: str | None) -> str:
 
 PLAN = OptGroup(
     "plan",
-    PROFILE,
     opt(
         "stages",
         POLICY,

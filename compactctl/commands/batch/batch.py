@@ -188,7 +188,8 @@ def _worked_on(
     sizes = [task.n_bytes for task in tasks]
     workers = workers_for(options.jobs, sizes)
     if sum(sizes) >= workers * MUCH_BYTES:
-        options = replace(options, measure=replace(options.measure, worth_loading=0))
+        measure = replace(options.recipe.measure, worth_loading=0)
+        options = replace(options, recipe=replace(options.recipe, measure=measure))
     # Every task is sent with the options; those of a long command line are not sent again.
     pool = Pool(partial(run_file, replace(options, paths=())), died)
     with closing(pool.run(tasks, sizes, workers)) as finished:

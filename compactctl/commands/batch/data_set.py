@@ -14,10 +14,9 @@ from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.batch.task import FileTask, WorkedFile
 from compactctl.commands.compact.audits import audits_of, require_audit
 from compactctl.commands.compact.column import lines_of, value_of
-from compactctl.commands.compact.in_memory import CompactedLines, LinesOptions, compact_lines
+from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
 from compactctl.commands.compact.summing_up import left_of
 from compactctl.commands.loading.load import check_strict, loaded_from
-from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.details import NO_DETAILS, FileDetails, details_of
 from compactctl.commands.sizing.figures import figures_of
@@ -93,8 +92,9 @@ class _Conversations:
     def __init__(self, options: BatchOptions, data: DataSet) -> None:
         self.options, self.data = options, data
         # Many conversations follow one another.
-        self._measure = replace(options.measure, worth_loading=0)
-        self._summarizer = summarizer_for(options.summarizer) if options.compacts else None
+        self._measure = replace(options.recipe.measure, worth_loading=0)
+        self._recipe = replace(options.recipe, measure=self._measure)
+        self._summarizer = summarizer_for(options.recipe.summarizer) if options.compacts else None
 
     def each(self, values: Iterator[Any] | Sequence[Any], first: int) -> Iterator[_Worked]:
         """Yield what became of each; ``first`` is the number of the first one's row."""
@@ -134,7 +134,9 @@ class _Conversations:
 
     def _compacted(self, name: str, value: Any) -> _Worked:  # noqa: ANN401
         source = _source(value, self.data.kind)
-        made = compact_lines(source.lines, self._lines_options(name))
+        made = compact_lines(
+            source.lines, self.options.input.at(name), self._recipe, self._summarizer
+        )
         self._check(name, made)
         outcome, measured = made.outcome, made.measured
         left = value_of(value, self.data.kind, made) if outcome.edits else value
@@ -151,16 +153,6 @@ class _Conversations:
             value=value if is_same else left,
             stages=outcome.stages,
             details=self._details(name, made),
-        )
-
-    def _lines_options(self, name: str) -> LinesOptions:
-        return LinesOptions(
-            name=name,
-            format=self.options.input.format,
-            measure=self._measure,
-            plan=self.options.plan or PlanOptions(),
-            protect=self.options.protect,
-            summarizer=self._summarizer,
         )
 
     def _check(self, name: str, made: CompactedLines) -> None:

@@ -71,7 +71,7 @@ def known_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultCa
 
 def _is_repeatable(options: BatchOptions) -> bool:
     """Tell whether the same files and options give the same rows."""
-    return options.summarizer.kind == "offline" and not options.measure.counter_cmd
+    return options.recipe.summarizer.kind == "offline" and not options.recipe.measure.counter_cmd
 
 
 def _is_fresh(options: BatchOptions) -> bool:
@@ -171,10 +171,9 @@ def _fingerprint(options: BatchOptions) -> bytes:
 
 def _rank_files(options: BatchOptions) -> list[tuple[str, tuple[int, ...] | None]]:
     """Return the rank files that counters name, by option, profile or table, and their states."""
-    measure = options.measure
-    profiles = (measure.profile, options.plan.profile if options.plan else None)
-    counters = [measure.counter or ""]
-    counters += [profile.counter for profile in profiles if profile is not None]
+    measure = options.recipe.measure
+    profile = measure.profile
+    counters = [measure.counter or "", profile.counter if profile else ""]
     counters += [row.counter for row in measure.own.rows]
     files = filter(None, map(rank_file_in, counters))
     # Either may be the name: a file's own name may hold the mark of a pattern.

@@ -18,9 +18,9 @@ from compactctl.commands.compact.compact import (
     compact,
     compact_for_figures,
 )
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.database_path import is_in_database
 from compactctl.commands.loading.load import check_strict, open_transcript, scan
-from compactctl.commands.planning.plan import PlanOptions
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.details import NO_DETAILS, details_of
 from compactctl.commands.sizing.figures import Figures, figures_of
@@ -100,7 +100,7 @@ def _measured(options: BatchOptions, task: FileTask) -> WorkedFile:
     asked = options.input.at(path)
     transcript = scan(asked)
     check_strict(transcript, asked)
-    measured = measure(transcript, options.measure)
+    measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
     size = unseen_size(transcript, measured)
     figures = figures_of(transcript, measured, size)
@@ -142,15 +142,14 @@ def _compact(options: BatchOptions, task: FileTask) -> CompactResult:
     return run(
         CompactOptions(
             input=options.input.at(task.input.path),
-            measure=options.measure,
-            plan=options.plan or PlanOptions(),
-            summarizer=options.summarizer,
-            protect=options.protect,
-            layout=options.layout,
-            output=task.output,
-            tags=options.tags,
-            dry_run=not options.writes,
-            force=options.force,
+            recipe=options.recipe,
+            output=OutputOptions(
+                path=task.output,
+                layout=options.layout,
+                tags=options.tags,
+                dry_run=not options.writes,
+                force=options.force,
+            ),
             require_fit=options.require_fit,
             require_audit=options.require_audit,
             figures=True,

@@ -7,13 +7,12 @@ from compactctl.commands.batch.report import TOLERANCE
 from compactctl.commands.batch.row import Flag
 from compactctl.commands.batch.shard import Shard
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice
-from compactctl.commands.sizing.measure import MeasureOptions, counter_asked_for
+from compactctl.commands.sizing.measure import counter_asked_for
 from compactctl.errors import UsageError
 from compactctl.formats.registry import format_named
-from compactctl.history.protection import ProtectOptions
-from compactctl.llm.choice import SummarizerOptions, summarizer_for
+from compactctl.llm.choice import summarizer_for
 from compactctl.pipeline.layout import Layout
 from compactctl.tokens.budget import Budget
 from compactctl.tokens.fit import limits_of
@@ -31,9 +30,10 @@ class BatchOptions:
         include, exclude: see ``discover.Choice``.
         shard: the part of the files to work on, None for all.
         out: folder for compacted transcripts and their archives.
-        plan: the stages to run. With neither ``plan`` nor ``out`` files are only measured; with
-            ``plan`` alone they are compacted for the figures and nothing is written.
-        summarizer: who writes summaries; every worker process asks on its own.
+        recipe: how files are measured, and compacted; every worker process asks for summaries on
+            its own.
+        compacts: whether stages are run, else files are only measured. Without ``out`` they are run
+            for the figures, and nothing is written.
         jobs: number of worker processes; 0 chooses.
         timeout: seconds that a file may take, None for any time.
         fail_over: share of the measure's base that no transcript may be over.
@@ -57,10 +57,8 @@ class BatchOptions:
     exclude: tuple[str, ...] = ()
     shard: Shard | None = None
     out: str | None = None
-    plan: PlanOptions | None = None
-    summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
-    protect: ProtectOptions = field(default_factory=ProtectOptions)
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    recipe: Recipe = field(default_factory=Recipe)
+    compacts: bool = False
     input: InputOptions = field(default_factory=InputOptions)
     layout: Layout = "split"
     tags: bool = True
@@ -84,11 +82,6 @@ class BatchOptions:
     reports: tuple[str, ...] = ()
 
     @property
-    def compacts(self) -> bool:
-        """Whether stages are run at all."""
-        return self.plan is not None or self.out is not None
-
-    @property
     def writes(self) -> bool:
         """Whether compacted transcripts are written."""
         return self.out is not None and not self.dry_run
@@ -106,9 +99,9 @@ def check_options(options: BatchOptions) -> None:
         raise UsageError(f"--fail-over {options.fail_over:g}: give a share, such as 0.8")
     if options.input.format is not None:
         format_named(options.input.format)
-    if asked := counter_asked_for(options.measure):
+    if asked := counter_asked_for(options.recipe.measure):
         # A program that cannot count would fail for every file.
         asked.count_many(["text"])
-    if options.plan is not None:
-        make_plan(options.plan, _ROOMY)
-    summarizer_for(options.summarizer)
+    if options.compacts:
+        make_plan(options.recipe, _ROOMY)
+    summarizer_for(options.recipe.summarizer)

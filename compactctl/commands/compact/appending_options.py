@@ -15,7 +15,7 @@ def check_appending(options: CompactOptions) -> str:
     Raises CannotAppendError where the client may ignore it, UsageError where nothing can be
     appended, or nobody knows whether the session is open.
     """
-    if options.layout != "native":
+    if options.output.layout != "native":
         return ""
     _check_place(options)
     transcript = scan(options.input)
@@ -26,12 +26,12 @@ def check_appending(options: CompactOptions) -> str:
             "client send less; leave out --native"
         )
     version = version_of(transcript, rules)
-    note = check_proven(options.input.path, rules, version, force=options.force)
+    note = check_proven(options.input.path, rules, version, force=options.output.force)
     check_loose(
         options.input.path,
         rules,
         version,
-        while_open=options.while_open,
+        while_open=options.output.while_open,
         way="leave out --native",
     )
     return note
@@ -39,9 +39,9 @@ def check_appending(options: CompactOptions) -> str:
 
 def _check_place(options: CompactOptions) -> None:
     others = {
-        "--in-place": options.in_place,
-        "--output": options.output is not None,
-        "--no-tags": not options.tags,
+        "--in-place": options.output.in_place,
+        "--output": options.output.path is not None,
+        "--no-tags": not options.output.tags,
         "--redo": options.redo,
     }
     named = next((name for name, is_given in others.items() if is_given), None)

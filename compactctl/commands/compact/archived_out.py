@@ -21,7 +21,7 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
     """Raise UsageError for a place that cannot be written, before anything else is."""
     if archived_out is None:
         return
-    if STANDARD_INPUT in (options.output, archived_out):
+    if STANDARD_INPUT in (options.output.path, archived_out):
         raise UsageError(
             "--archived-out and the compacted transcript each need a file of their own"
         )
@@ -33,7 +33,7 @@ def check_archived_out(options: CompactOptions, archived_out: str | None) -> Non
                 "name another file"
             )
     check_output(archived_out, f"--archived-out {archived_out}")
-    if Path(archived_out).exists() and not options.force:
+    if Path(archived_out).exists() and not options.output.force:
         raise UsageError(f"--archived-out {archived_out}: is there already; overwrite it with -f")
 
 
@@ -55,7 +55,7 @@ def with_archived_out(
         hidden = hidden_lines(result.written.output, result.format, options.input.limits)
         content = Content.of(tuple(map(_whole, hidden)))
         warnings = write_output(
-            FileSystem(), archived_out, content, force=options.force, otherwise=done
+            FileSystem(), archived_out, content, force=options.output.force, otherwise=done
         )
     except BaseException as error:
         error.add_note(done)

@@ -38,8 +38,12 @@ def tag(options: CompactOptions, wanted: HandOptions) -> CompactResult:
     settings: StageSettings = {
         NAME: {"first": first, "last": last, "summary": summary, "widen": wanted.widen}
     }
-    plan = PlanOptions(stages=(NAME,), settings=settings)
-    result = compact(replace(options, plan=plan, protect=ProtectOptions(keep_turns=0)))
+    recipe = replace(
+        options.recipe,
+        plan=PlanOptions(stages=(NAME,), settings=settings),
+        protect=ProtectOptions(keep_turns=0),
+    )
+    result = compact(replace(options, recipe=recipe))
     if not result.compacted:
         why = result.stages[0].detail.replace("--span-widen", "--widen")
         raise UsageError(f"{options.input.path}: {why}")

@@ -65,11 +65,13 @@ def compact(options: CompactOptions) -> CompactResult:
     except CannotAppendError as error:
         if new_session(options.input.path) is None:
             raise
-        options, ready, _ = _prepared(replace(options, layout="split"))
+        options, ready, _ = _prepared(
+            replace(options, output=replace(options.output, layout="split"))
+        )
         note = f"{error.reason}: a new session is written"
-    if options.dry_run:
+    if options.output.dry_run:
         ready.check_target()
-    result = ready.result if options.dry_run else ready.write()
+    result = ready.result if options.output.dry_run else ready.write()
     plan = result.plan and replace(result.plan, input=ready.source.digest)
     notes = (note,) if note and result.operation else ()
     return replace(result, warnings=(*result.warnings, *notes), plan=plan)
@@ -122,7 +124,7 @@ def _proven(options: CompactOptions) -> ReadyCompaction:
         name = str(source.path or "standard input")
         prove_layout(Lines(ready.content.pieces), ready.format, ready.expected, name)
     except IntegrityError:
-        if options.layout == "native":
+        if options.output.layout == "native":
             raise cannot_be_appended(options.input.path) from None
         if damage is None:
             raise
@@ -148,13 +150,13 @@ def _read(options: CompactOptions) -> tuple[Source, OperationHistory, Loaded]:
 
     ChangedError for what is not what a plan was made for.
     """
-    if options.fork is not None:
-        read = load_fork(options.input, options.fork)
+    if options.output.fork is not None:
+        read = load_fork(options.input, options.output.fork)
     else:
         loaded = load(options.input)
         read = (loaded.source, history_behind(loaded), loaded)
-    if options.planned is not None:
-        check_input(options.planned, read[0].digest, options.input.path)
+    if options.plan_file is not None:
+        check_input(options.plan_file, read[0].digest, options.input.path)
     return read
 
 
@@ -165,7 +167,7 @@ def _settled(
 
     UsageError behind what a run that was killed has left.
     """
-    if options.layout != "native":
+    if options.output.layout != "native":
         return None, loaded
     if finished_part(history) is not None:
         raise UsageError(
@@ -189,33 +191,33 @@ def _job(
     held: str = "",
 ) -> CompactionJob:
     """Run the stages on a transcript, unless something holds them back."""
-    summarizer = summarizer_for(options.summarizer)
+    summarizer = summarizer_for(options.recipe.summarizer)
     check_strict(loaded.transcript, options.input)
-    measured = measure(loaded.transcript, options.measure)
+    measured = measure(loaded.transcript, options.recipe.measure)
     hint = archive_hint(
-        None if options.output == STANDARD_INPUT else target_of(options),
+        None if options.output.path == STANDARD_INPUT else target_of(options),
         is_archived=is_archived(options, history),
         lines=len(loaded.lines),
     )
     plan = replace(
-        make_plan(options.plan, measured.limits),
+        make_plan(options.recipe, measured.limits),
         summarizer=summarizer,
-        texts=replace(options.plan.texts, archive_hint=hint),
+        texts=replace(options.recipe.plan.texts, archive_hint=hint),
         held=held,
     )
-    unloads = plan.unloads if options.planned is None else bool(options.planned.unsent)
+    unloads = plan.unloads if options.plan_file is None else bool(options.plan_file.unsent)
     plan = replace(plan, unsent=_unsent(options, loaded) if unloads else {})
     originals = originals_of(loaded, history)
-    if options.planned is None:
-        outcome = run_all(loaded.transcript, plan, measured, options.protect, originals)
+    if options.plan_file is None:
+        outcome = run_all(loaded.transcript, plan, measured, options.recipe.protect, originals)
     else:
-        plan = replace(plan, target=options.planned.target)
+        plan = replace(plan, target=options.plan_file.target)
         outcome = carry_out(
             loaded.transcript,
-            options.planned,
+            options.plan_file,
             measured,
             unsent=plan.unsent,
-            renamed=options.fork is not None,
+            renamed=options.output.fork is not None,
         )
     return CompactionJob(
         options=options,
@@ -232,7 +234,7 @@ def _job(
 
 def _unsent(options: CompactOptions, loaded: Loaded) -> Mapping[UnsentKind, Volume] | None:
     """Return what is there that is never sent, None where the layout leaves it there."""
-    if options.layout != "split":
+    if options.output.layout != "split":
         return None
     rules = loaded.format.unsent
     kinds = {rule.kind for rule in rules}
@@ -247,7 +249,7 @@ def _audited(
     measured: Measure,
 ) -> tuple[SummaryAudit, ...]:
     """Audit the summaries; AuditFailedError, SummarizerFailedError for one that is unusable."""
-    edited = options.planned.edited_summaries if options.planned else ()
+    edited = options.plan_file.edited_summaries if options.plan_file else ()
     require_related(options.input.path, outcome, originals, edited=edited)
     own, cwd = options.require_audit or options.compare, loaded.transcript.cwd
     audits = audits_of(outcome, originals, measured.meter, cwd, own=own)
@@ -261,8 +263,8 @@ def _restated(
 ) -> Restated | None:
     """Return the counts that a client is to find; without tags nobody could tell whose they are."""
     is_rewritten = any(not isinstance(edit, Unload) for edit in outcome.edits)
-    is_rewritten = is_rewritten and options.layout != "inline" and options.tags
-    if not is_rewritten or options.messages_only or loaded.format.counts is None:
+    is_rewritten = is_rewritten and options.output.layout != "inline" and options.output.tags
+    if not is_rewritten or options.output.messages_only or loaded.format.counts is None:
         return None
     tokens, size = outcome.request_after.tokens, measured.meter.message
     return restatement(loaded.transcript, outcome.after, tokens, size)

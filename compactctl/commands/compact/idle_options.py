@@ -26,7 +26,7 @@ def _warnings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
 def _pins(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     ids = {row.id for row in result.explained}
     reasons = {row.reason for row in result.explained}
-    for pin in options.protect.pins:
+    for pin in options.recipe.protect.pins:
         if pin not in ids and pinned_by(pin) not in reasons:
             yield f"--pin {pin}: no message stays because of it; check the id or the pattern"
 
@@ -34,7 +34,7 @@ def _pins(result: CompactResult, options: CompactOptions) -> Iterator[str]:
 def _tools(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     names = dict.fromkeys(tool for row in result.explained for tool in row.tools)
     known = {name.casefold() for name in names}
-    for tool in options.protect.tools:
+    for tool in options.recipe.protect.tools:
         if tool.casefold() not in known:
             there = f"there are {', '.join(names)}" if names else "there are no tool calls"
             yield f"--protect-tool {tool}: no message calls this tool; {there}"
@@ -42,22 +42,22 @@ def _tools(result: CompactResult, options: CompactOptions) -> Iterator[str]:
 
 def _settings(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     ran = [own_name(record.name) for record in result.stages]
-    of_summaries = (SUMMARIZE,) if options.plan.texts != NO_TEXTS else ()
-    for stage in dict.fromkeys((*options.plan.settings, *of_summaries)):
+    of_summaries = (SUMMARIZE,) if options.recipe.plan.texts != NO_TEXTS else ()
+    for stage in dict.fromkeys((*options.recipe.plan.settings, *of_summaries)):
         if stage not in ran:
             yield f"options of {stage} have no effect: the stages are {', '.join(ran)}"
 
 
 def _instructions(options: CompactOptions) -> Iterator[str]:
-    given = options.plan.settings.get(SUMMARIZE, {}).get("instructions")
-    if given and options.summarizer.kind == "offline":
+    given = options.recipe.plan.settings.get(SUMMARIZE, {}).get("instructions")
+    if given and options.recipe.summarizer.kind == "offline":
         yield "--summarize-instructions has no effect on the built-in summary; see --summarizer"
 
 
 def _summarizer(result: CompactResult, options: CompactOptions) -> Iterator[str]:
     wanted = result.profile.summarizer
-    if wanted and wanted != options.summarizer.kind and result.summaries:
+    if wanted and wanted != options.recipe.summarizer.kind and result.summaries:
         yield (
             f"profile {result.profile.name}: a summary by {wanted} was not asked for; the "
-            f"{options.summarizer.kind} summarizer wrote, see --summarizer"
+            f"{options.recipe.summarizer.kind} summarizer wrote, see --summarizer"
         )

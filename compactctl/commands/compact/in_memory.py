@@ -1,32 +1,19 @@
 """Compacts lines that are in memory; what is taken out is gone, but for the caller's own lines."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from compactctl.commands.loading.load import loaded_from
+from compactctl.commands.loading.load import InputOptions, loaded_from
 from compactctl.commands.loading.verify_output import meant_by, prove_layout
-from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan
+from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all, size_to_reach
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
-from compactctl.history.protection import ProtectOptions
+from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.model.summary import Summarizer
 from compactctl.model.transcript import Opaque, Transcript
 from compactctl.pipeline.apply import fold
 from compactctl.pipeline.layout import LayoutStyle, NewLine, lay_out
 from compactctl.store.files.lines import Source, digest_of
 from compactctl.tokens.fit import size_limit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinesOptions:
-    """How to compact; ``name`` is what errors call the lines."""
-
-    name: str
-    format: str | None = None
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
-    plan: PlanOptions = field(default_factory=PlanOptions)
-    protect: ProtectOptions = field(default_factory=ProtectOptions)
-    summarizer: Summarizer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,21 +61,26 @@ class CompactedLines:
         return self.transcript.opaque
 
 
-def compact_lines(lines: Sequence[bytes], options: LinesOptions) -> CompactedLines:
-    """Return the lines that are left, without tags.
+def compact_lines(
+    lines: Sequence[bytes],
+    options: InputOptions,
+    recipe: Recipe,
+    summarizer: Summarizer | None = None,
+) -> CompactedLines:
+    """Return the lines that are left, without tags; the path in ``options`` is what errors call it.
 
     Raises NotUnderstoodError for lines that are not a transcript, UsageError for options that mean
     nothing, IntegrityError when the new lines would not read back as the stages meant them.
     """
     source = Source(path=None, lines=lines, digest=digest_of(lines))
-    loaded = loaded_from(source, options.name, options.format)
-    measured = measure(loaded.transcript, options.measure)
-    plan = replace(make_plan(options.plan, measured.limits), summarizer=options.summarizer)
-    outcome = run_all(loaded.transcript, plan, measured, options.protect, originals={})
+    loaded = loaded_from(source, options.path, options.format)
+    measured = measure(loaded.transcript, recipe.measure)
+    plan = replace(make_plan(recipe, measured.limits), summarizer=summarizer)
+    outcome = run_all(loaded.transcript, plan, measured, recipe.protect, originals={})
     style = LayoutStyle(tags=False)
     edits = fold(outcome.edits)
     made = tuple(lay_out(loaded.lines, loaded.transcript, edits, loaded.format, style))
-    prove_layout([line.data for line in made], loaded.format, meant_by(outcome.after), options.name)
+    prove_layout([line.data for line in made], loaded.format, meant_by(outcome.after), options.path)
     return CompactedLines(
         lines=made,
         transcript=loaded.transcript,

@@ -26,8 +26,8 @@ def operation_id(job: CompactionJob) -> OperationId:
         "edits": content_of(job.outcome.edits),
         "format": job.loaded.format.name,
         "tool": __version__,
-        "layout": job.options.layout,
-        "tags": job.options.tags,
+        "layout": job.options.output.layout,
+        "tags": job.options.output.tags,
         "own": job.own_fields,
         "restated": job.restated.tokens if job.restated else None,
     }
@@ -40,14 +40,14 @@ def new_file(job: CompactionJob, operation: OperationId) -> NewFile:
 
     Where records are appended, these are laid out behind all that is there.
     """
-    inline = job.options.layout == "inline"
+    inline = job.options.output.layout == "inline"
     loaded, own = job.loaded, job.own_fields
     if inline:
         own |= own_fields(loaded.lines, loaded.transcript, loaded.source.digest, job.parent)
     style = LayoutStyle(
         layout="inline" if inline else "split",
         operation=operation,
-        tags=inline or (job.options.tags and not job.options.messages_only),
+        tags=inline or (job.options.output.tags and not job.options.output.messages_only),
         own=own,
         restated=job.restated,
     )

@@ -39,12 +39,12 @@ class ReadyCompaction:
         """Publish the new transcript where it belongs; one without changes only if asked to."""
         if self._is_idle:
             return self.result
-        if self.options.output == STANDARD_INPUT:
+        if self.options.output.path == STANDARD_INPUT:
             warnings = (*self.result.warnings, *_left_behind(self.source, self.history))
             return replace(self.result, data=self.content.pieces, warnings=warnings)
         place = self._place
         archives = self._archives(place)
-        if self.options.layout == "native":
+        if self.options.output.layout == "native":
             _, block = parted(self.content.pieces, self.source.digest.n_bytes)
             written = append_to(place, self.source, block, archives, insists=self.insists)
         else:
@@ -54,8 +54,8 @@ class ReadyCompaction:
 
     def check_target(self) -> None:
         """Raise what ``write`` would of where the new transcript belongs."""
-        is_new = self.options.output == STANDARD_INPUT or self.options.fork
-        if self._is_idle or is_new or self.options.layout == "native":
+        is_new = self.options.output.path == STANDARD_INPUT or self.options.output.fork
+        if self._is_idle or is_new or self.options.output.layout == "native":
             return
         place = self._place
         check_place(
@@ -63,22 +63,22 @@ class ReadyCompaction:
             target=place.target,
             content=self.content,
             is_archived=bool(self._archives(place)),
-            force=self.options.force,
+            force=self.options.output.force,
         )
 
     @property
     def _is_idle(self) -> bool:
-        return self.options.output is None and self.expected is None and self.redone is None
+        return self.options.output.path is None and self.expected is None and self.redone is None
 
     @property
     def _place(self) -> Destination:
         return Destination(
             path=self.options.input.path,
             target=target_of(self.options),
-            fork=self.options.fork,
+            fork=self.options.output.fork,
             model=self.result.measure.long_window_model,
-            in_place=self.options.in_place,
-            force=self.options.force,
+            in_place=self.options.output.in_place,
+            force=self.options.output.force,
         )
 
     def _archives(self, place: Destination) -> list[Deposit]:
@@ -90,7 +90,9 @@ class ReadyCompaction:
 
 def is_archived(options: CompactOptions, history: OperationHistory) -> bool:
     """Tell whether the operation gets an archive; all get one behind one that has one."""
-    return options.layout != "inline" or options.in_place or bool(history.archived_chain)
+    return (
+        options.output.layout != "inline" or options.output.in_place or bool(history.archived_chain)
+    )
 
 
 def _left_behind(source: Source, history: OperationHistory) -> tuple[str, ...]:

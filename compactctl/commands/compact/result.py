@@ -6,23 +6,19 @@ from dataclasses import dataclass, field
 from compactctl.commands.by_client.compactions import ClientCompaction
 from compactctl.commands.compact.audits import SummaryAudit
 from compactctl.commands.compact.compared import Comparison
-from compactctl.commands.forking.written import Written
+from compactctl.commands.forking.written import OutputOptions, Written
 from compactctl.commands.loading.load import InputOptions
 from compactctl.commands.planning.explain import Explained
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.sizing.details import NO_DETAILS, DetailChoice, FileDetails
 from compactctl.commands.sizing.figures import Figures
-from compactctl.commands.sizing.measure import Measure, MeasureOptions
+from compactctl.commands.sizing.measure import Measure
 from compactctl.commands.sizing.prompt_cache import CacheUse
-from compactctl.history.protection import ProtectOptions
-from compactctl.llm.choice import SummarizerOptions
 from compactctl.model.counts import Restated
 from compactctl.model.operation import Digest, StageRecord
 from compactctl.model.transcript import Opaque
-from compactctl.pipeline.layout import Layout
 from compactctl.profiles.profile import Profile
-from compactctl.sessions.fork import Fork
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import Prices
 from compactctl.tokens.trigger import Situation
@@ -30,41 +26,27 @@ from compactctl.tokens.trigger import Situation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactOptions:
-    """Everything a compaction can be asked for; see the command's help for the meaning.
+    """One compaction, as it is asked for; see the command's help for the meaning.
 
-    ``fork`` is the session to be written where ``path`` is one in its client's store; in the layout
-    ``native`` it is appended to instead, with ``while_open`` also while its client has it open.
-    With ``redo`` what the client compacted is undone first. ``messages_only`` says that of the new
-    transcript only what it sends is wanted, on standard output and without a way back. ``figures``
-    asks for those of what is read, ``details`` for rows about it, ``compare`` for what the messages
-    say before and after, with an audit of every summary, ``as_plan`` for a plan that can be written
-    to a file. ``planned`` is such a plan, which is carried out instead of any stage.
+    With ``redo`` what the client compacted is undone first. ``figures`` asks for those of what is
+    read, ``details`` for rows about it, ``compare`` for what the messages say before and after,
+    with an audit of every summary, ``as_plan`` for a plan that can be written to a file.
+    ``plan_file`` is such a plan, which is carried out instead of any stage.
     """
 
     input: InputOptions
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
-    plan: PlanOptions = field(default_factory=PlanOptions)
-    summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
-    protect: ProtectOptions = field(default_factory=ProtectOptions)
-    layout: Layout = "split"
-    messages_only: bool = False
-    output: str | None = None
-    in_place: bool = False
-    while_open: bool = False
-    tags: bool = True
-    dry_run: bool = False
-    force: bool = False
+    recipe: Recipe = field(default_factory=Recipe)
+    output: OutputOptions = field(default_factory=OutputOptions)
+    redo: bool = False
+    plan_file: PlanFile | None = None
+    as_plan: bool = False
+    prices: Prices | None = None
+    explain: bool = False
+    compare: bool = False
     require_fit: bool = False
     require_audit: bool = False
-    explain: bool = False
     figures: bool = False
     details: DetailChoice = NO_DETAILS
-    compare: bool = False
-    prices: Prices | None = None
-    fork: Fork | None = None
-    redo: bool = False
-    as_plan: bool = False
-    planned: PlanFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

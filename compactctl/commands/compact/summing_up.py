@@ -39,7 +39,7 @@ def _check_reachable(job: CompactionJob) -> None:
     """Raise DoesNotFitError where what is in every request alone is over the size to reach."""
     plan, outcome = job.plan, job.outcome
     target = size_to_reach(plan, outcome)
-    ran = job.options.planned is None and not (plan.held or outcome.not_due)
+    ran = job.options.plan_file is None and not (plan.held or outcome.not_due)
     if not ran or plan.target is None or target is None or outcome.share is not None:
         return
     if outcome.fixed >= target:
@@ -60,8 +60,8 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         target=size_to_reach(job.plan, job.outcome),
         stages=outcome.stages,
         summaries=_summaries(outcome.edits),
-        profile=options.plan.chosen,
-        keep_turns=job.plan.protecting(options.protect).keep_turns,
+        profile=job.plan.profile,
+        keep_turns=job.plan.protecting(options.recipe.protect).keep_turns,
         cache=outcome.cache,
         pays_after=_pays_after(job),
         tokens_before=outcome.tokens_before,
@@ -78,7 +78,7 @@ def _result(job: CompactionJob, after: Digest, operation: str | None) -> Compact
         redone=job.redone.compactions if job.redone else (),
         after=after,
         operation=operation,
-        dry_run=options.dry_run,
+        dry_run=options.output.dry_run,
         explain=options.explain,
         figures=(
             figures_of(loaded.transcript, job.measured, outcome.size) if options.figures else None
@@ -140,7 +140,7 @@ def _plan(job: CompactionJob, explained: Sequence[Explained]) -> PlanFile:
 def _names_messages(options: CompactOptions) -> bool:
     """Tell whether anybody asks what became of each message."""
     asked = options.explain or options.compare or options.as_plan
-    return asked or bool(options.protect.pins or options.protect.tools)
+    return asked or bool(options.recipe.protect.pins or options.recipe.protect.tools)
 
 
 def _summaries(edits: Sequence[Edit]) -> dict[str, str]:

@@ -17,20 +17,20 @@ _COMPACTED = re.compile(r"\.compacted(?:\.(\d+))?$")
 
 def check_contradictions(options: CompactOptions) -> None:
     """Raise UsageError where options leave no place for the transcript, or for its archive."""
-    if options.redo and options.layout == "inline":
+    if options.redo and options.output.layout == "inline":
         raise UsageError(
             "what the client compacted is kept in an archive; leave out --redo or --layout inline"
         )
-    piped = STANDARD_INPUT in (options.input.path, options.output)
-    if options.in_place and options.output is not None:
+    piped = STANDARD_INPUT in (options.input.path, options.output.path)
+    if options.output.in_place and options.output.path is not None:
         raise UsageError("--in-place and --output contradict each other; choose one")
-    if options.in_place and options.input.path == STANDARD_INPUT:
+    if options.output.in_place and options.input.path == STANDARD_INPUT:
         raise UsageError("standard input cannot be compacted in place; name a file")
-    if options.messages_only:
+    if options.output.messages_only:
         _check_messages_only(options)
         return
-    to_pipe = piped and options.output in (None, STANDARD_INPUT) and not options.dry_run
-    if to_pipe and options.layout != "inline":
+    to_pipe = piped and options.output.path in (None, STANDARD_INPUT) and not options.output.dry_run
+    if to_pipe and options.output.layout != "inline":
         raise UsageError(
             "a pipe has no folder for the archive; use --layout inline, or name a file with -o"
         )
@@ -38,7 +38,7 @@ def check_contradictions(options: CompactOptions) -> None:
 
 def _check_messages_only(options: CompactOptions) -> None:
     """Raise UsageError where what is not a transcript any more would be written as one."""
-    if options.in_place or options.output != STANDARD_INPUT:
+    if options.output.in_place or options.output.path != STANDARD_INPUT:
         raise UsageError(
             "--layout messages goes to standard output and leaves no way back; leave out "
             "--in-place and -o, or use --layout split"
@@ -51,19 +51,20 @@ def with_fork(options: CompactOptions) -> CompactOptions:
     It is where nobody said where to write. Inline a client would still send all of a session, so
     no session is made of that.
     """
-    is_named = options.in_place or options.output is not None
-    if is_named or options.input.path == STANDARD_INPUT or options.layout != "split":
+    is_named = options.output.in_place or options.output.path is not None
+    if is_named or options.input.path == STANDARD_INPUT or options.output.layout != "split":
         return options
-    return replace(options, fork=new_session(options.input.path))
+    output = replace(options.output, fork=new_session(options.input.path))
+    return replace(options, output=output)
 
 
 def in_place_if_named(options: CompactOptions) -> CompactOptions:
     """Return options that name no output that is the input: that means in place."""
-    if options.output is None or STANDARD_INPUT in (options.input.path, options.output):
+    if options.output.path is None or STANDARD_INPUT in (options.input.path, options.output.path):
         return options
-    if not is_same_place(options.input.path, options.output):
+    if not is_same_place(options.input.path, options.output.path):
         return options
-    return replace(options, output=None, in_place=True)
+    return replace(options, output=replace(options.output, path=None, in_place=True))
 
 
 def check_target(options: CompactOptions) -> None:
@@ -71,31 +72,33 @@ def check_target(options: CompactOptions) -> None:
 
     In the place of a session as well, where its client would not see that it was compacted.
     """
-    if options.layout == "native":
+    if options.output.layout == "native":
         return
-    if in_place_if_named(options).in_place:
+    if in_place_if_named(options).output.in_place:
         if is_in_database(options.input.path):
             raise UsageError(
                 f"{options.input.path}: is in a database, which is only read; use -o FILE"
             )
-        if options.layout == "inline" and not options.force:
+        if options.output.layout == "inline" and not options.output.force:
             check_is_honoured(options.input.path)
         return
-    is_usual = options.output is None and (options.dry_run or options.input.path == STANDARD_INPUT)
-    if not (is_usual or options.fork) and options.output != STANDARD_INPUT:
+    is_usual = options.output.path is None and (
+        options.output.dry_run or options.input.path == STANDARD_INPUT
+    )
+    if not (is_usual or options.output.fork) and options.output.path != STANDARD_INPUT:
         check_outside_stores(
-            options.input.path, target_of(options), named=options.output is not None
+            options.input.path, target_of(options), named=options.output.path is not None
         )
 
 
 def target_of(options: CompactOptions) -> Path:
     """Return the file that the compacted transcript goes to."""
-    if options.in_place or options.layout == "native":
+    if options.output.in_place or options.output.layout == "native":
         return Path(options.input.path)
-    if options.output is not None:
-        return Path(options.output)
-    if options.fork is not None:
-        return options.fork.path
+    if options.output.path is not None:
+        return Path(options.output.path)
+    if options.output.fork is not None:
+        return options.output.fork.path
     return compacted_name(Path(options.input.path))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from compactctl.commands.planning.plan import PlanOptions, StageSettings, make_plan
+from compactctl.commands.planning.plan import PlanOptions, Recipe, StageSettings, make_plan
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import part_of, view_of
 from compactctl.commands.sizing.measure import Measure, MeasureOptions, limits_for
@@ -29,25 +29,25 @@ PLANNED = "plan"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A way to make a context smaller: what a ``plan`` comes to, or what was ``decided``.
+    """A way to make a context smaller: what a ``recipe`` comes to, or what was ``decided``.
 
     Without either it is the control of that name.
     """
 
     name: str
-    plan: PlanOptions | None = None
+    recipe: Recipe | None = None
     decided: PlanFile | None = None
 
     @property
     def is_in_file(self) -> bool:
         """Whether its name is the path of a profile, not one of ours or a list of stages."""
-        own = None if self.plan is None else self.plan.profile
+        own = None if self.recipe is None else self.recipe.measure.profile
         return own is not None and self.name not in PROFILES
 
     @property
     def is_control(self) -> bool:
         """Whether it looks at nothing but sizes."""
-        return self.plan is None and self.decided is None
+        return self.recipe is None and self.decided is None
 
 
 CONTROL_POLICIES = tuple(Policy(name=name) for name in CONTROLS)
@@ -65,15 +65,20 @@ def policies_of(
     none, and for two policies of one name.
     """
     names = list(profiles) or ([] if stages or decided else [DEFAULT_PROFILE])
-    plans = {name: PlanOptions(profile=load_profile(name)) for name in names}
-    plans |= {",".join(each): PlanOptions(stages=each) for each in stages}
+    recipes = {
+        name: Recipe(
+            measure=MeasureOptions(profile=load_profile(name)), plan=PlanOptions(settings=settings)
+        )
+        for name in names
+    }
+    recipes |= {
+        ",".join(each): Recipe(plan=PlanOptions(stages=each, settings=settings)) for each in stages
+    }
     taken = [*CONTROLS, PLANNED, *names, *(",".join(each) for each in stages)]
     twice = next((name for name in taken if taken.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"{twice!r} is compared twice, or is the name of a control; leave one out")
-    found = (
-        Policy(name=name, plan=replace(plan, settings=settings)) for name, plan in plans.items()
-    )
+    found = (Policy(name=name, recipe=recipe) for name, recipe in recipes.items())
     return (*([Policy(name=PLANNED, decided=decided)] if decided else ()), *found)
 
 
@@ -106,10 +111,10 @@ class Compactor:
         room = part_of(prefix, share, meter)
         if policy.decided is not None:
             return apply(prefix, self._edits)
-        if policy.plan is None:
+        if policy.recipe is None:
             return self.control(policy.name, prefix, room - meter.total(given(prefix)))
-        measured = self._measured_for(policy.plan)
-        plan = make_plan(policy.plan, measured.limits)
+        measured = self._measured_for(policy.recipe)
+        plan = make_plan(policy.recipe, measured.limits)
         protect = plan.protecting(ProtectOptions())
         view = view_of(prefix, self._transcript, measured, protect, lambda _: room)
         return run(view, plan.steps, meter).view.messages
@@ -131,7 +136,7 @@ class Compactor:
         both = (*(prefix[at] for at in sorted(stay)), *left)
         return tuple(sorted(both, key=lambda message: places.get(message.id, len(prefix))))
 
-    def _measured_for(self, plan: PlanOptions) -> Measure:
-        options = replace(self._options, profile=plan.profile)
+    def _measured_for(self, recipe: Recipe) -> Measure:
+        options = replace(self._options, profile=recipe.measure.profile)
         limits = limits_for(self._transcript, options, self._measured.model, self._measured.framed)
         return replace(self._measured, limits=limits)

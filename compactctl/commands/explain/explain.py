@@ -12,7 +12,7 @@ from compactctl.commands.loading.load import Loaded, load
 from compactctl.commands.operations.history import OperationHistory, history_behind
 from compactctl.commands.operations.originals import originals_of
 from compactctl.commands.planning.explain import Explained, explain
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.planning.run_stages import run_all
 from compactctl.commands.sizing.context_size import unseen_size
 from compactctl.commands.sizing.measure import Measure, measure
@@ -42,7 +42,7 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
     size = unseen_size(transcript, measured)
     timeline = timeline_of(transcript, measured.meter, size)
     lived = {each.message.id: each for each in timeline.messages}.get(viewed.message.id)
-    plan = PlanOptions(profile=options.measure.profile)
+    recipe = Recipe(measure=options.measure)
     is_sent = lived is not None and lived.is_sent and viewed.hidden_by is None
     return ExplainResult(
         path=options.input.path,
@@ -55,8 +55,8 @@ def explain_message(options: ExplainOptions) -> ExplainResult:
         category=lived.category if lived else None,
         is_sent=is_sent,
         sending=_sending(timeline, lived),
-        profile=plan.chosen,
-        fate=_fate(viewed.message.id, loaded, history, measured, plan) if is_sent else None,
+        profile=recipe.profile,
+        fate=_fate(viewed.message.id, loaded, history, measured, recipe) if is_sent else None,
         hidden_by=viewed.hidden_by,
         hider=viewed.stage,
         links=links_of(at, known, lines, transcript.cwd),
@@ -135,10 +135,10 @@ def _fate(
     loaded: Loaded,
     history: OperationHistory,
     measured: Measure,
-    options: PlanOptions,
+    recipe: Recipe,
 ) -> Explained | None:
     """Return what a compaction would make of a message."""
-    plan = make_plan(options, measured.limits)
+    plan = make_plan(recipe, measured.limits)
     originals = originals_of(loaded, history)
     outcome = run_all(loaded.transcript, plan, measured, ProtectOptions(), originals)
     rows = explain(outcome, measured.meter)

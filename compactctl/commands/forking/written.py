@@ -13,6 +13,7 @@ from compactctl.commands.forking.new_session import (
     settle,
 )
 from compactctl.commands.operations.history import OperationHistory
+from compactctl.pipeline.layout import Layout
 from compactctl.sessions.fork import Fork
 from compactctl.store.archive.deposit import Deposit
 from compactctl.store.archive.names import archive_folder
@@ -22,6 +23,28 @@ from compactctl.store.files.lines import Source
 from compactctl.store.publish.append import append
 from compactctl.store.publish.overwrite import is_same_place
 from compactctl.store.publish.publish import publish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """Where a transcript is to be written, and what it looks like there.
+
+    ``path`` is a file, ``-`` standard output. In the layout ``native`` a session is appended to,
+    with ``while_open`` also while its client has it open. ``messages_only`` says that of the
+    transcript only what it sends is wanted, on standard output and without a way back. ``fork`` is
+    not asked for but decided: the session to be written where the input is one in its client's
+    store and no place is named.
+    """
+
+    path: str | None = None
+    in_place: bool = False
+    layout: Layout = "split"
+    messages_only: bool = False
+    while_open: bool = False
+    tags: bool = True
+    dry_run: bool = False
+    force: bool = False
+    fork: Fork | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

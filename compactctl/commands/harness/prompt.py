@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from compactctl.commands.loading.load import InputOptions, load
 from compactctl.commands.operations.history import history_behind
 from compactctl.commands.operations.originals import originals_of
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.planning.run_stages import PlanOutcome, run_all
-from compactctl.commands.sizing.measure import Measure, MeasureOptions, measure
+from compactctl.commands.sizing.measure import Measure, measure
 from compactctl.errors import DoesNotFitError
-from compactctl.history.protection import ProtectOptions
 from compactctl.model.summary import Summary, SummaryRequest
 from compactctl.summaries.by_model.prompt import PromptStyle, write_prompt
 
@@ -20,9 +19,7 @@ class PromptOptions:
     """Which transcript, which stages ask for summaries, and how a prompt is written."""
 
     input: InputOptions
-    plan: PlanOptions = field(default_factory=PlanOptions)
-    protect: ProtectOptions = field(default_factory=ProtectOptions)
-    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    recipe: Recipe = field(default_factory=Recipe)
     style: PromptStyle = field(default_factory=PromptStyle)
 
 
@@ -53,19 +50,19 @@ def prompt(options: PromptOptions) -> PromptResult:
     nothing, and DoesNotFitError when a prompt cannot be made as small as ``style`` asks.
     """
     loaded = load(options.input)
-    measured = measure(loaded.transcript, options.measure)
+    measured = measure(loaded.transcript, options.recipe.measure)
     requests: dict[SummaryRequest, None] = {}
 
     def noted(request: SummaryRequest, count: Callable[[str], int]) -> Summary:  # noqa: ARG001 - a Summarizer
         requests[request] = None
         return Summary(text="")
 
-    plan = replace(make_plan(options.plan, measured.limits), summarizer=noted)
+    plan = replace(make_plan(options.recipe, measured.limits), summarizer=noted)
     outcome = run_all(
         loaded.transcript,
         plan,
         measured,
-        options.protect,
+        options.recipe.protect,
         originals_of(loaded, history_behind(loaded)),
     )
     return PromptResult(

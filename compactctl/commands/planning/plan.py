@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
+from compactctl.llm.choice import SummarizerOptions
 from compactctl.model.operation import OptionValue
 from compactctl.model.summary import NO_TEXTS, GivenTexts, Summarizer
 from compactctl.model.transcript import Volume
@@ -35,7 +37,6 @@ class PlanOptions:
 
     Attributes:
         stages: the stages to run; empty runs those of the profile.
-        profile: where stages, options, trigger and target come from; None is the default one.
         target: what to compact down to.
         keep: the part of each conversation's tokens to compact down to, instead of ``target``.
         trigger: when compaction is due, and, without ``target``, what to compact down to.
@@ -46,7 +47,6 @@ class PlanOptions:
     """
 
     stages: tuple[str, ...] = ()
-    profile: Profile | None = None
     target: TargetSize | None = None
     keep: float | None = None
     trigger: Trigger | None = None
@@ -55,16 +55,29 @@ class PlanOptions:
     settings: StageSettings = field(default_factory=dict)
     texts: GivenTexts = NO_TEXTS
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How a context is made smaller, wherever it comes from: a file, a batch, lines in memory.
+
+    The profile of ``measure`` is also where stages, their options, trigger and target come from.
+    """
+
+    measure: MeasureOptions = field(default_factory=MeasureOptions)
+    plan: PlanOptions = field(default_factory=PlanOptions)
+    protect: ProtectOptions = field(default_factory=ProtectOptions)
+    summarizer: SummarizerOptions = field(default_factory=SummarizerOptions)
+
     @property
-    def chosen(self) -> Profile:
+    def profile(self) -> Profile:
         """The profile in effect."""
-        name = DEFAULT_PROFILE if self.overflow is None else RECOVERY_PROFILE
-        return self.profile or built_in(name)
+        name = DEFAULT_PROFILE if self.plan.overflow is None else RECOVERY_PROFILE
+        return self.measure.profile or built_in(name)
 
     @property
     def due(self) -> Trigger:
         """When compaction is due."""
-        return self.trigger or self.chosen.due
+        return self.plan.trigger or self.profile.due
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +88,14 @@ class Plan:
     any; ``below`` is 1 where the target itself would be too large, as the size at which a trigger
     fires; ``excess`` are the tokens that a conversation must lose at least;
     ``summarizer`` writes summaries, None is the built-in one, with the ``texts`` that are given;
-    ``held`` says why no step may run, "" when they may; ``keep_turns`` and ``keep_steps`` are what
-    the profile leaves alone of the newest work, None for what is left alone without one; ``unsent``
-    is what the file holds that is never sent, for the stages that take that out, None where every
-    record stays in it.
+    ``held`` says why no step may run, "" when they may; ``unsent`` is what the file holds that is
+    never sent, for the stages that take that out, None where every record stays in it. ``profile``
+    is the one in effect.
     """
 
     steps: tuple[StageStep[Any], ...]
     target: int | None
+    profile: Profile
     keep: float | None = None
     gate: Trigger | None = None
     summarizer: Summarizer | None = None
@@ -90,8 +103,6 @@ class Plan:
     excess: int = 0
     below: int = 0
     held: str = ""
-    keep_turns: int | None = None
-    keep_steps: int | None = None
     unsent: Mapping[UnsentKind, Volume] | None = field(default_factory=dict)
 
     @property
@@ -101,13 +112,15 @@ class Plan:
 
     def protecting(self, asked: ProtectOptions) -> ProtectOptions:
         """Return what is left alone: what was asked for, else what the profile leaves alone."""
-        turns = self.keep_turns if asked.keep_turns is None else asked.keep_turns
-        return replace(asked, keep_turns=turns, keep_steps=self.keep_steps or asked.keep_steps)
+        own = self.profile
+        turns = own.keep_turns if asked.keep_turns is None else asked.keep_turns
+        return replace(asked, keep_turns=turns, keep_steps=own.keep_steps or asked.keep_steps)
 
 
-def make_plan(options: PlanOptions, limits: Limits) -> Plan:
+def make_plan(recipe: Recipe, limits: Limits) -> Plan:
     """Resolve names and sizes. Raises UsageError for a stage or target that means nothing."""
-    whole = _whole(options, limits)
+    options, profile = recipe.plan, recipe.profile
+    whole = _whole(recipe, limits)
     if whole == 0 and not options.stages:
         budget = limits.budget
         raise UsageError(
@@ -115,18 +128,17 @@ def make_plan(options: PlanOptions, limits: Limits) -> Plan:
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
     window = limits.budget.window
-    target = _target(options, whole, window)
-    fires = _is_of_trigger(options) and target is not None
+    target = _target(recipe, whole, window)
+    fires = _is_of_trigger(recipe) and target is not None
     return Plan(
-        steps=tuple(_steps(options, whole, target)),
+        steps=tuple(_steps(recipe, whole, target)),
         target=target,
         keep=options.keep,
-        gate=options.due if options.if_needed else None,
+        gate=recipe.due if options.if_needed else None,
         texts=options.texts,
         excess=_excess(options.overflow, whole),
-        keep_turns=options.chosen.keep_turns,
-        keep_steps=options.chosen.keep_steps,
-        below=int(fires and _until(options).holds_at(target or 0, whole, window)),
+        profile=profile,
+        below=int(fires and _until(recipe).holds_at(target or 0, whole, window)),
     )
 
 
@@ -139,11 +151,11 @@ def _excess(overflow: Overflow | None, whole: int) -> int:
     return -(-overflow.gap * 11 // 10)
 
 
-def _steps(options: PlanOptions, whole: int, target: int | None) -> Iterator[StageStep[Any]]:
-    own = options.chosen.stages
+def _steps(recipe: Recipe, whole: int, target: int | None) -> Iterator[StageStep[Any]]:
+    options, own = recipe.plan, recipe.profile.stages
     if options.overflow is not None:
-        own = options.chosen.reactive or own
-    known = {each.name: each for each in reversed(own)} if options.profile else {}
+        own = recipe.profile.reactive or own
+    known = {each.name: each for each in reversed(own)} if recipe.measure.profile else {}
     chosen = [
         replace(known.get(own_name(name), ProfileStage(name=own_name(name))), asked=name)
         for name in options.stages
@@ -160,13 +172,14 @@ def _steps(options: PlanOptions, whole: int, target: int | None) -> Iterator[Sta
         )
 
 
-def _whole(options: PlanOptions, limits: Limits) -> int:
+def _whole(recipe: Recipe, limits: Limits) -> int:
     """Return the tokens that the size to reach is a share of, and never above.
 
     What the user names is of the window, unless with the rules of a system; what follows from a
     trigger or a profile is of what levels and gates refer to, so that it is not due again at once.
     """
-    if options.target is not None and not is_of_system(options.profile):
+    options = recipe.plan
+    if options.target is not None and not is_of_system(recipe.measure.profile):
         whole = limits.budget.window
     else:
         whole = limits.budget.available if options.overflow else limits.base_tokens
@@ -174,37 +187,39 @@ def _whole(options: PlanOptions, limits: Limits) -> int:
     return whole if known is None else min(whole, known)
 
 
-def _target(options: PlanOptions, whole: int, window: int) -> int | None:
+def _target(recipe: Recipe, whole: int, window: int) -> int | None:
+    options = recipe.plan
     if options.keep is not None:
         return None
     if options.target is not None:
         return options.target.within(whole)
     if options.overflow is not None:
         return RECOVERY_TARGET.within(whole)
-    return _quiet(options, whole, window) if _is_of_trigger(options) else None
+    return _quiet(recipe, whole, window) if _is_of_trigger(recipe) else None
 
 
-def _quiet(options: PlanOptions, whole: int, window: int) -> int | None:
+def _quiet(recipe: Recipe, whole: int, window: int) -> int | None:
     """Return the size that the profile asks for, or where its trigger fires if that is less.
 
     A trigger that fires at any size, as one of agent-code's in a small window, names none.
     """
-    reach, limit = options.chosen.target, _until(options).limit(whole, window)
+    reach, limit = recipe.profile.target, _until(recipe).limit(whole, window)
     limit = whole if limit == 0 else limit
     sizes = [] if limit is None else [limit]
     sizes += [reach.within(whole)] if isinstance(reach, TargetSize) else []
     return max(1, min(*sizes, whole)) if sizes else None
 
 
-def _is_of_trigger(options: PlanOptions) -> bool:
+def _is_of_trigger(recipe: Recipe) -> bool:
     """Tell whether to go on until the trigger fires no more."""
+    options = recipe.plan
     if options.keep or options.target or options.overflow or options.stages:
         return False
-    return options.trigger is not None or options.chosen.target != "all"
+    return options.trigger is not None or recipe.profile.target != "all"
 
 
-def _until(options: PlanOptions) -> Trigger:
-    return options.trigger or options.chosen.trigger
+def _until(recipe: Recipe) -> Trigger:
+    return recipe.plan.trigger or recipe.profile.trigger
 
 
 def stage_list(text: str) -> tuple[str, ...]:

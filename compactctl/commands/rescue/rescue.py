@@ -5,8 +5,9 @@ from pathlib import Path
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
 from compactctl.commands.forking.new_session import continued_with
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rescue.earlier import earlier_rescue
 from compactctl.profiles.overflow.overflow import Overflow
 from compactctl.sessions.session import Session
@@ -69,14 +70,16 @@ def rescue(options: RescueOptions) -> RescueResult:
     result = compact(
         CompactOptions(
             input=options.input,
-            plan=PlanOptions(overflow=options.overflow, target=options.target),
-            output=options.output,
-            in_place=options.in_place,
-            layout="native" if options.native else "split",
-            while_open=options.while_open,
-            force=options.force,
+            recipe=Recipe(plan=PlanOptions(overflow=options.overflow, target=options.target)),
+            output=OutputOptions(
+                path=options.output,
+                in_place=options.in_place,
+                layout="native" if options.native else "split",
+                while_open=options.while_open,
+                force=options.force,
+                dry_run=options.dry_run or earlier is not None,
+            ),
             redo=options.redo,
-            dry_run=options.dry_run or earlier is not None,
         )
     )
     if earlier is not None:

@@ -6,9 +6,9 @@ from fractions import Fraction
 from random import Random
 from typing import Literal
 
-from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan
+from compactctl.commands.planning.plan import Plan, Recipe, make_plan
 from compactctl.commands.planning.run_stages import room_for, view_of
-from compactctl.commands.sizing.measure import Measure
+from compactctl.commands.sizing.measure import Measure, MeasureOptions
 from compactctl.commands.sizing.next_request import NextRequest
 from compactctl.commands.sizing.prompt_cache import SentRequest, same_front
 from compactctl.history.protection import ProtectOptions
@@ -123,16 +123,16 @@ class SessionSimulator:
         self.transcript, self.measured = transcript, measured
         self.profile, self.request = profile, request
         self._random = random
-        options = PlanOptions(profile=profile)
-        self._due = options.due
+        recipe = Recipe(measure=MeasureOptions(profile=profile))
+        self._due = recipe.due
         limits = measured.limits
         self._limit = limits.base_tokens
         is_reserved = limits.base == "available"
         self._most = limits.base_tokens if is_reserved else limits.budget.window
         self._most_named = "the available input" if is_reserved else "the window"
-        self._plan = make_plan(options, limits)
+        self._plan = make_plan(recipe, limits)
         after = replace(profile, stages=profile.reactive or profile.stages)
-        self._reactive = make_plan(PlanOptions(profile=after), limits)
+        self._reactive = make_plan(Recipe(measure=MeasureOptions(profile=after)), limits)
         self._protect = self._plan.protecting(ProtectOptions())
 
     def run(self, messages: Sequence[Message]) -> SimulatedSession:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import asked
 from builders import call, conversation, result
 from cli.asking import SAMPLES, Ask
 from formats.claude_code.sessions import said as claude_said
@@ -27,7 +28,7 @@ from compactctl.commands.integrations.project_history import ProjectHistory
 from compactctl.commands.integrations.statusline import statusline
 from compactctl.commands.loading.discover import Input
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.simulate.simulate import SimulateOptions, simulate
 from compactctl.commands.sizing.measure import MeasureOptions, measure
 from compactctl.errors import DoesNotFitError
@@ -190,11 +191,8 @@ each_way = pytest.mark.parametrize("way", WAYS)
 
 
 def compacting(path: Path, way: str, **options: Any) -> CompactOptions:
-    measuring = WAYS[way]
-    plan = PlanOptions(profile=measuring.profile, **options.pop("plan", {}))
-    return CompactOptions(
-        input=InputOptions(path=str(path)), measure=measuring, plan=plan, **options
-    )
+    recipe = Recipe(measure=WAYS[way], plan=PlanOptions(**options.pop("plan", {})))
+    return asked(CompactOptions(input=InputOptions(path=str(path)), recipe=recipe), **options)
 
 
 @pytest.mark.each_choice
@@ -232,7 +230,7 @@ def compare(path: Path, way: str) -> None:
     assert min(document["breakdown"].values()) >= 0
 
     (row,) = run_file(
-        BatchOptions(paths=(str(path),), measure=WAYS[way]),
+        BatchOptions(paths=(str(path),), recipe=Recipe(measure=WAYS[way])),
         FileTask(input=Input(path=str(path), below=path.name)),
     ).rows
     assert row.context == found.usage.tokens

@@ -23,8 +23,9 @@ from formats.jsonl import read, texts
 from formats.squeeze import each_plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.formats.agent_code import AgentCode
 from compactctl.history.pairs import orphans
 from compactctl.model.message import GroupId, MediaPart, MessageId, Synthetic, SyntheticKind
@@ -107,7 +108,9 @@ def test_recorded_usage_counts_and_is_restated_after_a_compaction(tmp_path: Path
     )
     compact(
         CompactOptions(
-            input=InputOptions(path=str(path)), output=str(tmp_path / "out.json"), plan=plan
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(tmp_path / "out.json")),
+            recipe=Recipe(plan=plan),
         )
     )
     written = json.loads((tmp_path / "out.json").read_text())["messages"]

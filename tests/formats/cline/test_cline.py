@@ -22,7 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.formats.cline.adapter import Cline
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
@@ -317,7 +319,11 @@ def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
     path = pretty(task(), tmp_path / "history.json")
     out = tmp_path / "out.json"
     compact(
-        CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan(("dedup",)))
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan(("dedup",))),
+        )
     )
 
     # The file is read by the first answer of every turn; the newest read stays.

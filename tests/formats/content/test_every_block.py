@@ -28,8 +28,9 @@ from formats.jsonl import read, texts
 from unit.commands.conversations import saved
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.history.pairs import orphans, tool_pairs
 from compactctl.model.message import Message, Part, is_replaceable, media_of
 
@@ -181,7 +182,13 @@ def test_no_stage_rewrites_what_only_a_provider_understands(
 ) -> None:
     path, out = saved(tmp_path / "every.jsonl", FILES[name]), tmp_path / "o.jsonl"
     plan = PlanOptions(stages=stages, keep=0.5, settings=SETTINGS)
-    compact(CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan),
+        )
+    )
     assert sealed(out) <= sealed(path)
     assert not orphans(load(InputOptions(path=str(out))).transcript.effective)
 

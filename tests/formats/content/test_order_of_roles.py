@@ -14,8 +14,9 @@ from unit.commands.planning.planned import FAST, plan_of
 
 from compactctl import compact_messages
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.pipeline.layout import Layout
 
@@ -166,7 +167,10 @@ def test_a_plan_by_hand_keeps_the_order_too(tmp_path: Path) -> None:
     planned = replace(plan, messages=rows)
     compact(
         CompactOptions(
-            input=InputOptions(path=str(path)), output=str(out), measure=FAST, planned=planned
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(measure=FAST),
+            plan_file=planned,
         )
     )
     messages = json.loads(out.read_text())["messages"]
@@ -202,6 +206,8 @@ def _compact(
     plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
     compact(
         CompactOptions(
-            input=InputOptions(path=str(path)), output=str(out), plan=plan, layout=layout
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out), layout=layout),
+            recipe=Recipe(plan=plan),
         )
     )

@@ -12,8 +12,9 @@ from formats.jsonl import read
 from unit.commands.conversations import saved
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.history.pairs import orphans, tool_pairs
 from compactctl.model.message import is_replaceable
 
@@ -167,7 +168,13 @@ def test_what_is_written_has_the_shape_of_what_was_there(
         document["system"] = [shape.text("Be brief.")]
     path, out = saved(tmp_path / "run.jsonl", [document]), tmp_path / "o.jsonl"
     plan = PlanOptions(stages=stages, keep=0.4, settings=SETTINGS)
-    compact(CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan),
+        )
+    )
     written = json.loads(out.read_text())["messages"]
     assert len(json.dumps(written)) < 0.6 * len(json.dumps(document))
     new = skeleton(shape.result("c0", "x")) | REWRITTEN.get(name, {})

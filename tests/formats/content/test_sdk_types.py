@@ -20,8 +20,9 @@ from formats.content.stage_settings import SETTINGS, STAGES
 from unit.commands.conversations import saved
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.pipeline.layout import Layout
 
 pytestmark = pytest.mark.long
@@ -116,7 +117,9 @@ def test_messages_are_of_the_types_of_the_sdk(
     plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
     compact(
         CompactOptions(
-            input=InputOptions(path=str(path)), output=str(out), plan=plan, layout=layout
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out), layout=layout),
+            recipe=Recipe(plan=plan),
         )
     )
     for file in (path, out):

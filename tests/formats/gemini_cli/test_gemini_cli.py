@@ -21,7 +21,9 @@ from formats.jsonl import decoded, raw_lines, read, texts
 from formats.squeeze import each_plan, plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.planning.plan import Recipe
 from compactctl.formats.gemini_cli.adapter import GeminiCli
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
@@ -181,8 +183,8 @@ def test_written_messages_have_the_shape_of_the_clients(tmp_path: Path) -> None:
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(out),
-            plan=plan(("summarize", "truncate")),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan(("summarize", "truncate"))),
         )
     )
     records = [json.loads(line) for line in out.read_text().splitlines()]
@@ -218,7 +220,9 @@ def test_older_versions_of_a_hidden_message_do_not_come_back(tmp_path: Path) -> 
     out = tmp_path / "out.jsonl"
     compact(
         CompactOptions(
-            input=InputOptions(path=str(path)), output=str(out), plan=plan(("truncate",))
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan(("truncate",))),
         )
     )
     left = load(InputOptions(path=str(out))).transcript

@@ -13,8 +13,9 @@ from formats.content.stage_settings import SETTINGS, STAGES
 from formats.logs import contents, converse, ui_messages
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.model.tags import TAG_NAMES
 
 Record = dict[str, Any]
@@ -49,7 +50,13 @@ def compacted(
     path, out = folder / "every.json", folder / f"{'+'.join(stages)}-{keep}.json"
     path.write_text(json.dumps(document))
     plan = PlanOptions(stages=stages, keep=keep, settings=SETTINGS)
-    compact(CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan))
+    compact(
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan),
+        )
+    )
     written: Record = json.loads(out.read_text())
     messages = [
         {name: value for name, value in message.items() if name not in TAG_NAMES}

@@ -18,7 +18,9 @@ from formats.opencode.sessions import (
 from formats.squeeze import PLANS, each_plan, edited, plan, pretty, squeezed
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.formats.opencode.adapter import OpenCode
 from compactctl.history.pairs import orphans
 from compactctl.history.reads import file_reads
@@ -250,7 +252,11 @@ def test_records_that_no_edit_touches_keep_their_bytes(tmp_path: Path) -> None:
     path = pretty(session(), tmp_path / "session.json")
     out = tmp_path / "out.json"
     compact(
-        CompactOptions(input=InputOptions(path=str(path)), output=str(out), plan=plan(("dedup",)))
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan(("dedup",))),
+        )
     )
 
     assert edited(path, out, ("messages",)) == [1, 4, 7, 10, 13]
@@ -263,8 +269,8 @@ def test_written_messages_sort_into_their_place_and_belong_to_the_session(tmp_pa
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(out),
-            plan=plan(("summarize", "truncate")),
+            output=OutputOptions(path=str(out)),
+            recipe=Recipe(plan=plan(("summarize", "truncate"))),
         )
     )
     messages = json.loads(out.read_text())["messages"]

@@ -17,8 +17,9 @@ from formats.vscode_chat.chats import (
 )
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.formats.vscode_chat.adapter import VsCodeChat
 from compactctl.history.pairs import orphans
 from compactctl.model.message import GroupId, MessageId, ReasoningPart, Synthetic
@@ -173,7 +174,9 @@ def test_what_the_editor_itself_keeps_is_read_and_never_edited(tmp_path: Path) -
     plan = PlanOptions(stages=("prune", "strip", "summarize"))
     result = compact(
         CompactOptions(
-            input=InputOptions(path=str(path)), output=str(tmp_path / "out.json"), plan=plan
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(tmp_path / "out.json")),
+            recipe=Recipe(plan=plan),
         )
     )
     assert not result.compacted

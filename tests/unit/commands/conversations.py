@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from asked import asked
+
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
@@ -70,12 +72,14 @@ def squeeze(path: Path, *stages: str, **fields: Any) -> CompactResult:
     """Compact in place, or to ``output``, with eager options."""
     options = CompactOptions(
         input=InputOptions(path=str(path)),
-        measure=FAST,
-        plan=PlanOptions(stages=stages, settings={name: EAGER[name] for name in stages}),
-        protect=ProtectOptions(keep_turns=0),
-        in_place="output" not in fields,
+        recipe=Recipe(
+            measure=FAST,
+            plan=PlanOptions(stages=stages, settings={name: EAGER[name] for name in stages}),
+            protect=ProtectOptions(keep_turns=0),
+        ),
+        output=OutputOptions(in_place="output" not in fields),
     )
-    return compact(replace(options, **fields))
+    return compact(asked(options, **fields))
 
 
 def back(path: Path, **fields: Any) -> RewindResult:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import PlanOptions, Recipe, make_plan
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.library import PROFILES, built_in, load_profile
 from compactctl.profiles.profile import Profile
@@ -13,6 +14,10 @@ from compactctl.tokens.budget import Budget, output_reserve
 from compactctl.tokens.fit import Base, Limits, limits_of
 from compactctl.tokens.models.lookup import resolve_model
 from compactctl.tokens.trigger import NEVER, Situation, parse_trigger
+
+
+def following(profile: Profile, plan: PlanOptions | None = None) -> Recipe:
+    return Recipe(measure=MeasureOptions(profile=profile), plan=plan or PlanOptions())
 
 
 def limits(profile: Profile, model: str = "claude-sonnet-4", window: int | None = None) -> Limits:
@@ -31,7 +36,7 @@ def test_every_profile_is_complete(name: str) -> None:
     assert profile.source
     assert profile.stages
     assert all(stage.why for stage in profile.stages)
-    assert make_plan(PlanOptions(profile=profile), limits(profile)).steps
+    assert make_plan(following(profile), limits(profile)).steps
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -85,7 +90,7 @@ def test_a_compaction_reaches_a_size_at_which_its_trigger_no_longer_fires(
     reserve = Budget(window=40_000, output_reserve=14_000, source="")
     whole = Limits(budget=reserve, base=base)
     due = parse_trigger(trigger)
-    plan = make_plan(PlanOptions(trigger=due), whole)
+    plan = make_plan(Recipe(plan=PlanOptions(trigger=due)), whole)
     assert plan.target is not None
     for beyond, fires in ((-plan.below, False), (1, True)):
         size = Situation(
@@ -100,7 +105,7 @@ def test_a_compaction_reaches_a_size_at_which_its_trigger_no_longer_fires(
 
 def test_a_profile_brings_stages_options_trigger_and_target() -> None:
     profile = built_in("agent-code")
-    plan = make_plan(PlanOptions(profile=profile), limits(profile))
+    plan = make_plan(following(profile), limits(profile))
     names = [step.stage.name for step in plan.steps]
     assert names == ["microcompact", "summarize", "collapse"]
     assert plan.steps[0].options.keep_recent == 2
@@ -109,25 +114,25 @@ def test_a_profile_brings_stages_options_trigger_and_target() -> None:
 
 def test_options_given_count_more_than_those_of_the_profile() -> None:
     options = PlanOptions(
-        profile=built_in("agent-code"),
-        settings={"microcompact": {"keep_recent": 9}},
-        trigger=parse_trigger("0.5"),
+        settings={"microcompact": {"keep_recent": 9}}, trigger=parse_trigger("0.5")
     )
-    plan = make_plan(options, limits(options.chosen))
+    profile = built_in("agent-code")
+    plan = make_plan(following(profile, options), limits(profile))
     assert [s.options.keep_recent for s in plan.steps if s.stage.name == "microcompact"] == [9]
     assert plan.target == 90_000
 
 
 def test_named_stages_run_with_the_options_of_the_profile() -> None:
-    options = PlanOptions(profile=built_in("opencode"), stages=("prune", "truncate"))
-    plan = make_plan(options, limits(options.chosen))
+    profile = built_in("opencode")
+    options = PlanOptions(stages=("prune", "truncate"))
+    plan = make_plan(following(profile, options), limits(profile))
     assert [step.stage.name for step in plan.steps] == ["prune", "truncate"]
     assert plan.steps[0].options.crossing == "clear"
     assert plan.target is None
 
 
 def test_without_a_profile_named_stages_have_their_own_defaults() -> None:
-    plan = make_plan(PlanOptions(stages=("prune",)), limits(built_in("default")))
+    plan = make_plan(Recipe(plan=PlanOptions(stages=("prune",))), limits(built_in("default")))
     assert plan.steps[0].options == stage_named("prune").options()
 
 
@@ -153,7 +158,7 @@ def test_a_users_profile(tmp_path: Path) -> None:
         """,
     )
     profile = load_profile(path)
-    plan = make_plan(PlanOptions(profile=profile), limits(profile))
+    plan = make_plan(following(profile), limits(profile))
     assert str(profile.trigger) == "turns > 3 or ratio >= 0.9"
     assert plan.target == 60_000
     assert plan.steps[0].options.protect_tools == ("skill", "plan")
@@ -228,8 +233,7 @@ def test_a_stage_can_be_switched_off(tmp_path: Path, key: str) -> None:
 
 def test_compaction_that_is_switched_off_is_never_due(tmp_path: Path) -> None:
     profile = load_profile(write(tmp_path, "[contextCompaction]\nenabled = false\n"))
-    options = PlanOptions(profile=profile, if_needed=True)
-    plan = make_plan(options, limits(profile))
+    plan = make_plan(following(profile, PlanOptions(if_needed=True)), limits(profile))
     assert not profile.enabled
     assert plan.gate == NEVER
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from unit.profiles.wrong_values import TOML_DATES, WRONG_VALUES, profiles_with
 
-from compactctl.commands.planning.plan import PlanOptions, make_plan
+from compactctl.commands.planning.plan import Recipe, make_plan
+from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.errors import UsageError
 from compactctl.profiles.library import built_in
 from compactctl.profiles.read import read_profile
@@ -28,7 +29,7 @@ def test_a_profile_with_a_wrong_value_is_refused_in_a_line(value: Any) -> None:
     for name, table in profiles_with(value):
         try:
             profile = read_profile(table, "mine", table_of)
-            make_plan(PlanOptions(profile=profile), LIMITS)
+            make_plan(Recipe(measure=MeasureOptions(profile=profile)), LIMITS)
         except UsageError as error:
             complaints.append(f"{name}: {error}")
     assert complaints

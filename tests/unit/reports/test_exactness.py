@@ -11,6 +11,7 @@ from formats.codex.rollouts import call, message
 from unit.commands.conversations import jsonl
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, StatsResult, stats
 from compactctl.commands.inspect.view import view
@@ -186,7 +187,9 @@ def test_a_check_and_a_compaction_say_as_much(tmp_path: Path) -> None:
     )
     document = check_document(found)
     assert (document["unreportedBy"], document["usualOverhead"]["usual"]) == ("Codex", USUAL.usual)
-    compacted = compact(CompactOptions(input=InputOptions(path=str(path)), dry_run=True))
+    compacted = compact(
+        CompactOptions(input=InputOptions(path=str(path)), output=OutputOptions(dry_run=True))
+    )
     assert any(
         re.match(r"next request +\d+ tokens or more$", line)
         for line in lines_of(compact_terminal(compacted))

@@ -1,17 +1,17 @@
 """Compactions in a file: the client's own and ours, each with what it lost and what it cost."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from asked import asked
 from unit.commands.by_client import clients
 
 from compactctl.commands.audit.audit import audit
 from compactctl.commands.audit.result import AuditedCompaction, AuditGate, AuditOptions, AuditResult
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.history.protection import ProtectOptions
 from compactctl.pipeline.layout import Layout
 from compactctl.summaries.extract.passages import Spot
@@ -21,8 +21,10 @@ LINES = (clients.claude_code, clients.pi_session, clients.codex_cli, clients.cop
 # Says how much there was, and nothing about what.
 COUNTED = CompactOptions(
     input=InputOptions(path=""),
-    plan=PlanOptions(stages=("plain",), settings={"plain": {"keep_recent": 1, "topics": 0}}),
-    protect=ProtectOptions(keep_turns=0),
+    recipe=Recipe(
+        plan=PlanOptions(stages=("plain",), settings={"plain": {"keep_recent": 1, "topics": 0}}),
+        protect=ProtectOptions(keep_turns=0),
+    ),
 )
 
 
@@ -140,9 +142,7 @@ def test_ours_is_compared_with_its_originals_in_the_archive_or_the_file(
     path, output = tmp_path / "session.jsonl", tmp_path / "out.jsonl"
     lines = clients.claude_code().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:4]))
-    done = compact(
-        replace(COUNTED, input=InputOptions(path=str(path)), output=str(output), layout=layout)
-    )
+    done = compact(asked(COUNTED, path=str(path), output=str(output), layout=layout))
     with output.open("ab") as stream:
         tail = [line.replace(b'"s1"', b'"a2"') for line in lines[6:]]
         stream.writelines(tail)
@@ -159,6 +159,6 @@ def test_ours_is_compared_with_its_originals_in_the_archive_or_the_file(
 def test_a_clients_compaction_under_ours_is_told_first(tmp_path: Path) -> None:
     path, output = tmp_path / "session.jsonl", tmp_path / "out.jsonl"
     path.write_bytes(clients.claude_code() + clients.claude_talk())
-    compact(replace(COUNTED, input=InputOptions(path=str(path)), output=str(output)))
+    compact(asked(COUNTED, path=str(path), output=str(output)))
     found = audit(AuditOptions(input=InputOptions(path=str(output)))).compactions
     assert [each.writer for each in found] == ["claude-code", "compactctl"]

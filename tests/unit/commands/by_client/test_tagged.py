@@ -8,9 +8,10 @@ import pytest
 from formats.neurolink_talk import note
 
 from compactctl.commands.compact.compact import CompactOptions, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.log import log
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, RewindResult, rewind
 from compactctl.errors import UsageError
 from compactctl.history.protection import ProtectOptions
@@ -112,9 +113,8 @@ def test_a_tagged_transcript_is_compacted_and_its_groups_are_undone_after_that(
     compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            plan=plan,
-            in_place=True,
-            protect=ProtectOptions(keep_turns=0),
+            recipe=Recipe(plan=plan, protect=ProtectOptions(keep_turns=0)),
+            output=OutputOptions(in_place=True),
         )
     )
     compacted = shown(path)

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import asked
 from unit.commands.conversations import FAST, back, jsonl, said, saved, squeeze, turns, words
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions, CompactResult
 from compactctl.commands.compact.target import compacted_name
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.store.archive.archive import Archive, archive_folder
 from compactctl.tokens.budget import TargetSize
@@ -51,7 +52,7 @@ def test_options_that_contradict_each_other_are_refused(
     path: Path, fields: dict[str, Any], advice: str
 ) -> None:
     with pytest.raises(UsageError, match=advice):
-        compact(CompactOptions(**({"input": InputOptions(path=str(path))} | fields)))
+        compact(asked(CompactOptions(input=InputOptions(path=str(path))), **fields))
 
 
 def output_of(result: CompactResult) -> Path:
@@ -134,7 +135,9 @@ def test_require_fit_says_what_is_over(path: Path) -> None:
     with pytest.raises(DoesNotFitError, match="over the limit of 100"):
         compact(
             CompactOptions(
-                input=InputOptions(path=str(path)), measure=FAST, plan=plan, require_fit=True
+                input=InputOptions(path=str(path)),
+                recipe=Recipe(measure=FAST, plan=plan),
+                require_fit=True,
             )
         )
 

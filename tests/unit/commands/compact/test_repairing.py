@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from compactctl.commands.compact.compact import CompactOptions, CompactResult, compact
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.inspect.log import log
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.pairs import orphans
@@ -67,11 +68,12 @@ def repaired(path: Path, output: Path, policy: str, layout: Layout = "split") ->
     return compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            output=str(output),
-            layout=layout,
-            measure=MeasureOptions(counter="chars/4"),
-            plan=PlanOptions(stages=("repair",), settings=settings),
-            protect=ProtectOptions(keep_turns=0),
+            output=OutputOptions(path=str(output), layout=layout),
+            recipe=Recipe(
+                measure=MeasureOptions(counter="chars/4"),
+                plan=PlanOptions(stages=("repair",), settings=settings),
+                protect=ProtectOptions(keep_turns=0),
+            ),
         )
     )
 
@@ -109,7 +111,11 @@ def test_a_repair_runs_within_the_target_too(name: str, tmp_path: Path) -> None:
     path, output = written(tmp_path, name), tmp_path / "out.jsonl"
     plan = PlanOptions(stages=("repair", "truncate"), target=TargetSize(value=9_000, unit="tokens"))
     result = compact(
-        CompactOptions(input=InputOptions(path=str(path)), output=str(output), plan=plan)
+        CompactOptions(
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(output)),
+            recipe=Recipe(plan=plan),
+        )
     )
     assert [record.outcome for record in result.stages] == ["applied", "not-needed"]
 
@@ -124,7 +130,9 @@ def test_written_halves_stay_when_another_group_is_taken_back(name: str, tmp_pat
     protect = ProtectOptions(keep_turns=0)
     compact(
         CompactOptions(
-            input=InputOptions(path=str(path)), output=str(output), plan=plan, protect=protect
+            input=InputOptions(path=str(path)),
+            output=OutputOptions(path=str(output)),
+            recipe=Recipe(plan=plan, protect=protect),
         )
     )
     (entry,) = log(str(output)).entries

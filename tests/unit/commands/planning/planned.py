@@ -4,8 +4,9 @@ from pathlib import Path
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions, load
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
@@ -18,10 +19,12 @@ def plan_of(path: Path, *stages: str) -> tuple[Transcript, PlanFile]:
     """Return a transcript and the plan of a compaction by some stages."""
     options = CompactOptions(
         input=InputOptions(path=str(path)),
-        measure=FAST,
-        plan=PlanOptions(stages=stages, keep=0.5),
-        protect=ProtectOptions(keep_turns=0),
-        dry_run=True,
+        recipe=Recipe(
+            measure=FAST,
+            plan=PlanOptions(stages=stages, keep=0.5),
+            protect=ProtectOptions(keep_turns=0),
+        ),
+        output=OutputOptions(dry_run=True),
         as_plan=True,
     )
     plan = compact(options).plan

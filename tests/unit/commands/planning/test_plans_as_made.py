@@ -8,8 +8,9 @@ from cli.asking import SAMPLES
 
 from compactctl.commands.compact.compact import compact
 from compactctl.commands.compact.result import CompactOptions
+from compactctl.commands.forking.written import OutputOptions
 from compactctl.commands.loading.load import InputOptions
-from compactctl.commands.planning.plan import PlanOptions
+from compactctl.commands.planning.plan import PlanOptions, Recipe
 from compactctl.commands.planning.plan_file import plan_text, read_plan
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.history.protection import ProtectOptions
@@ -36,31 +37,32 @@ def test_a_plan_and_its_run_write_the_same_bytes(
     path.write_bytes(b"".join(sample.read_bytes().splitlines(keepends=True)[:LINES]))
     run = CompactOptions(
         input=InputOptions(path=str(path)),
-        measure=MeasureOptions(counter="chars/4"),
-        plan=PlanOptions(
-            stages=stages,
-            keep=0.5,
-            settings={"unsent": {"snapshots": True}, "drop": {"tools": ("Read",)}},
+        recipe=Recipe(
+            measure=MeasureOptions(counter="chars/4"),
+            plan=PlanOptions(
+                stages=stages,
+                keep=0.5,
+                settings={"unsent": {"snapshots": True}, "drop": {"tools": ("Read",)}},
+            ),
+            protect=ProtectOptions(keep_turns=0),
         ),
-        protect=ProtectOptions(keep_turns=0),
-        output=str(tmp_path / "out.jsonl"),
+        output=OutputOptions(path=str(tmp_path / "out.jsonl")),
         as_plan=True,
     )
     made = compact(run)
     assert made.plan is not None
-    by_run = Path(run.output or "").read_bytes()
+    by_run = Path(run.output.path or "").read_bytes()
     file.write_text(plan_text(made.plan), encoding="utf-8")
     plan = read_plan(str(file))
     assert plan == made.plan
     carried = compact(
         CompactOptions(
             input=InputOptions(path=str(path)),
-            measure=run.measure,
-            planned=plan,
-            output=run.output,
-            force=True,
+            recipe=Recipe(measure=run.recipe.measure),
+            plan_file=plan,
+            output=OutputOptions(path=run.output.path, force=True),
         )
     )
-    assert without_operation(Path(run.output or "").read_bytes()) == without_operation(by_run)
+    assert without_operation(Path(run.output.path or "").read_bytes()) == without_operation(by_run)
     assert carried.compacted == made.compacted
     assert carried.tokens_after == made.tokens_after

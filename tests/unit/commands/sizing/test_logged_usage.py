@@ -11,6 +11,7 @@ from compactctl.commands.batch.batch import BatchOptions, batch
 from compactctl.commands.inspect.check import CheckOptions, check
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.loading.load import InputOptions, load
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.tokens.trigger import parse_trigger
 
@@ -128,7 +129,9 @@ def test_what_is_reported_of_several_requests_and_not_used_fails_a_gate(
         ).stats.size.doubt
         == warning
     )
-    options = BatchOptions(paths=(str(path),), measure=CHARS, fail_on=("usage",), cached=False)
+    options = BatchOptions(
+        paths=(str(path),), recipe=Recipe(measure=CHARS), fail_on=("usage",), cached=False
+    )
     [row] = batch(options).rows
     assert row.flags == ("usage",)
 

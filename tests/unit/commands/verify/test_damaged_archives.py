@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from archives.talks import TALKS, Talk
+from asked import asked
 from formats import anthropic_talk, openai_talk
 from formats.agent_code import sessions as agent_code
 from formats.gemini_cli import talks as gemini
@@ -24,6 +25,7 @@ from formats.vscode_chat.chats import export, long_chat
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.inspect.log import log
 from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.verify import VerifyOptions, verify
@@ -106,13 +108,10 @@ def _compact(path: Path, layout: str, stage: str) -> Path | None:
         fields["output"] = str(path.with_name(f"new-{path.name}"))
     options = CompactOptions(
         input=InputOptions(path=str(path)),
-        measure=FAST,
-        plan=plan((stage,)),
-        protect=ProtectOptions(keep_turns=0),
-        **fields,
+        recipe=Recipe(measure=FAST, plan=plan((stage,)), protect=ProtectOptions(keep_turns=0)),
     )
     try:
-        result = compact(options)
+        result = compact(asked(options, **fields))
     except UsageError:
         return None
     return Path(result.written.output) if result.compacted and result.written else None

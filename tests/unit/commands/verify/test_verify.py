@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from archives.talks import TALKS
+from asked import asked
 from examples import LONG
 from forked import killed
 from formats.squeeze import plan
@@ -23,6 +24,7 @@ from store.faults import Failing, Killing
 
 from compactctl.commands.compact.compact import CompactOptions, compact
 from compactctl.commands.loading.load import InputOptions
+from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.rewind.rewind import RewindOptions, rewind
 from compactctl.commands.sizing.measure import MeasureOptions
 from compactctl.commands.verify.finding import Finding, TranscriptState
@@ -47,11 +49,9 @@ FLIPS = 2_000 if LONG else 60
 
 def squeeze(path: Path, stage: str, **options: Any) -> None:
     fast = MeasureOptions(counter="chars/4")
-    found = compact(
-        CompactOptions(
-            input=InputOptions(path=str(path)), measure=fast, plan=plan((stage,)), **options
-        )
-    )
+    recipe = Recipe(measure=fast, plan=plan((stage,)))
+    usual = CompactOptions(input=InputOptions(path=str(path)), recipe=recipe)
+    found = compact(asked(usual, **options))
     assert found.compacted
 
 

@@ -1,0 +1,31 @@
+"""Options of commands by the names of their fields, in whatever record of them these are."""
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+
+
+def asked(options: T, **values: Any) -> T:
+    """Return options with these values; a text as ``output`` is the path that is written to."""
+    own = {field.name for field in fields(options)}
+    for name, value in values.items():
+        if name == "output" and isinstance(value, str | None):
+            holder, inner = "output", "path"
+        elif name in own:
+            options = replace(options, **{name: value})
+            continue
+        else:
+            holder, inner = _holder(options, name), name
+        record = replace(getattr(options, holder), **{inner: value})
+        options = replace(options, **{holder: record})
+    return options
+
+
+def _holder(options: "DataclassInstance", name: str) -> str:
+    records = ("input", "recipe", "output")
+    held = (each for each in records if hasattr(options, each))
+    return next(each for each in held if hasattr(getattr(options, each), name))
