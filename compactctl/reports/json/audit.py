@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from compactctl.auditing.finds import LOSS_KINDS, Audit, Invention, Loss, LossKind
+from compactctl.auditing.finds import LOSS_KINDS, Audit, Invention, Loss, LossKind, SecondLook
 from compactctl.commands.audit.result import AuditedCompaction, AuditResult
-from compactctl.reports.rendering.json_document import measure_fields
+from compactctl.reports.rendering.json_document import encoded, measure_fields, record
 from compactctl.summaries.extract.passages import Spot
 
 KINDS: Mapping[LossKind, str] = {
@@ -26,66 +26,54 @@ def audit_document(result: AuditResult) -> dict[str, Any]:
         "path": result.path,
         "format": result.format,
         **measure_fields(result.measure),
-        "failOn": list(result.fail_on),
-        "failed": list(result.failed),
-        "compactions": [_compaction(each) for each in result.compactions],
-        "warnings": list(result.warnings),
+        **record(result, only=("fail_on", "failed", "compactions", "warnings")),
     }
 
 
-def audit_fields(audit: Audit) -> dict[str, Any]:
-    """Return what an audit found as an object."""
-    readable = audit.invented is not None
-    return {
-        "known": {KINDS[kind]: audit.known.get(kind, 0) for kind in LOSS_KINDS}
-        if readable
-        else None,
-        "lost": {KINDS[kind]: [_loss(each) for each in audit.lost_of(kind)] for kind in LOSS_KINDS}
-        if readable
-        else None,
-        "invented": None if audit.invented is None else list(map(_invention, audit.invented)),
-        "rereads": [
-            {
-                "what": each.what,
-                **_place(each.spot),
-                "seen": _place(each.first),
-                "tokens": each.tokens,
-            }
-            for each in audit.rereads
-        ],
-        "rereadTokens": audit.reread_tokens,
-        "looks": audit.looks,
-        "lookTokens": audit.look_tokens,
-    }
-
-
+@encoded.register
 def _compaction(compaction: AuditedCompaction) -> dict[str, Any]:
     return {
         "writer": compaction.writer,
-        **_place(compaction.spot),
-        "operation": compaction.operation,
-        "stages": list(compaction.stages),
-        "conversation": compaction.conversation,
-        "tokensBefore": compaction.tokens_before,
-        "tokensAfter": compaction.tokens_after,
-        "summaryTokens": compaction.summary_tokens,
-        "restoredTokens": compaction.restored_tokens,
-        "verdict": compaction.verdict,
-        "audit": None if compaction.audit is None else audit_fields(compaction.audit),
+        **encoded(compaction.spot),
+        **record(compaction, without=("writer", "spot")),
     }
 
 
+@encoded.register
+def audit_fields(audit: Audit) -> dict[str, Any]:
+    """Return what an audit found as an object."""
+    readable = audit.invented is not None
+    known = {KINDS[kind]: audit.known.get(kind, 0) for kind in LOSS_KINDS}
+    lost = {KINDS[kind]: encoded(audit.lost_of(kind)) for kind in LOSS_KINDS}
+    return {
+        "known": known if readable else None,
+        "lost": lost if readable else None,
+        **record(audit, only=("invented", "rereads", "reread_tokens", "looks", "look_tokens")),
+    }
+
+
+@encoded.register
 def _loss(loss: Loss) -> dict[str, Any]:
-    again = None if loss.again is None else _place(loss.again)
-    return {"text": loss.text, **_place(loss.spot), "note": loss.note, "again": again}
+    return {"text": loss.text, **encoded(loss.spot), **record(loss, only=("note", "again"))}
 
 
+@encoded.register
 def _invention(invention: Invention) -> dict[str, Any]:
-    return {"kind": invention.kind, "text": invention.text, "summaryLine": invention.row}
+    return record(invention, row="summaryLine")
 
 
-def _place(spot: Spot) -> dict[str, int | None]:
-    """Return where something stands: its line in a file, or its message in a document."""
+@encoded.register
+def _second_look(look: SecondLook) -> dict[str, Any]:
+    return {
+        "what": look.what,
+        **encoded(look.spot),
+        **record(look, only=("first", "tokens"), first="seen"),
+    }
+
+
+@encoded.register
+def _spot(spot: Spot) -> dict[str, int | None]:
+    """Where something stands: its line in a file, or its message in a document."""
     is_line = spot.unit == "L"
     return {
         "line": spot.number if is_line else None,

@@ -6,7 +6,7 @@ from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
 from compactctl.reports.json.doubts import doubt_fields
 from compactctl.reports.json.other_systems import CHECK, told_as
-from compactctl.reports.rendering.json_document import fields_of, fit_fields, measure_fields
+from compactctl.reports.rendering.json_document import encoded, fit_fields, measure_fields
 from compactctl.tokens.budget import usage_of
 
 
@@ -35,7 +35,7 @@ def check_document(result: CheckResult) -> dict[str, Any]:
         "message": result.text or None,
         "messageCount": situation.messages,
         "turnCount": situation.turns,
-        "breakdown": fields_of(result.breakdown),
+        "breakdown": encoded(result.breakdown),
     }
     return {**document, "as": told_as(CHECK, {**document, **_reached(result.level.name)})}
 

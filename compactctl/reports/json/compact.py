@@ -10,7 +10,7 @@ from compactctl.reports.json.other_systems import COMPACT, told_as
 from compactctl.reports.rendering.json_document import (
     client_compaction_fields,
     digest_fields,
-    fields_of,
+    encoded,
     fit_fields,
     measure_fields,
     opaque_fields,
@@ -63,7 +63,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
     }
     document["as"] = told_as(COMPACT, {**document, "tier": _tier(used)})
     if result.explain:
-        document["messages"] = [fields_of(row) for row in result.explained]
+        document["messages"] = encoded(result.explained)
     return document
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from compactctl.commands.inspect.stats import StatsResult
-from compactctl.reports.rendering.json_document import fields_of
+from compactctl.reports.rendering.json_document import encoded, record
 
 
 def doubt_fields(result: StatsResult) -> dict[str, Any]:
@@ -20,6 +20,6 @@ def doubt_fields(result: StatsResult) -> dict[str, Any]:
         "estimatedInputRange": size.range,
         "doubtedUsage": size.doubt or None,
         "unreportedBy": size.unreported or None,
-        "usualOverhead": None if size.usual is None else fields_of(size.usual),
-        "healthCheck": None if health is None else fields_of(health) | {"verdict": health.verdict},
+        "usualOverhead": encoded(size.usual),
+        "healthCheck": None if health is None else {**record(health), "verdict": health.verdict},
     }

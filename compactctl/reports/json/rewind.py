@@ -3,11 +3,7 @@
 from typing import Any
 
 from compactctl.commands.rewind.result import RewindResult
-from compactctl.reports.rendering.json_document import (
-    client_compaction_fields,
-    digest_fields,
-    written_fields,
-)
+from compactctl.reports.rendering.json_document import encoded, record, written_fields
 
 
 def rewind_document(result: RewindResult) -> dict[str, Any]:
@@ -19,11 +15,10 @@ def rewind_document(result: RewindResult) -> dict[str, Any]:
         "layout": result.layout,
         "checked": result.options.check,
         "moved": result.moved,
-        "undone": list(result.undone),
-        "inEffect": list(result.in_effect),
+        **record(result, only=("undone", "in_effect")),
         "carriedBytes": result.appended.carried,
-        "byClient": [client_compaction_fields(each) for each in result.by_client],
-        "before": digest_fields(result.change.before),
-        "after": digest_fields(result.after),
-        "warnings": list(result.warnings),
+        "byClient": encoded(result.by_client),
+        "before": encoded(result.change.before),
+        "after": encoded(result.after),
+        "warnings": encoded(result.warnings),
     }

@@ -5,7 +5,7 @@ from typing import Any
 from compactctl.commands.simulate.session import SimulatedCompaction, SimulatedSession
 from compactctl.commands.simulate.simulate import SimulateResult
 from compactctl.commands.sizing.prompt_cache import InputCost
-from compactctl.reports.rendering.json_document import fields_of, measure_fields
+from compactctl.reports.rendering.json_document import encoded, measure_fields, record
 
 
 def simulate_document(result: SimulateResult) -> dict[str, Any]:
@@ -25,8 +25,7 @@ def simulate_document(result: SimulateResult) -> dict[str, Any]:
         "profiles": [
             {**_replayed(each), **_cost(result.cost(each.requests))} for each in result.replays
         ],
-        "unusable": list(result.unusable),
-        "warnings": list(result.warnings),
+        **record(result, only=("unusable", "warnings")),
     }
 
 
@@ -42,7 +41,7 @@ def _replayed(replayed: SimulatedSession) -> dict[str, Any]:
         "sentTokens": replayed.sent,
         "requestsOver": replayed.over,
         "idleFirings": replayed.idle,
-        "firings": [_firing(each) for each in replayed.firings],
+        "firings": encoded(replayed.firings),
     }
 
 
@@ -54,6 +53,7 @@ def _cost(cost: InputCost | None) -> dict[str, Any]:
     }
 
 
+@encoded.register
 def _firing(firing: SimulatedCompaction) -> dict[str, Any]:
     line = None if firing.line is None else firing.line + 1
-    return {**fields_of(firing), "line": line}
+    return {**record(firing), "line": line}

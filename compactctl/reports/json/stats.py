@@ -4,15 +4,15 @@ from typing import Any
 
 from compactctl.commands.inspect.stats import StatsResult
 from compactctl.history.breakdown import LargeMessage
-from compactctl.model.transcript import Transcript, Volume
+from compactctl.model.transcript import Transcript
 from compactctl.reports.json.doubts import doubt_fields
 from compactctl.reports.json.other_systems import STATS, told_as
 from compactctl.reports.json.rounds import round_fields
 from compactctl.reports.rendering.json_document import (
-    fields_of,
+    encoded,
     fit_fields,
     measure_fields,
-    opaque_fields,
+    record,
 )
 from compactctl.tokens.budget import usage_of
 
@@ -52,12 +52,12 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
         "stepCount": result.counts.steps,
         "conversationCount": result.counts.conversations,
         "totalTokens": found.total,
-        "breakdown": dict(found.categories),
+        "breakdown": encoded(found.categories),
         "mediaExactness": "estimate" if found.categories["media"] else None,
         "addedByClientTokens": result.extras.by_client,
-        "largestMessages": [_large(row) for row in found.largest],
-        "tools": [fields_of(use) for use in found.tools],
-        "rereads": [fields_of(file) for file in found.rereads],
+        "largestMessages": encoded(found.largest),
+        "tools": encoded(found.tools),
+        "rereads": encoded(found.rereads),
         **round_fields(result.rounds, result.costs),
         "file": {**_file(transcript), "textBytes": result.counts.text_bytes},
         "roundsOut": result.options.rounds_out,
@@ -68,10 +68,11 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
     return document
 
 
+@encoded.register
 def _large(row: LargeMessage) -> dict[str, Any]:
     """Return one of the largest messages; one that was added to the transcript has no line."""
     line = row.line + 1 if row.line >= 0 else None
-    return {**fields_of(row), "line": line, "tools": list(row.tools)}
+    return {**record(row), "line": line}
 
 
 def _file(transcript: Transcript) -> dict[str, Any]:
@@ -79,10 +80,6 @@ def _file(transcript: Transcript) -> dict[str, Any]:
         "lines": transcript.n_lines,
         "bytes": transcript.n_bytes,
         "historyMessages": len(transcript.messages),
-        "metadata": {kind: _volume(volume) for kind, volume in sorted(transcript.meta.items())},
-        "notUnderstood": [opaque_fields(opaque) for opaque in transcript.opaque],
+        "metadata": encoded(dict(sorted(transcript.meta.items()))),
+        "notUnderstood": encoded(transcript.opaque),
     }
-
-
-def _volume(volume: Volume) -> dict[str, int]:
-    return {"count": volume.count, "bytes": volume.n_bytes}

@@ -2,27 +2,22 @@
 
 from typing import Any
 
+from compactctl.commands.verify.finding import Finding
 from compactctl.commands.verify.verify import VerifiedTranscript, VerifyResult
+from compactctl.reports.rendering.json_document import encoded, record
 
 
 def verify_document(result: VerifyResult) -> dict[str, Any]:
     """Return the document."""
-    return {
-        "schema": "compactctl.verify/1",
-        "exitCode": result.exit_code,
-        "lookedAt": result.looked_at,
-        "verdicts": dict(result.verdicts),
-        "transcripts": [_transcript(each) for each in result.transcripts],
-    }
+    fields = ("exit_code", "looked_at", "verdicts", "transcripts")
+    return {"schema": "compactctl.verify/1", **record(result, only=fields)}
 
 
+@encoded.register
 def _transcript(verified: VerifiedTranscript) -> dict[str, Any]:
-    return {
-        "path": verified.path,
-        "verdict": verified.verdict,
-        "operations": verified.operations,
-        "archivedBytes": verified.n_bytes,
-        "archiveBytes": verified.on_disk,
-        "findings": [{"severity": each.severity, "text": each.text} for each in verified.findings],
-        "repaired": list(verified.repaired),
-    }
+    return record(verified, n_bytes="archivedBytes", on_disk="archiveBytes")
+
+
+@encoded.register
+def _finding(finding: Finding) -> dict[str, Any]:
+    return record(finding, without=("rename",))

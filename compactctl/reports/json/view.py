@@ -3,9 +3,9 @@
 from typing import Any
 
 from compactctl.commands.inspect.view import ViewedMessage, ViewResult
-from compactctl.model.message import MediaPart, Part, ToolResultPart
+from compactctl.model.message import MediaPart, Part
 from compactctl.model.tags import tag_fields
-from compactctl.reports.rendering.json_document import fields_of
+from compactctl.reports.rendering.json_document import encoded, record
 
 _KINDS = {
     "TextPart": "text",
@@ -14,9 +14,10 @@ _KINDS = {
     "ToolResultPart": "tool_result",
     "FilePart": "file",
     "ToolDefinitionPart": "tool_definition",
+    "MediaPart": "media",
 }
 # How a part is stored, which says nothing about what the model reads.
-_INNER = ("path", "embedded")
+_STORAGE = ("path", "embedded")
 
 
 def view_document(result: ViewResult) -> dict[str, Any]:
@@ -27,11 +28,12 @@ def view_document(result: ViewResult) -> dict[str, Any]:
         "what": result.what,
         "found": len(result.messages) if result.found is None else result.found,
         "before": result.before,
-        "messages": [_message_document(viewed) for viewed in result.messages],
-        "warnings": list(result.warnings),
+        "messages": encoded(result.messages),
+        "warnings": encoded(result.warnings),
     }
 
 
+@encoded.register
 def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
     message = viewed.message
     return {
@@ -49,20 +51,10 @@ def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
 
 
 def _part_document(part: Part) -> dict[str, Any]:
-    fields = {name: value for name, value in fields_of(part).items() if name not in _INNER}
-    if isinstance(part, MediaPart):
-        return {"kind": "media", **_media_document(part)}
-    if isinstance(part, ToolResultPart):
-        fields["media"] = [_media_document(each) for each in part.media]
-    return {"kind": _KINDS[type(part).__name__], **fields}
+    return {"kind": _KINDS[type(part).__name__], **record(part, without=_STORAGE)}
 
 
+@encoded.register
 def _media_document(part: MediaPart) -> dict[str, Any]:
-    return {
-        "mediaType": part.media_type,
-        "bytes": part.n_bytes,
-        "width": part.width,
-        "height": part.height,
-        "seconds": part.seconds,
-        "pages": part.pages,
-    }
+    """What a tool returned beside its text: it has no kind of its own there."""
+    return record(part, without=_STORAGE)

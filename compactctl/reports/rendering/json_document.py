@@ -5,8 +5,10 @@ told once has one name; the names of other systems stand under ``as``.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import singledispatch
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +31,20 @@ _RAW = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
 _COMMAND = re.compile(r"#(?=#)|_(?=(?:start|end):\d)")
 _SNAKE = re.compile(r"_(\w)")
+# What a document says of every stage.
+_STAGE = (
+    "name",
+    "outcome",
+    "tokens_before",
+    "tokens_after",
+    "saved",
+    "hidden",
+    "replaced",
+    "group",
+    "detail",
+    "options",
+)
+_COUNTS = {"n_bytes": "bytes", "n_lines": "lines"}
 
 
 def dump_json(document: Mapping[str, Any]) -> str:
@@ -45,6 +61,78 @@ def print_json(document: Mapping[str, Any], *, error: bool = False) -> None:
     click.echo(dump_json(document), nl=False, err=error)
 
 
+@singledispatch
+def encoded(value: Any) -> Any:  # noqa: ANN401
+    """Return a value as JSON has it: records as objects, paths as strings.
+
+    A type that a document shows otherwise than ``record`` does is registered here, or where the
+    only document with it is made.
+    """
+    return record(value)
+
+
+def record(
+    value: "DataclassInstance",
+    *,
+    only: Sequence[str] = (),
+    without: Collection[str] = (),
+    **renamed: str,
+) -> dict[str, Any]:
+    """Return a record as an object, with its fields in their order and named in camel case.
+
+    ``only`` are the attributes that are wanted, properties among them, in the order in which they
+    are to stand; ``renamed`` is what some are called instead: ``record(entry, number="no")``.
+    """
+    names = only or [field.name for field in fields(value)]
+    return {
+        renamed.get(name) or _key(name): encoded(getattr(value, name))
+        for name in names
+        if name not in without
+    }
+
+
+@encoded.register(str | int | float | None)
+def _plain(value: str | float | None) -> str | float | None:
+    return value
+
+
+@encoded.register
+def _items(values: tuple | list) -> list[Any]:  # type: ignore[type-arg]
+    return [encoded(value) for value in values]
+
+
+@encoded.register
+def _table(values: Mapping) -> dict[str, Any]:  # type: ignore[type-arg]
+    return {name: encoded(value) for name, value in values.items()}
+
+
+@encoded.register
+def _path(path: PurePath) -> str:
+    return str(path)
+
+
+@encoded.register
+def _opaque(opaque: Opaque) -> dict[str, Any]:
+    """A line that is not understood; lines count from 1."""
+    return {**record(opaque), "line": opaque.line + 1}
+
+
+@encoded.register
+def _stage(stage: StageRecord) -> dict[str, Any]:
+    """What one stage did, without the figures that only it counts."""
+    return record(stage, only=_STAGE, saved="tokensSaved")
+
+
+@encoded.register
+def _client_compaction(compaction: ClientCompaction) -> dict[str, Any]:
+    return {
+        **record(compaction, only=("id", "client", "what", "line")),
+        "recordedAt": utc_text(compaction.time),
+        "messages": len(compaction.hidden),
+        "inEffect": compaction.in_effect,
+    }
+
+
 def fields_of(value: "DataclassInstance") -> dict[str, Any]:
     """Return a dataclass as an object, its names in camel case: ``result_tokens``, resultTokens."""
     return camel_keys(asdict(value))
@@ -53,6 +141,26 @@ def fields_of(value: "DataclassInstance") -> dict[str, Any]:
 def camel_keys(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with their names in camel case."""
     return {_SNAKE.sub(lambda m: m[1].upper(), name): value for name, value in values.items()}
+
+
+def stage_fields(stage: StageRecord) -> dict[str, Any]:
+    """Return what one stage did as an object."""
+    return dict(encoded(stage))
+
+
+def digest_fields(digest: Digest) -> dict[str, Any]:
+    """Return the identity of a file's content as an object."""
+    return record(digest)
+
+
+def opaque_fields(opaque: Opaque) -> dict[str, Any]:
+    """Return a line that is not understood as an object; lines count from 1."""
+    return dict(encoded(opaque))
+
+
+def client_compaction_fields(compaction: ClientCompaction) -> dict[str, Any]:
+    """Return a compaction by a client as an object."""
+    return dict(encoded(compaction))
 
 
 def tokens_by(tools: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -93,30 +201,8 @@ def fit_fields(measured: Measure, tokens: int) -> dict[str, Any]:
     }
 
 
-def stage_fields(record: StageRecord) -> dict[str, Any]:
-    """Return what one stage did as an object."""
-    return {
-        "name": record.name,
-        "outcome": record.outcome,
-        "tokensBefore": record.tokens_before,
-        "tokensAfter": record.tokens_after,
-        "tokensSaved": record.saved,
-        "hidden": record.hidden,
-        "replaced": record.replaced,
-        "group": record.group,
-        "detail": record.detail,
-        "options": {k: list(v) if isinstance(v, tuple) else v for k, v in record.options.items()},
-    }
-
-
-def digest_fields(digest: Digest) -> dict[str, Any]:
-    """Return the identity of a file's content as an object."""
-    return {"sha256": digest.sha256, "bytes": digest.n_bytes, "lines": digest.n_lines}
-
-
-def opaque_fields(opaque: Opaque) -> dict[str, Any]:
-    """Return a line that is not understood as an object; lines count from 1."""
-    return {"line": opaque.line + 1, "bytes": opaque.n_bytes, "damage": opaque.damage}
+def _key(name: str) -> str:
+    return _COUNTS.get(name) or _SNAKE.sub(lambda match: match[1].upper(), name)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -145,17 +231,4 @@ def written_fields(written: Written | None) -> dict[str, Any]:
         "carriedLines": written.carried_lines if written else 0,
         "forkedFrom": written.forked_from if written else None,
         "continueWith": written.continue_with if written else None,
-    }
-
-
-def client_compaction_fields(compaction: ClientCompaction) -> dict[str, Any]:
-    """Return the fields of a compaction by a client."""
-    return {
-        "id": compaction.id,
-        "client": compaction.client,
-        "what": compaction.what,
-        "line": compaction.line,
-        "recordedAt": utc_text(compaction.time),
-        "messages": len(compaction.hidden),
-        "inEffect": compaction.in_effect,
     }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from compactctl.commands.harness.chunks import ChunksResult, ConversationChunks
-from compactctl.reports.rendering.json_document import fields_of, measure_fields
+from compactctl.reports.rendering.json_document import encoded, measure_fields
 
 
 def chunks_document(result: ChunksResult) -> dict[str, Any]:
@@ -13,14 +13,15 @@ def chunks_document(result: ChunksResult) -> dict[str, Any]:
         "path": result.path,
         "format": result.format,
         **measure_fields(result.measure),
-        "conversations": [_conversation_document(found) for found in result.conversations],
+        "conversations": encoded(result.conversations),
     }
 
 
-def _conversation_document(found: ConversationChunks) -> dict[str, Any]:
+@encoded.register
+def _conversation_document(conversation: ConversationChunks) -> dict[str, Any]:
     return {
-        "limitTokens": found.limit,
-        "keptMessages": found.kept,
-        "reason": found.reason or None,
-        "chunks": [fields_of(row) for row in found.chunks],
+        "limitTokens": conversation.limit,
+        "keptMessages": conversation.kept,
+        "reason": conversation.reason or None,
+        "chunks": encoded(conversation.chunks),
     }

@@ -3,18 +3,10 @@
 from typing import Any
 
 from compactctl.profiles.overflow.overflow import Overflow
+from compactctl.reports.rendering.json_document import record
 
 
 def overflow_document(result: Overflow) -> dict[str, Any]:
     """Return the document."""
-    return {
-        "schema": "compactctl.overflow/1",
-        "overflow": result.overflow,
-        "provider": result.provider,
-        "actual": result.actual,
-        "limit": result.limit,
-        "gap": result.gap,
-        "retryable": result.retryable,
-        "pattern": result.pattern,
-        "note": result.note,
-    }
+    fields = ("overflow", "provider", "actual", "limit", "gap", "retryable", "pattern", "note")
+    return {"schema": "compactctl.overflow/1", **record(result, only=fields)}

@@ -3,15 +3,14 @@
 from typing import Any
 
 from compactctl.commands.harness.prompt import PromptResult
-from compactctl.reports.rendering.json_document import fields_of, measure_fields
+from compactctl.reports.rendering.json_document import measure_fields, record
 
 
 def prompt_document(result: PromptResult) -> dict[str, Any]:
-    """Return the document for ``prompt``."""
+    """Return the document."""
     return {
         "schema": "compactctl.prompt/1",
         "path": result.path,
         **measure_fields(result.measure),
-        "prompts": [fields_of(prompt) for prompt in result.prompts],
-        "reasons": list(result.reasons),
+        **record(result, only=("prompts", "reasons")),
     }

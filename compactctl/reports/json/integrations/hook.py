@@ -3,6 +3,7 @@
 from typing import Any
 
 from compactctl.commands.integrations.hook import HookResult
+from compactctl.reports.rendering.json_document import record
 
 
 def hook_document(result: HookResult) -> dict[str, Any]:
@@ -10,8 +11,5 @@ def hook_document(result: HookResult) -> dict[str, Any]:
     return {
         "schema": "compactctl.hook/1",
         "client": result.integration.client,
-        "event": result.event,
-        "message": result.message,
-        "context": result.context,
-        "refusal": result.refusal,
+        **record(result, without=("integration",)),
     }

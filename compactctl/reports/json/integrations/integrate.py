@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from compactctl.commands.integrations.integrate import FileChange, IntegrateResult
+from compactctl.commands.integrations.integrate import IntegrateResult
+from compactctl.reports.rendering.json_document import encoded, record
 
 
 def integrate_document(result: IntegrateResult) -> dict[str, Any]:
@@ -10,19 +11,10 @@ def integrate_document(result: IntegrateResult) -> dict[str, Any]:
     return {
         "schema": "compactctl.integrate/1",
         "client": result.request.client,
-        "action": result.action,
-        "changes": [_change(each) for each in result.changes],
-        "notes": list(result.notes),
+        **record(result, without=("request",)),
     }
 
 
-def _change(change: FileChange) -> dict[str, Any]:
-    return {
-        "path": str(change.path),
-        "before": _text(change.before),
-        "after": _text(change.after),
-    }
-
-
-def _text(content: bytes | None) -> str | None:
-    return None if content is None else content.decode("utf-8", "replace")
+@encoded.register
+def _file_text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")

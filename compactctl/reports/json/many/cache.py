@@ -3,15 +3,9 @@
 from typing import Any
 
 from compactctl.commands.cache import CacheResult
+from compactctl.reports.rendering.json_document import record
 
 
 def cache_document(result: CacheResult) -> dict[str, Any]:
     """Return the document."""
-    state = result.state
-    return {
-        "schema": "compactctl.cache/1",
-        "path": str(state.path),
-        "bytes": state.n_bytes,
-        "results": state.results,
-        "cleared": result.cleared,
-    }
+    return {"schema": "compactctl.cache/1", **record(result.state), "cleared": result.cleared}

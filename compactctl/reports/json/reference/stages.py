@@ -3,21 +3,9 @@
 from typing import Any
 
 from compactctl.commands.reference.stages import StagesResult
+from compactctl.reports.rendering.json_document import record
 
 
 def stages_document(result: StagesResult) -> dict[str, Any]:
     """Return the document."""
-    return {
-        "schema": "compactctl.stages/1",
-        "stages": [
-            {
-                "name": stage.name,
-                "title": stage.title,
-                "options": {
-                    name: list(value) if isinstance(value, tuple) else value
-                    for name, value in stage.options.items()
-                },
-            }
-            for stage in result.stages
-        ],
-    }
+    return {"schema": "compactctl.stages/1", **record(result)}
